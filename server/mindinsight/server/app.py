@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -24,7 +23,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindinsight.server.compute.background_jobs import START_SECONDS, start_within_limit
-from mindinsight.server.compute.worker_pool import Worker, WorkerPool
+from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.own_files import trust_copies
 from mindinsight.server.http.health import Health
@@ -38,9 +37,6 @@ from mindinsight.server.settings.base_dirs import MIRRORS, stores
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.store.store import Store
 from mindinsight.server.workspace import Workspace
-
-if TYPE_CHECKING:
-    from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
 V1 = "/v1/mindinsight"
 INTERFACE = ("/v2/", "/data/")
@@ -81,7 +77,7 @@ def make_service(settings: Settings) -> Service:
     """Create the parts of a server. Nothing is started."""
     store = Store()
     begin = _trust_copies(settings)
-    readers = WorkerPool(settings.workers, partial(Worker, begin))
+    readers = WorkerPool(settings.workers, begin)
     return Service(
         settings=settings,
         store=store,
@@ -90,7 +86,7 @@ def make_service(settings: Settings) -> Service:
         executor=_executor(settings, begin),
         started=time.time(),
         readers=readers,
-        openers=WorkerPool(settings.workers, partial(Worker, begin), isolated=True),
+        openers=WorkerPool(settings.workers, begin, isolated=True),
     )
 
 
@@ -106,15 +102,13 @@ def _trust_copies(settings: Settings) -> Callable[[], None] | None:
     return begin
 
 
-def _executor(settings: Settings, begin: Callable[[], None] | None) -> WorkerPool | ClusterExecutor:
+def _executor(settings: Settings, begin: Callable[[], None] | None) -> TaskExecutor:
     if settings.executor != LOCAL:
         from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
         mounts = mounts_of(settings.summary_base_dir)
         return ClusterExecutor(settings.executor, [mount.real for mount in mounts], begin)
-    return WorkerPool(
-        settings.workers, partial(Worker, begin), isolated=True, limit=LONGEST * settings.deadline
-    )
+    return WorkerPool(settings.workers, begin, isolated=True, limit=LONGEST * settings.deadline)
 
 
 def _below(path: str, part: ASGIApp) -> Mount:

@@ -61,7 +61,7 @@ def test_where_the_system_gives_fewer_those_work(monkeypatch: pytest.MonkeyPatch
 
 def test_a_thread_that_ends_before_it_begins_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one does that gets a stack, and then no memory for its first call."""
-    monkeypatch.setattr(threads_of._Begun.wait, "__defaults__", (0.05,))
+    monkeypatch.setattr(threads_of, "START_SECONDS", 0.05)
     monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
     with pytest.raises(RuntimeError, match="does not begin"):
         start_within_limit(threading.Thread())

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from mindinsight.server.compute import worker_pool as pool
 from mindinsight.server.compute.worker_pool import CannotBegin, Worker, WorkerPool
 from tests.waiting import until
 
@@ -158,11 +159,14 @@ def test_interrupts_are_left_to_the_server(workers: Any) -> None:
     assert workers.submit(signal.getsignal, signal.SIGINT).result(60) == signal.SIG_IGN
 
 
-def test_where_no_process_begins_the_work_is_done_here_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    def none() -> NoReturn:
+def test_where_no_process_begins_the_work_is_done_here_and_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def none(begin: Any) -> NoReturn:
         raise CannotBegin("Resource temporarily unavailable")
 
-    with WorkerPool(2, make=none) as workers:
+    monkeypatch.setattr(pool, "Worker", none)
+    with WorkerPool(2) as workers:
         assert [workers.submit(os.getpid).result(60) for _ in range(3)] == [os.getpid()] * 3
         assert workers.missing
         with pytest.raises(ValueError, match="invalid literal"):
@@ -170,31 +174,33 @@ def test_where_no_process_begins_the_work_is_done_here_and_said(caplog: pytest.L
     assert caplog.text.count("no worker process can begin") == 1
 
 
-def test_a_process_that_can_begin_again_is_used_again() -> None:
+def test_a_process_that_can_begin_again_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = [True]
 
-    def sometimes() -> Any:
+    def sometimes(begin: Any) -> Any:
         if refused:
             raise CannotBegin(refused.pop())
         return Worker()
 
-    with WorkerPool(1, make=sometimes) as workers:
+    monkeypatch.setattr(pool, "Worker", sometimes)
+    with WorkerPool(1) as workers:
         assert workers.submit(os.getpid).result(60) == os.getpid()
         assert workers.submit(os.getpid).result(60) != os.getpid()
         assert not workers.missing
 
 
-def test_what_ended_a_process_is_not_done_here() -> None:
+def test_what_ended_a_process_is_not_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would end the server."""
     left = [1]
 
-    def once() -> Any:
+    def once(begin: Any) -> Any:
         if not left:
             raise CannotBegin("none")
         left.pop()
         return Worker()
 
-    with WorkerPool(1, make=once) as workers, pytest.raises(BrokenExecutor):
+    monkeypatch.setattr(pool, "Worker", once)
+    with WorkerPool(1) as workers, pytest.raises(BrokenExecutor):
         workers.submit(os._exit, 3).result(60)
 
 
@@ -240,6 +246,17 @@ def test_a_child_that_exits_answers_nothing(worker: Any) -> None:
 def test_a_caller_that_no_longer_waits_gets_nothing(worker: Any) -> None:
     assert worker.call((signal.pause, (), {}), lambda: False) is None
     worker.kill()
+
+
+def fail() -> NoReturn:
+    raise ValueError("no workspace")
+
+
+def test_a_child_whose_beginning_fails_does_not_begin(tmp_path: Path) -> None:
+    with pytest.raises(CannotBegin, match="before it began"):
+        Worker(fail)
+    Worker((tmp_path / "begun").touch).end()
+    assert (tmp_path / "begun").exists()
 
 
 def test_a_system_that_makes_no_process_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

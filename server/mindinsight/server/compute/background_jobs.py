@@ -1,4 +1,4 @@
-"""Background jobs, whose results are read while they run, and the daemon threads that perform work."""
+"""Threads that are started in advance, and background jobs whose results are read while they run."""
 
 from __future__ import annotations
 
@@ -8,33 +8,31 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from mindinsight.server.cancellation import LONGEST, Cancelled, Token, checked, under
 
 Calls: TypeAlias = "SimpleQueue[Callable[[], object] | None]"
+Item = TypeVar("Item")
 
-START_SECONDS: Final = 5.0  # for which a thread may take to begin
+JOBS: Final = 16  # threads for jobs: twice as many as there are sessions, for jobs that end late
+START_SECONDS: Final = 5.0  # for which a thread may take to begin: microseconds unless memory is short
 
 _log = logging.getLogger(__name__)
 
 
-class _Begun(threading.Event):
-    def wait(self, timeout: float | None = START_SECONDS) -> bool:
-        return super().wait(timeout)
-
-
 def start_within_limit(thread: threading.Thread) -> None:
-    """Start a thread. Raises RuntimeError if it does not begin.
+    """Start a thread. Raises RuntimeError if the thread does not begin within `START_SECONDS`.
 
-    `Thread.start` waits without a limit for the new thread to say that it has begun. One that gets its stack
-    and then no memory for its first call ends before that.
+    `Thread.start` waits without a limit for the new thread to say that it has begun. A thread that gets its
+    stack and then no memory for its first call ends before that.
     """
-    about: Any = thread
-    about._started = _Begun()
+    begun: Any = thread._started  # type: ignore[attr-defined]
+    begun.wait = partial(begun.wait, START_SECONDS)
     threading.Thread.start(thread)
-    if not about._started.is_set():
+    if not begun.is_set():
         raise RuntimeError("a new thread does not begin")
 
 
@@ -44,17 +42,16 @@ class Threads:
     def __init__(
         self, count: int, name: str, idle: Callable[[], object] | None = None, linger: float | None = None
     ) -> None:
-        """`idle` is called by a thread that had nothing to do for `linger` seconds."""
+        """Make `count` threads. Each calls `idle` whenever it had nothing to do for `linger` seconds."""
         self.count, self._name = count, name
         self._idle, self._linger = idle, linger
         self._prepare()
 
     def _prepare(self) -> None:
         self._calls: Calls = SimpleQueue()
-        about = (self._calls, self._idle, self._linger)
+        work = (self._calls, self._idle, self._linger)
         self._unstarted = deque(
-            threading.Thread(target=_work, args=about, name=self._name, daemon=True)
-            for _ in range(self.count)
+            threading.Thread(target=_work, args=work, name=self._name, daemon=True) for _ in range(self.count)
         )
         self._started: deque[threading.Thread] = deque()
         self._end = weakref.finalize(self, _end, self._calls, self.count)
@@ -110,19 +107,13 @@ def _work(calls: Calls, idle: Callable[[], object] | None, linger: float | None)
             call()
         except BaseException:  # a thread that ended would be missing for ever
             _log.exception("a call failed")
-        call = None  # what it holds is not kept until the next one
-
-
-Item = TypeVar("Item")
-
-JOBS: Final = 16  # threads: twice as many as there are sessions, for those that end late
+        call = None  # drops what the call holds before the next one comes
 
 
 class BackgroundJob(Generic[Item]):
-    """Iteration in a thread of `threads`, which keeps the items. `items` only grows.
+    """Iteration in a thread of `threads`. `items` holds the results so far and only grows.
 
-    `error` is the text of what ended it early, "" otherwise. A job that was stopped is never done: whoever
-    reads it meanwhile asks again, and gets another.
+    `error` is the text of what ended the job early, otherwise "". A job that was stopped is never done.
     """
 
     def __init__(
@@ -131,17 +122,14 @@ class BackgroundJob(Generic[Item]):
         self.items: list[Item] = []
         self.total = total
         self.error = ""
+        self.done = False
         self._results = results
         self._token = Token()
         self._ended = threading.Event()
-        self._stopped = False  # before its end
         if not threads.run(self._run):
             self.error = "no thread can be started"
+            self.done = True
             self._ended.set()
-
-    @property
-    def done(self) -> bool:
-        return self._ended.is_set() and not self._stopped
 
     def stop(self) -> None:
         """Ask the job to end. It does so at its next check, and what it waits for is cancelled."""
@@ -156,11 +144,12 @@ class BackgroundJob(Generic[Item]):
             with under(self._token):
                 self._collect()
         except Cancelled:
-            self._stopped = True
+            pass
         except Exception as error:
             _log.exception("Looking into a dump failed")
             self.error = str(error) or type(error).__name__
         finally:
+            self.done = not self._token.cancelled
             self._ended.set()
 
     def _collect(self) -> None:

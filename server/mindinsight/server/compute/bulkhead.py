@@ -1,8 +1,7 @@
-"""Bulkheads: limits of their own for each class of work, so that no class can use up the threads of another.
+"""Bulkheads: a limit for each class of work, so that no class can use up the threads of another.
 
-Work runs in threads that are started with the server. One that is not done in time, or that nobody waits for
-any more, is cancelled: its slot is free for others at once, and it ends at its next check. Until then it
-keeps its thread. Calls that find no slot or no thread wait for one, up to a limit.
+A call that is late, or whose client has left, is cancelled: its slot is free for others at once, and the call
+ends at its next check. Until then it keeps its thread.
 """
 
 from __future__ import annotations
@@ -16,22 +15,24 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import CancelledError
-from contextvars import copy_context
-from typing import Any, Final, TypeVar
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any, Final, TypeVar, cast
 
 import anyio
 
 from mindinsight.server.cancellation import Cancelled, Token, check, under
 from mindinsight.server.compute.background_jobs import Threads
-from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort
+from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort, Share
+from mindinsight.server.compute.worker_pool import Task
 
 T = TypeVar("T")
 
 SLOTS: Final = 4  # calls at a time; more threads would only take turns at the interpreter
-WAITING: Final = 1024  # calls that wait for a slot
-STUCK: Final = 4  # threads in reserve for calls that have not ended although nobody waits for them
+WAITING: Final = 1024  # calls that wait for a slot: more would be late before their turn
+STUCK: Final = 4  # threads in reserve for cancelled calls that have not ended yet
 PATIENCE: Final = 30.0  # seconds that a call waits for a slot: half of the usual deadline
-_LOOK: Final = 0.05  # seconds between two looks whether there is memory
+_LOOK: Final = 0.05  # seconds between two looks whether there is memory: what a look costs is nothing to that
 
 _END: Final = object()
 _log = logging.getLogger(__name__)
@@ -57,15 +58,16 @@ class Bulkhead:
         memory: MemoryBudget | None = None,
         patience: float = PATIENCE,
     ) -> None:
+        """Make a bulkhead of `slots + stuck` threads. Up to `waiting` calls wait for `patience` seconds."""
         self.waiting = 0
         self.cancelled = 0  # calls, since the start
-        self.refused = 0
-        self.stuck = 0  # calls that have not ended although nobody waits for them
+        self.refused = 0  # calls, since the start
+        self.stuck = 0  # cancelled calls that have not ended
         self.threads = Threads(slots + stuck, name)
         self._name = name
         self._slots = asyncio.Semaphore(slots)
-        self._free_threads = asyncio.Semaphore(slots + stuck)
         self._most_waiting = waiting
+        self._most_stuck = stuck
         self._patience = patience
         self._memory = memory or MemoryBudget()
         self._calls: set[_Call] = set()
@@ -86,23 +88,25 @@ class Bulkhead:
         With `waits` a call that finds no memory waits for it as for a slot.
 
         Raises:
-            Full: too many calls wait already, or no slot or thread was free in time.
+            Full: too many calls wait already, no slot was free in time, or there is no thread.
             MemoryShort: the memory that all calls may take is taken.
             Interrupted: the server ends, and with it what the call waited for.
         """
-        async with self._slot():
+        await self._take_slot()
+        call = None
+        try:
             call = await self._begin(function, self._patience if waits else 0)
-            try:
-                result: T = await call.result
-                return result
-            except asyncio.CancelledError:
-                self.cancelled += 1
-                raise
-            finally:
-                if call in self._calls:
-                    self.stuck += 1
-                    call.given_up = True
-                    call.token.cancel()
+            return cast(T, await call.result)
+        except asyncio.CancelledError:
+            self.cancelled += call is not None
+            raise
+        finally:
+            if call is not None and call in self._calls:
+                call.given_up = True
+                call.token.cancel()
+                self.stuck += 1
+            if call is None or not call.given_up or self.stuck <= self._most_stuck:
+                self._slots.release()
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
         """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them.
@@ -127,106 +131,71 @@ class Bulkhead:
                 stack = "".join(traceback.format_stack(frame)) if frame else "not begun"
                 _log.warning("work in %s has run for %.0f seconds:\n%s", self._name, age, stack)
 
-    @contextlib.asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        if self.waiting >= self._most_waiting:
-            self.refused += 1
-            raise Full
+    async def _take_slot(self) -> None:
+        """Wait for a slot. Raises Full."""
         self.waiting += 1
         try:
+            if self.waiting > self._most_waiting:
+                raise TimeoutError
             with anyio.fail_after(self._patience):
-                await self._acquire()
+                await self._slots.acquire()
         except TimeoutError:
             self.refused += 1
             raise Full from None
         finally:
             self.waiting -= 1
-        try:
-            yield
-        finally:
-            self._slots.release()
-
-    async def _acquire(self) -> None:
-        """Wait for a slot and for a thread without a call."""
-        await self._slots.acquire()
-        try:
-            await self._free_threads.acquire()
-        except BaseException:
-            self._slots.release()
-            raise
 
     async def _begin(self, function: Callable[[], Any], patience: float) -> _Call:
-        """Have a free thread call `function`. Raises Full if the system gave no threads, MemoryShort."""
+        """Have a thread call `function`. Raises Full if there is no thread at all, or MemoryShort."""
         until = time.monotonic() + patience
-        try:
-            while self._memory.free() < SHARE and time.monotonic() < until:
-                await asyncio.sleep(_LOOK)
-            call = _Call(function, asyncio.get_running_loop(), self._memory, self._ended)
-            if not self.threads.run(call.run):
-                call.release()
-                raise Full
-        except BaseException:
-            self._free_threads.release()
-            raise
+        while self._memory.free() < SHARE and time.monotonic() < until:
+            await asyncio.sleep(_LOOK)
+        call = _Call(function, self._memory.share())
+        if not self.threads.run(partial(self._perform, call, copy_context())):
+            call.share.release()
+            raise Full
         self._calls.add(call)
         return call
 
+    def _perform(self, call: _Call, context: Context) -> None:
+        """Call the function, and hand its outcome to the event loop once nothing is held for the call."""
+        call.thread = threading.get_ident()
+        outcome = context.run(call.outcome)
+        call.share.release()
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            call.result.get_loop().call_soon_threadsafe(self._ended, call)
+            call.task.settle(*outcome)
+
     def _ended(self, call: _Call) -> None:
         self._calls.discard(call)
-        self.stuck -= call.given_up
-        self._free_threads.release()
+        if call.given_up:
+            self.stuck -= 1
+            if self.stuck >= self._most_stuck:  # the slot was kept until now
+                self._slots.release()
 
 
 class _Call:
-    """A function that a thread calls under a token."""
+    """Function that a thread calls under a token."""
 
-    def __init__(
-        self,
-        function: Callable[[], Any],
-        loop: asyncio.AbstractEventLoop,
-        memory: MemoryBudget,
-        ended: Callable[[_Call], None],
-    ) -> None:
+    def __init__(self, function: Callable[[], Any], share: Share) -> None:
         self.begun = time.monotonic()
-        self.result: asyncio.Future[Any] = loop.create_future()
         self.given_up = False
         self.reported = False
+        self.share = share
         self.thread = 0
-        share = memory.share()
-        self.release = share.release
         self.token = Token(share.claim)
-        self._function: Callable[[], Any] | None = function
-        self._loop = loop
-        self._ended = ended
-        self._context = copy_context()
+        self.task = Task((function, (), {}))
+        self.result = asyncio.wrap_future(self.task)
 
-    def run(self) -> None:
-        self.thread = threading.get_ident()
-        result, error = self._context.run(self._outcome)
-        self.release()
-        self._function = None
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._settle, result, error)
-
-    def _outcome(self) -> tuple[Any, BaseException | None]:
-        function = self._function
-        assert function is not None
+    def outcome(self) -> tuple[Any, BaseException | None]:
+        """Return the result of the function, or the error to raise in the caller."""
         try:
             with under(self.token):
                 check()
-                return function(), None
+                return self.task.call[0](), None
         except (CancelledError, Cancelled):
             return None, Interrupted()
         except MemoryError:
             return None, MemoryShort()
         except BaseException as error:
             return None, error
-
-    def _settle(self, result: Any, error: BaseException | None) -> None:
-        self._ended(self)
-        if self.result.done():
-            return
-        if error is None:
-            self.result.set_result(result)
-        else:
-            self.result.set_exception(error)

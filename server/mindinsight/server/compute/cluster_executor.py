@@ -1,9 +1,8 @@
-"""Executor over a Dask cluster, behind the standard ``Executor`` interface.
+"""Executor over a Dask cluster.
 
-Calls are pure functions of paths and numbers, so a call whose worker died, or that a restarted scheduler
-forgot, is submitted again. Files are read where the call runs: the base directories must have the same path
-on every worker, and every worker the same version of MindInsight and of Python; both are checked once, when
-the cluster is reached.
+Calls are pure functions, so a call that the scheduler lost is submitted again. Files are read where the call
+runs: every worker must see the base directories at the same path, and have the same version of MindInsight
+and of Python. Both are checked when the executor connects.
 """
 
 from __future__ import annotations
@@ -13,59 +12,27 @@ import importlib.metadata
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
-from dataclasses import dataclass
-from typing import Any, Final, ParamSpec, TypeVar
+from concurrent.futures import BrokenExecutor
+from functools import partial
+from typing import Any, Final
 
-from mindinsight.server.cancellation import LONGEST, watch
 from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.compute.worker_pool import TRIES, Call, Task, TaskExecutor
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-_TRIES: Final = 3
-_PATIENCE: Final = 10.0  # seconds to wait for the scheduler
-_AHEAD: Final = 4  # calls under way per thread of the cluster
+_PATIENCE: Final = 10.0  # seconds to wait for the scheduler: Dask's own limit is 30, half of a usual deadline
+_AHEAD: Final = 4  # calls under way for each thread of the cluster, so that none waits for the next one
 
 
 class ClusterError(BrokenExecutor):
     """Error: the cluster cannot do the work, and why."""
 
 
-def _begun(begin: Callable[[], None] | None, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    if begin is not None:
-        begin()
-    return fn(*args, **kwargs)
+class ClusterExecutor(TaskExecutor):
+    """Executor that submits calls to a Dask scheduler, to which it connects with the first call.
 
-
-@dataclass(slots=True, eq=False)
-class _Task:
-    """A submitted call, its future, and Dask's future of it."""
-
-    future: Future[Any]
-    call: Callable[[Any], Any]  # with a client: Dask's future
-    tries: int = _TRIES
-    remote: Any = None
-
-    def settle(self, result: Any, error: BaseException | None) -> None:
-        with contextlib.suppress(InvalidStateError):  # cancelled
-            if error is None:
-                self.future.set_result(result)
-            else:
-                self.future.set_exception(error)
-
-
-class ClusterExecutor(Executor):
-    """Executor that submits calls to a Dask scheduler; it connects with the first call.
-
-    Where the cluster cannot be reached, has no worker, or its workers differ from this process, every future
-    fails with ``ClusterError``, which says so; the next call tries again. A future may be cancelled at any
-    time: Dask then drops the call, though one that runs is not ended.
+    Where the cluster cannot be reached or cannot do the work, every future fails with `ClusterError`, and the
+    next call tries again. When a future is cancelled Dask drops the call, but does not end one that runs.
     """
-
-    isolated = True  # nothing is done in this process, as in a pool whose calls may hang
-    missing = False
-    killed = 0
 
     def __init__(
         self,
@@ -73,91 +40,63 @@ class ClusterExecutor(Executor):
         folders: Iterable[str | os.PathLike[str]] = (),
         begin: Callable[[], None] | None = None,
     ) -> None:
-        """``address`` as ``scheduler_address`` gives it; every worker must see the ``folders``.
+        """Make an executor for the scheduler at `address`, whose workers must all see the `folders`.
 
-        A worker calls ``begin`` before each call.
+        A worker calls `begin` before each call.
         """
+        super().__init__()
         self._begin = begin
         self._address = address
         self._folders = tuple(os.fspath(folder) for folder in folders)
         self._connecting = LruCache[Any](0)
         self._client: Any = None
         self._threads = 1
-        self._tasks: set[_Task] = set()
-        self._closed = False
 
     @property
     def ahead(self) -> int:
-        """How many calls keep all threads of the cluster busy."""
+        """Number of calls that keep all threads of the cluster busy."""
         return _AHEAD * self._threads
 
-    @property
-    def running(self) -> int:
-        """Number of calls that the cluster has and has not answered."""
-        return len(self._tasks)
+    def _start(self, task: Task, tries: int = TRIES) -> None:
+        try:
+            remote = self._connected().submit(_perform, self._begin, task.call, pure=False)
+        except Exception as error:  # a call that cannot be pickled, or a cluster that cannot be reached
+            task.settle(None, error)
+            return
+        self._performers[task] = remote
+        if task.cancelled():  # before Dask had it
+            self._settled(task)
+        remote.add_done_callback(partial(self._receive, task, tries - 1))
 
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        if self._closed:
-            raise RuntimeError("cannot schedule new futures after shutdown")
-        future: Future[T] = Future()
-        task = _Task(
-            future, lambda client: client.submit(_begun, self._begin, fn, *args, pure=False, **kwargs)
-        )
-        self._tasks.add(task)
-        future.add_done_callback(lambda done: self._drop(task))
-        watch(future)
-        self._send(task)
-        return future
+    def _receive(self, task: Task, tries: int, remote: Any) -> None:
+        """Settle a task with what became of it, or submit the call again if the scheduler lost it."""
+        self._performers.pop(task, None)
+        if task.cancelled():
+            return
+        if remote.status == "error":
+            task.settle(None, _error_of(remote))
+            return
+        if remote.status == "finished":
+            with contextlib.suppress(Exception):  # the worker that held the result died
+                task.settle(remote.result(timeout=_PATIENCE), None)
+                return
+        if tries and not self._closed:
+            self._start(task, tries)
+        else:
+            task.settle(None, ClusterError(f"the scheduler at {self._address} lost it {TRIES} times"))
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._closed = True
-        for task in self._tasks.copy():
-            if cancel_futures:
-                task.future.cancel()
-            elif wait:
-                with contextlib.suppress(BaseException):
-                    task.future.exception(LONGEST)
+    def _end(self, performer: Any) -> None:
+        with contextlib.suppress(Exception):  # the scheduler is gone
+            client = self._client  # cancels in its own loop, so that nobody waits
+            client.loop.add_callback(client.cancel, [performer], asynchronous=True)
+
+    def _close(self, seconds: float) -> None:
         client, self._client = self._client, None
         if client is not None:
             client.close(timeout=_PATIENCE)
 
-    def _send(self, task: _Task) -> None:
-        try:
-            task.remote = task.call(self._connected())
-        except Exception as error:  # what cannot be sent, or a cluster that is not there
-            task.settle(None, error)
-        else:
-            task.remote.add_done_callback(lambda remote: self._receive(task, remote))
-
-    def _receive(self, task: _Task, remote: Any) -> None:
-        """Hand over a result, or submit the call again where the scheduler forgot it."""
-        if task.future.cancelled():
-            return
-        status = remote.status
-        if status == "finished":
-            try:
-                task.settle(remote.result(timeout=_PATIENCE), None)
-                return
-            except Exception:  # its worker died after it was done, before it was fetched
-                status = "lost"
-        if status == "error":
-            task.settle(None, _error_of(remote))
-            return
-        task.tries -= 1
-        if self._closed or not task.tries:
-            task.settle(None, ClusterError(f"the scheduler at {self._address} lost it {_TRIES} times"))
-        else:
-            self._send(task)
-
-    def _drop(self, task: _Task) -> None:
-        self._tasks.discard(task)
-        if task.future.cancelled() and task.remote is not None:
-            with contextlib.suppress(Exception):  # the scheduler is gone; in its loop, so that nobody waits
-                client = self._client
-                client.loop.add_callback(client.cancel, [task.remote], asynchronous=True)
-
     def _connected(self) -> Any:
-        """The client of the cluster, connected and checked. Raises ClusterError."""
+        """Return the client of the cluster, connected and checked. Raises ClusterError."""
         client = self._client
         if client is None or client.status not in ("running", "connecting"):
             return self._connecting.get("client", self._connect)
@@ -166,14 +105,9 @@ class ClusterExecutor(Executor):
     def _connect(self) -> Any:
         from distributed import Client
 
+        options = {"set_as_default": False, "name": "mindinsight", "heartbeat_interval": "5s"}
         try:
-            client = Client(
-                self._address,
-                timeout=_PATIENCE,
-                set_as_default=False,
-                name="mindinsight",
-                heartbeat_interval="5s",
-            )
+            client = Client(self._address, timeout=_PATIENCE, **options)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(f"the Dask scheduler at {self._address} cannot be reached: {error}") from error
         try:
@@ -185,18 +119,18 @@ class ClusterExecutor(Executor):
         return client
 
     def _checked(self, client: Any) -> int:
-        """The number of threads of all workers. Raises ClusterError where a worker is no equal of ours."""
+        """Return the number of threads of all workers. Raises ClusterError if a worker differs from us."""
         threads: Mapping[str, int] = client.nthreads()
         if not threads:
             raise ClusterError(f"the Dask scheduler at {self._address} has no worker: start dask worker")
-        ours = importlib.metadata.version("mindinsight")
-        for call, expected, about in (
-            ((importlib.metadata.version, "mindinsight"), ours, "MindInsight"),
-            ((platform.python_version,), platform.python_version(), "Python"),
+        version, python = importlib.metadata.version, platform.python_version
+        for about, ours, *call in (
+            ("MindInsight", version("mindinsight"), version, "mindinsight"),
+            ("Python", python(), python),
         ):
-            for worker, version in client.run(*call, on_error="return").items():
-                if _release(version) != _release(expected):
-                    raise ClusterError(f"worker {worker} has {about} {version}, and this server {expected}")
+            for worker, found in client.run(*call, on_error="return").items():
+                if str(found).split(".")[:2] != ours.split(".")[:2]:  # what is sent may differ then
+                    raise ClusterError(f"worker {worker} has {about} {found}, and this server {ours}")
         for folder in self._folders:
             for worker, seen in client.run(os.path.isdir, folder, on_error="return").items():
                 if seen is not True:
@@ -204,12 +138,15 @@ class ClusterExecutor(Executor):
         return sum(threads.values())
 
 
-def _release(version: object) -> object:
-    """The first two numbers of a version: those in which what is sent may differ."""
-    return version.split(".")[:2] if isinstance(version, str) else version
+def _perform(begin: Callable[[], None] | None, call: Call) -> Any:
+    function, args, kwargs = call
+    if begin is not None:
+        begin()
+    return function(*args, **kwargs)
 
 
 def _error_of(remote: Any) -> BaseException:
+    """Return the error of a call, a ClusterError if the call ended the workers that performed it."""
     error = remote.exception(timeout=_PATIENCE)
     if type(error).__name__ == "KilledWorker":
         return ClusterError(f"workers of the cluster died over it: {error}")

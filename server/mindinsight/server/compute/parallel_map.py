@@ -1,4 +1,4 @@
-"""Parallel map over an executor: lazy, bounded, results in the order of the input."""
+"""Lazy parallel map over an executor, with results in the order of the input."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from mindinsight.server.formats.dumps.dump_types import TensorEntry
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
-BATCH: Final = 64  # tensors sent to a worker at once: what a message costs is shared
-HEAVY: Final = 32 << 20  # bytes at which a batch is full whatever its number
-AHEAD: Final = 16  # batches under way, unless the executor names a number; who stops early wastes no more
-HERE: Final = 0.5  # seconds of work that are done in this process before others are started for it
+BATCH: Final = 64  # tensors sent to a worker at once, which share the cost of a message
+HEAVY: Final = 32 << 20  # bytes at which a batch is full, so that results of large tensors come soon
+AHEAD: Final = 16  # calls under way, unless the executor names more: lost when a reader stops early
+HERE: Final = 0.5  # seconds of work that are done in this process: starting others takes about as long
 
 
 def batched(
     items: Iterable[Work], size: int = BATCH, weight: Callable[[Work], int] = lambda item: 0
 ) -> Iterator[list[Work]]:
-    """Lists of up to ``size`` items, in order; one ends early with the item that brings it to ``HEAVY``."""
+    """Split items into lists of up to `size`. The item that brings a list to `HEAVY` by weight ends it."""
     batch: list[Work] = []
     heavy = 0
     for item in items:
@@ -38,7 +38,7 @@ def batched(
 
 
 def file_size(entry: TensorEntry | None) -> int:
-    """Bytes of the file a tensor lies in; 0 when there is none."""
+    """Return the size in bytes of the file that holds a tensor, 0 if there is none."""
     try:
         return 0 if entry is None or entry.ref is None else Path(entry.ref.path).lstat().st_size
     except (OSError, ValueError):
@@ -51,12 +51,11 @@ def spread(
     executor: Executor | None,
     easy: Callable[[Work], bool] = lambda item: False,
 ) -> Iterator[Result]:
-    """``map`` over an executor that never runs far ahead of its reader; without one, in this process.
+    """Map over an executor, never far ahead of the reader. Without an executor map in this process.
 
-    In the first half second calls run in this process too, unless the executor is ``isolated``: small jobs
-    need no worker, and large ones show their first results while workers start. Items that are ``easy`` run
-    in this process as long as no call is pending.
-    Whatever ``function`` raises comes out in its turn. Closing the iterator cancels what has not begun.
+    In the first half second calls run in this process, unless the executor is `isolated`: small jobs need no
+    worker, and large ones show their first results while workers start. Items that are `easy` run in this
+    process as long as no call is pending. Closing the iterator cancels the pending calls.
     """
     waiting: deque[Future[Result]] = deque()
     until = time.monotonic() + (0 if getattr(executor, "isolated", False) else HERE)

@@ -1,4 +1,4 @@
-"""Pool of worker processes behind the standard ``Executor`` interface, one call at a time in each."""
+"""Executor over worker processes, each with one call at a time, and the base that it shares with others."""
 
 from __future__ import annotations
 
@@ -13,23 +13,214 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
-from dataclasses import dataclass, field
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
+from concurrent.futures import TimeoutError as TooLate
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from mindinsight.server.cancellation import LONGEST, watch
-from mindinsight.server.compute.background_jobs import Threads
+from mindinsight.server.compute.background_jobs import Threads, start_within_limit
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Call: TypeAlias = "tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]"
-Answer: TypeAlias = "tuple[Any, BaseException | None, str]"  # result; or error, and its traceback
+Answer: TypeAlias = "tuple[Any, BaseException | None, str]"  # result, or error and its traceback
 
-_POLL: Final = 1.0  # seconds between two checks whether an answer is still wanted
-_START: Final = 120.0  # seconds a process may take to start
-_EXIT: Final = 1.0  # seconds a process may take to exit
+TRIES: Final = 3  # a call that ends two processes may be unlucky, a third one would not survive it either
+_POLL: Final = 1.0  # seconds between two checks of the time limit: small beside any limit
+_START: Final = 120.0  # seconds a process may take to start: imports from a cold disk at high load
+_EXIT: Final = 1.0  # seconds a process may take to exit before it is killed
+_LINGER: Final = 15.0  # seconds that an idle process is kept: longer than the pauses of somebody who browses
+_END: Final = 0.3  # seconds that a shutdown waits for threads whose processes are killed
 _MEMORY: Final = 8 << 30  # bytes of data that a process may have: chosen, not measured
 _PRELOADED: Final = ("mindinsight.server.ingest.piece_reader", "mindinsight.server.formats.events")
+
+_log = logging.getLogger(__name__)
+
+
+class Task(Future[Any]):
+    """Future of a submitted call."""
+
+    def __init__(self, call: Call) -> None:
+        super().__init__()
+        self.call = call
+
+    def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
+        """Set the error, or the result without one. Do nothing if the task was cancelled."""
+        if error is not None and trace:
+            error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
+        with contextlib.suppress(InvalidStateError):
+            self.set_exception(error) if error is not None else self.set_result(result)
+
+    def perform(self) -> None:
+        """Perform the call in this thread."""
+        function, args, kwargs = self.call
+        try:
+            self.settle(function(*args, **kwargs), None)
+        except Exception as error:
+            self.settle(None, error)
+
+
+class TaskExecutor(Executor):
+    """Base of the executors. Their futures may be cancelled at any time, also while they run."""
+
+    isolated = True  # callers leave all work to the executor, as it may hang or end a process
+    missing = False  # no process can be started, and calls are performed in this one
+    killed = 0  # processes, since the start
+
+    def __init__(self) -> None:
+        self._tasks: set[Task] = set()
+        self._performers: dict[Task, Any] = {}  # whoever takes one out decides what becomes of it
+        self._closed = False
+
+    @property
+    def running(self) -> int:
+        """Number of calls that have begun and not ended."""
+        return len(self._performers)
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        task = Task((fn, args, kwargs))
+        self._tasks.add(task)
+        task.add_done_callback(self._settled)
+        watch(task)
+        if self._closed:
+            task.cancel()
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        self._start(task)
+        return task
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the executor. `cancel_futures` cancels running calls, too."""
+        self._closed = True
+        for task in self._tasks.copy():
+            if cancel_futures:
+                task.cancel()
+            elif wait:
+                with contextlib.suppress(CancelledError, TooLate):
+                    task.exception(LONGEST)
+        self._close(_END if wait else 0)
+
+    def _settled(self, task: Future[Any]) -> None:
+        self._tasks.discard(cast(Task, task))
+        performer = self._performers.pop(cast(Task, task), None) if task.cancelled() else None
+        if performer is not None:
+            self._end(performer)
+
+    def _start(self, task: Task) -> None:
+        raise NotImplementedError
+
+    def _end(self, performer: Any) -> None:
+        """End the work for a cancelled task without waiting for that."""
+        raise NotImplementedError
+
+    def _close(self, seconds: float) -> None:
+        """Release what the executor holds, waiting up to `seconds`."""
+        raise NotImplementedError
+
+
+class WorkerPool(TaskExecutor):
+    """Executor whose processes start when there is work, are replaced when they die, and exit when idle.
+
+    A call that ended a process is repeated, and fails with `BrokenExecutor` after the third. Cancelling a
+    future kills the process that performs its call. Where no process can be started, calls are performed in
+    this one.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        begin: Callable[[], None] | None = None,
+        linger: float = _LINGER,
+        isolated: bool = False,
+        limit: float = math.inf,
+    ) -> None:
+        """Make a pool of at most `count` processes, each of which calls `begin` before anything else.
+
+        An idle process is kept for `linger` seconds. A process that is at one call for more than `limit`
+        seconds is killed, and the call fails with `BrokenExecutor`.
+        """
+        super().__init__()
+        self.isolated = isolated
+        self.threads = Threads(max(1, count), "worker", self._end_idle, linger)
+        self._begin = begin
+        self._limit = limit
+        self._linger = linger
+        self._idle: list[Worker] = []  # by their last use, the latest at the end
+
+    def _start(self, task: Task) -> None:
+        if not self.threads.run(lambda: self._perform(task)):
+            task.perform()
+
+    def _end(self, performer: Worker) -> None:
+        performer.kill()
+
+    def _close(self, seconds: float) -> None:
+        self.threads.stop(seconds)
+        self._end_idle()
+
+    def _perform(self, task: Task) -> None:
+        """Perform a call in a process, and again when the process died over it."""
+        end = time.monotonic() + self._limit
+
+        def is_wanted() -> bool:
+            return not task.cancelled() and time.monotonic() <= end
+
+        for attempt in range(TRIES):
+            if not is_wanted():
+                break
+            if attempt:
+                _log.warning("a worker process ended; its call is repeated")
+            try:
+                worker = self._worker()
+            except CannotBegin as error:
+                if not self.missing:
+                    _log.error("no worker process can begin, files are read in the server: %s", error)
+                self.missing = True
+                if not attempt:  # it has ended no process yet, which would be this one
+                    task.perform()
+                break
+            answer = self._call(task, worker, is_wanted)
+            if answer is not None:
+                task.settle(*answer)
+                return
+        late = f"it was not done within {self._limit:g} seconds"
+        task.settle(None, BrokenExecutor(late if time.monotonic() > end else "its processes ended over it"))
+
+    def _worker(self) -> Worker:
+        """Return an idle process, or a new one. Raises CannotBegin."""
+        with contextlib.suppress(IndexError):
+            return self._idle.pop()
+        worker = Worker(self._begin)
+        self.missing = False
+        return worker
+
+    def _call(self, task: Task, worker: Worker, is_wanted: Callable[[], bool]) -> Answer | None:
+        """Return the answer of a process to a call, None if the process ended or the call is not wanted."""
+        answer: Answer | None = None
+        self._performers[task] = worker
+        if begun := is_wanted():
+            try:
+                answer = worker.call(task.call, is_wanted)
+            except Exception as error:  # arguments or a result that cannot be pickled
+                answer = None, error, ""
+        if self._performers.pop(task, None) is None or (begun and answer is None):
+            self.killed += 1
+            worker.kill()
+            worker.end()
+        else:
+            self._idle.append(worker)
+            if self._closed:
+                self._end_idle()
+        return answer
+
+    def _end_idle(self) -> None:
+        """End the processes that had nothing to do for a while, or all of a closed pool."""
+        for worker in self._idle.copy():
+            if self._closed or time.monotonic() - worker.used >= self._linger:
+                with contextlib.suppress(ValueError):  # another thread has just taken it
+                    self._idle.remove(worker)
+                    worker.end()
 
 
 class CannotBegin(OSError):  # noqa: N818
@@ -37,75 +228,65 @@ class CannotBegin(OSError):  # noqa: N818
 
 
 class Worker:
-    """One child process that performs one call at a time. Raises CannotBegin when none can be started.
-
-    The process calls `begin` before anything else.
-    """
+    """Child process that performs one call at a time."""
 
     def __init__(self, begin: Callable[[], None] | None = None) -> None:
+        """Start the process, which calls `begin` before anything else. Raises CannotBegin."""
         context = _context()
         try:
             self._pipe, child_end = context.Pipe()
-            self._process = context.Process(target=_serve, args=(child_end, begin), daemon=True)
+            self._process = context.Process(target=_serve, args=(child_end,), daemon=True)
             self._process.start()
             child_end.close()
         except (OSError, EOFError, RuntimeError) as error:
             raise CannotBegin(str(error)) from error
-        self.used = 0.0  # time.monotonic()
-        if not self._pipe.poll(_START) or self._answer() is None:
+        end = time.monotonic() + _START
+        answer = self.call((begin or int, (), {}), lambda: time.monotonic() <= end)
+        if answer is None or answer[1] is not None:
             self.kill()
             self.end()
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, is_wanted: Callable[[], bool]) -> Answer | None:
-        """Result, or error, of a call; None when the process ended or ``is_wanted`` became false."""
-        try:
+        """Perform a call. Return None if the process ended or `is_wanted` became false."""
+        with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
-        except OSError:
-            return None
-        while not wait_for([self._pipe, self._process.sentinel], _POLL):
-            if not is_wanted():
-                return None
-        self.used = time.monotonic()
-        return self._answer()
+            while not wait_for([self._pipe, self._process.sentinel], _POLL):
+                if not is_wanted():
+                    return None
+            self.used = time.monotonic()  # the end of the last call
+            return cast(Answer, self._pipe.recv()) if self._pipe.poll() else None
+        return None
 
     def kill(self) -> None:
         """Send SIGKILL without waiting: a process that waits for a disk does not end at once."""
         self._process.kill()
 
     def end(self) -> None:
-        """Close the pipe, so that the process exits by itself, and wait for that a moment."""
+        """Close the pipe, so that the process exits by itself, and kill the process if it does not."""
         self._pipe.close()
         self._process.join(_EXIT)
         self._process.kill()
 
-    def _answer(self) -> Answer | None:
-        with contextlib.suppress(EOFError, OSError):
-            return cast(Answer, self._pipe.recv()) if self._pipe.poll() else None
-        return None
-
 
 def _context() -> Any:
-    """The multiprocessing context; not "fork", as this process has threads."""
+    """Return the multiprocessing context. It is not "fork", as this process has threads."""
     context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-    if hasattr(context, "set_forkserver_preload"):
-        context.set_forkserver_preload(list(_PRELOADED))
+    context.set_forkserver_preload(list(_PRELOADED))
     return context
 
 
-def _serve(pipe: Connection[Any, Any], begin: Callable[[], None] | None) -> None:
-    """Main loop of the child: perform calls until the pipe is closed."""
-    live_with_parent()
-    limit_memory(_MEMORY)
-    if begin is not None:
-        begin()
-    pipe.send(True)
+def _serve(pipe: Connection[Any, Any]) -> None:
+    """Perform calls in the child process until the pipe is closed."""
+    _live_with_parent()
+    _limit_memory(_MEMORY)
     with contextlib.suppress(EOFError, OSError):
         while True:
             pipe.send_bytes(_answered(pipe.recv_bytes()))
 
 
 def _answered(call: bytes) -> bytes:
+    """Perform a pickled call and return the pickled answer."""
     try:
         function, args, kwargs = pickle.loads(call)  # from our own parent
         return pickle.dumps((function(*args, **kwargs), None, ""), pickle.HIGHEST_PROTOCOL)
@@ -116,8 +297,8 @@ def _answered(call: bytes) -> bytes:
         return pickle.dumps((None, RuntimeError(f"{type(error).__name__}: {error}"), trace))
 
 
-def limit_memory(size: int) -> None:
-    """Have this process get a MemoryError above so many bytes of data, where the system can."""
+def _limit_memory(size: int) -> None:
+    """Limit this process to `size` bytes of data, where the system can. Above it a MemoryError is raised."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -126,196 +307,8 @@ def limit_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
-def live_with_parent() -> None:
-    """Ignore Ctrl-C, which is the parent's, and exit when the parent is gone, even killed."""
+def _live_with_parent() -> None:
+    """Ignore Ctrl-C, which the parent handles, and exit when the parent is gone, even killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent: Any = multiprocessing.parent_process()
-    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-_TRIES: Final = 3
-_LINGER: Final = 15.0  # seconds that an idle process is kept
-_END: Final = 0.3  # seconds that the end of the pool waits for threads whose processes are killed
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, eq=False)
-class _Task:
-    """A submitted call and its future."""
-
-    future: Future[Any]
-    call: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-    workers: list[Worker] = field(default_factory=list)  # whoever takes the process from here may end it
-    until: float = math.inf  # time.monotonic()
-
-    def is_wanted(self) -> bool:
-        return not self.future.cancelled() and time.monotonic() <= self.until
-
-    def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
-        if error is not None and trace:
-            error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
-        with contextlib.suppress(InvalidStateError):  # cancelled
-            if error is None:
-                self.future.set_result(result)
-            else:
-                self.future.set_exception(error)
-
-
-class WorkerPool(Executor):
-    """Executor whose processes start when there is work, are replaced when they die, and exit when idle.
-
-    A call whose process died is repeated. One that killed three of them fails with `BrokenExecutor`. A future
-    may be cancelled at any time: the process that performs it is killed. Where no process can be started,
-    calls are performed in this one, and `missing` is true.
-    """
-
-    def __init__(
-        self,
-        count: int,
-        make: Callable[[], Worker] = Worker,
-        linger: float = _LINGER,
-        isolated: bool = False,
-        limit: float = math.inf,
-    ) -> None:
-        """At most `count` processes. `linger` is for how many seconds an idle one is kept.
-
-        `isolated`: whoever uses the pool leaves all work to its processes, as it may hang or end them.
-        `limit` is for how many seconds a process may be at one call. Then it is killed, and the call fails
-        with `BrokenExecutor`.
-        """
-        self.missing = False
-        self.killed = 0  # processes, since the start
-        self.isolated = isolated
-        self.threads = Threads(max(1, count), "worker", self._end_idle, linger)
-        self._limit = limit
-        self._linger = linger
-        self._make = make
-        self._idle: list[Worker] = []  # the one used last at the end
-        self._tasks: set[_Task] = set()
-        self._closed = False
-
-    @property
-    def waiting(self) -> int:
-        """Number of calls that no process performs yet."""
-        return len(self._tasks) - self.running
-
-    @property
-    def running(self) -> int:
-        return sum(bool(task.workers) for task in self._tasks.copy())
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        future: Future[T] = Future()
-        task = _Task(future, (fn, args, kwargs))
-        self._tasks.add(task)
-        future.add_done_callback(lambda done: self._settled(task))
-        watch(future)
-        if self._closed:
-            future.cancel()
-            raise RuntimeError("cannot schedule new futures after shutdown")
-        if not self.threads.run(lambda: self._perform(task)):
-            _perform_here(task)
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the pool; `cancel_futures` cancels running calls, too."""
-        self._closed = True
-        for task in self._tasks.copy() if cancel_futures else ():
-            task.future.cancel()
-        if wait:
-            self.threads.stop(_END if cancel_futures else LONGEST)
-        else:
-            self.threads.stop()
-        self._end_idle()
-
-    def _perform(self, task: _Task) -> None:
-        """Perform a task in a process, and once more when the process dies over it."""
-        task.until = time.monotonic() + self._limit
-        for attempt in range(_TRIES):
-            if not task.is_wanted():
-                break
-            if attempt:
-                _log.warning("a worker process ended; what it did is repeated")
-            try:
-                worker = self._worker()
-            except CannotBegin as error:
-                self._fail_to_start(task, error, again=bool(attempt))
-                return
-            answer = self._call(task, worker)
-            if answer is not None:
-                task.settle(*answer)
-                return
-        late = time.monotonic() > task.until
-        why = (
-            f"it was not done within {self._limit:g} seconds" if late else f"{_TRIES} processes ended over it"
-        )
-        task.settle(None, BrokenExecutor(why))
-
-    def _worker(self) -> Worker:
-        """Return an idle process, or a new one. Raises CannotBegin."""
-        with contextlib.suppress(IndexError):
-            return self._idle.pop()
-        worker = self._make()
-        self.missing = False
-        return worker
-
-    def _call(self, task: _Task, worker: Worker) -> Answer | None:
-        """Return the answer of a process to a task, None if the process ended or the task was cancelled."""
-        answer: Answer | None = None
-        task.workers.append(worker)
-        wanted = task.is_wanted()
-        if wanted:
-            try:
-                answer = worker.call(task.call, task.is_wanted)
-            except Exception as error:  # what cannot travel to a process, or back
-                answer = None, error, ""
-        if not _taken(task.workers) or (wanted and answer is None):
-            self.killed += 1
-            worker.kill()
-            worker.end()
-        else:
-            self._idle.append(worker)
-            if self._closed:
-                self._end_idle()
-        return answer
-
-    def _settled(self, task: _Task) -> None:
-        self._tasks.discard(task)
-        if task.future.cancelled() and (worker := _taken(task.workers)):
-            worker.kill()
-
-    def _end_idle(self) -> None:
-        """End the processes that had nothing to do for a while, all when the pool is closed."""
-        for worker in self._idle.copy():
-            if self._closed or time.monotonic() - worker.used >= self._linger:
-                with contextlib.suppress(ValueError):  # it has just been taken
-                    self._idle.remove(worker)
-                    worker.end()
-
-    def _fail_to_start(self, task: _Task, error: CannotBegin, again: bool) -> None:
-        if not self.missing:
-            _log.error("no worker process can begin, files are read in the server: %s", error)
-        self.missing = True
-        if again:  # it may be what ends them
-            task.settle(None, BrokenExecutor("a process ended over it, and no other one begins"))
-        else:
-            _perform_here(task)
-
-
-def _taken(workers: list[Worker]) -> Worker | None:
-    """Take the process of a task, None if somebody else has: only one may decide what becomes of it."""
-    try:
-        return workers.pop()
-    except IndexError:
-        return None
-
-
-def _perform_here(task: _Task) -> None:
-    function, args, kwargs = task.call
-    try:
-        task.settle(function(*args, **kwargs), None)
-    except Exception as error:
-        task.settle(None, error)
+    start_within_limit(threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True))

@@ -11,12 +11,11 @@ from mindinsight.server.compute.background_jobs import JOBS, Threads
 from mindinsight.server.compute.bulkhead import Bulkhead
 from mindinsight.server.compute.memory_budget import MemoryBudget
 from mindinsight.server.compute.plugin_modules import PluginState
-from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
 from mindinsight.server.settings import Settings
 from mindinsight.server.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mindinsight.server.compute.cluster_executor import ClusterExecutor
     from mindinsight.server.ingest.loader import Loader
     from mindinsight.server.store.store import Store
 
@@ -32,7 +31,7 @@ class Service:
     store: Store
     loader: Loader
     workspace: Workspace
-    executor: WorkerPool | ClusterExecutor  # for measurements and comparisons in the background
+    executor: TaskExecutor  # for measurements and comparisons in the background
     started: float  # Unix seconds
     parts: PluginState = field(default_factory=PluginState)
     readers: WorkerPool = field(default_factory=lambda: WorkerPool(1))  # for reading event files
@@ -44,7 +43,7 @@ class Service:
     bulkheads: dict[str, Bulkhead] = field(default_factory=dict)
 
     @property
-    def pools(self) -> tuple[WorkerPool | ClusterExecutor, ...]:
+    def pools(self) -> tuple[TaskExecutor, ...]:
         """Return the process pools.
 
         They are separate, so that a slow request delays neither event files nor other requests.

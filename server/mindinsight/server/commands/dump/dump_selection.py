@@ -6,18 +6,15 @@ import argparse
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mindinsight.server.commands.options import resolve_path
-from mindinsight.server.compute.worker_pool import WorkerPool
+from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, TensorEntry
 from mindinsight.server.settings import LOCAL, check_cluster_package, environment
 from mindinsight.server.settings.base_dirs import directory_problem, empty_directory
-
-if TYPE_CHECKING:
-    from mindinsight.server.compute.cluster_executor import ClusterExecutor
 
 MAX_NAMED: Final = 10  # dumps listed in an error
 
@@ -68,7 +65,7 @@ def open_single_dump(path: str | os.PathLike[str]) -> Dump:
     return open_dump(path)
 
 
-def worker_pool(executor: str = LOCAL, *folders: Path) -> WorkerPool | ClusterExecutor:
+def worker_pool(executor: str = LOCAL, *folders: Path) -> TaskExecutor:
     """Return a pool with a process per core, started when there is enough work, or a cluster's executor.
 
     Raises BadSettings if a package is missing. Every worker of a cluster must see the `folders`.
