@@ -12,6 +12,7 @@ import pytest
 from anyio import to_thread
 
 from mindinsight.server import app
+from mindinsight.server.compute import background_jobs
 
 BEGIN = """
 import sys
@@ -148,14 +149,18 @@ def test_addresses_with_a_line_break_are_answered_like_others(shared_samples: An
     assert answer.headers["content-type"] == shared_samples().get("/v2/none").headers["content-type"]
 
 
-def test_where_the_system_gives_fewer_threads_those_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    start, left = threading.Thread.start, [1, 2, 3]
+@pytest.mark.parametrize("how", ["refused", "dead"])
+def test_where_the_system_gives_fewer_threads_those_answer(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """A dead thread got its stack, and then no memory for its first call: it never says that it began."""
+    name = {"refused": "start", "dead": "_bootstrap"}[how]
+    begin, left = getattr(threading.Thread, name), [1, 2, 3]
 
     def some(self: threading.Thread) -> None:
-        if not left:
+        if left:
+            left.pop()
+            begin(self)
+        elif how == "refused":
             raise RuntimeError("can't start new thread")
-        left.pop()
-        start(self)
 
     async def scenario() -> tuple[float, str]:
         await app._start_light_threads()
@@ -163,5 +168,6 @@ def test_where_the_system_gives_fewer_threads_those_answer(monkeypatch: pytest.M
         left.clear()
         return tokens, await to_thread.run_sync(lambda: "answered")
 
-    monkeypatch.setattr(threading.Thread, "start", some)
+    monkeypatch.setattr(background_jobs, "START_SECONDS", 0.2)
+    monkeypatch.setattr(threading.Thread, name, some)
     assert asyncio.run(scenario()) == (3, "answered")

@@ -208,32 +208,30 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
 
 
 async def _start_light_threads() -> None:
-    """Start all threads of light requests and keep them. The system may allow fewer."""
-    limiter = to_thread.current_default_thread_limiter()
+    """Start the threads of light requests at once, and keep them. The system may give fewer.
+
+    Anyio would wait for a new thread without a limit, and end idle threads. It has no option for either.
+    """
+    limiter = to_thread.current_default_thread_limiter()  # loads the class of anyio's threads
     limiter.total_tokens = THREADS
+    for kind in threading.Thread.__subclasses__():
+        if kind.__module__.startswith("anyio."):
+            kind.start = start_within_limit  # type: ignore[method-assign]
+            setattr(kind, "MAX_IDLE_TIME", math.inf)  # noqa: B010 - not in the type of threads
     together = threading.Barrier(THREADS)
 
     async def start() -> bool:
         try:
-            await to_thread.run_sync(_begin_and_stay, together)
-        except threading.BrokenBarrierError:
+            if not together.broken:
+                await to_thread.run_sync(together.wait, START_SECONDS)
+        except threading.BrokenBarrierError:  # in a thread that has begun
             return True
         except (RuntimeError, MemoryError) as error:
             _log.warning("Cannot start a thread: %s", error)
             together.abort()
-            return False
-        return True
+        return not together.broken
 
     limiter.total_tokens = max(1, sum(await asyncio.gather(*(start() for _ in range(THREADS)))))
-
-
-def _begin_and_stay(together: threading.Barrier) -> None:
-    """Wait until all threads have started.
-
-    They never end, although anyio ends idle threads and has no option for it.
-    """
-    setattr(type(threading.current_thread()), "MAX_IDLE_TIME", math.inf)  # noqa: B010 - not in its type
-    together.wait(START_SECONDS)
 
 
 async def _report_slow(service: Service) -> None:

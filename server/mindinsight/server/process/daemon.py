@@ -1,7 +1,7 @@
-"""Background servers: registry of those started on this machine, and how to start and stop one.
+"""Background servers: registry of the servers started on this machine, and how to start and stop one.
 
-One small file per server, ``<state>/mindinsight/<machine>-<port>.json``, written by the server itself. A
-process counts as ours only while its birth time is the one in the file: process numbers come round again.
+Each server writes a small file, `<state>/mindinsight/<machine>-<port>.json`. A process is the server of a
+file only if its birth time is the one in the file, because the system uses process numbers again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mindinsight.server.files.own_files import open_own, own_folder, read_own
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
 
-# Not "-m": worker processes import the module their parent was started with, and have no use for the service.
+# Not "-m": worker processes import the module their parent was started with, and do not need the service.
 _SERVE = """
 import sys
 from mindinsight.server.process.memory_tuning import before_imports
@@ -32,17 +32,18 @@ before_imports()
 from mindinsight.server.process.serve import main
 sys.exit(main())
 """
-START_SECONDS = 60.0
-STOP_SECONDS = 5.0
+START_SECONDS = 60.0  # until a server must answer, far more than a busy machine takes
+STOP_SECONDS = 5.0  # until a server must have ended, after which it is killed: it ends itself within two
+_PS_SECONDS = 10.0  # that the system may take to tell when a process began
 
 
 @dataclass(frozen=True)
 class Running:
-    """Record of a background server, as its file has it."""
+    """Record of a background server, as stored in its file."""
 
     port: int
     pid: int
-    born: str  # when the process began, as the system tells it
+    born: str  # birth time of the process, in the form of the system
     started: float  # Unix seconds
     address: str
     base: str
@@ -54,7 +55,7 @@ class Running:
 
 
 def folder() -> Path:
-    """Where the files are: the user's state directory."""
+    """Return the directory of the files, in the user's state directory."""
     state_home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(state_home) if state_home else Path.home() / ".local" / "state") / "mindinsight"
 
@@ -64,7 +65,7 @@ def _file(port: int) -> Path:
 
 
 def find(port: int) -> Running | None:
-    """The server we started on a port of this machine, alive or not."""
+    """Return the record of the server on a port of this machine, alive or not. Return None without one."""
     return _read(_file(port))
 
 
@@ -82,7 +83,7 @@ def _read(path: Path) -> Running | None:
 
 
 def remember(settings: Settings, log: Path) -> None:
-    """Write down that this process is the server; without a place to write, ``stop`` will not find it."""
+    """Record this process as the server of its port. If that cannot be written, `stop` will not find it."""
     running = Running(
         port=settings.port,
         pid=os.getpid(),
@@ -105,7 +106,7 @@ def forget(port: int) -> None:
 
 
 def birth(pid: int) -> str:
-    """When a process began, in whatever form the system tells it; empty when there is no such process."""
+    """Return the birth time of a process, in the form of the system. Return "" without such a process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -121,11 +122,14 @@ def _birth_by_ps(pid: int) -> str:
         command = ["powershell", "-NoProfile", "-Command", f"(Get-Process -Id {pid}).StartTime.Ticks"]
     else:
         command = ["ps", "-o", "lstart=", "-p", str(pid)]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PS_SECONDS)
+        return ran.stdout.strip()
+    return ""
 
 
 def health(address: str) -> dict[str, Any] | None:
-    """What a server says of itself; None when no MindInsight answers there."""
+    """Return the health report of the server at an address. Return None if no MindInsight answers there."""
     import urllib.request  # it brings half of the standard library, and a server has no use for it
 
     try:
@@ -137,9 +141,9 @@ def health(address: str) -> dict[str, Any] | None:
 
 
 def launch(settings: Settings) -> None:
-    """Start a server of its own and return when it answers.
+    """Start a server in the background and return when it answers.
 
-    Raises BadSettings with its last words, or if its output cannot be kept.
+    Raises BadSettings if the server ends or does not answer in time, or if its log cannot be written.
     """
     output = settings.log_dir / f"start.{settings.port}.log"
     try:
@@ -175,11 +179,11 @@ def _wait(child: subprocess.Popen[bytes], settings: Settings, output: Path) -> N
         if time.monotonic() > end:
             raise BadSettings(f"The server (process {child.pid}) does not answer yet. Log: {output}")
         time.sleep(0.05)
-    child.returncode = 0  # it is meant to outlive us: no warning about it when we end
+    child.returncode = 0  # the server outlives this process: no warning about a running child
 
 
 def end(running: Running) -> None:
-    """Ask a server to end; after a few seconds make it."""
+    """Stop a server with SIGTERM, and kill it after `STOP_SECONDS`."""
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS
     while running.alive and time.monotonic() < deadline:

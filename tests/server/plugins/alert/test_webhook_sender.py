@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mindinsight.server.app import create_app
+from mindinsight.server.compute import background_jobs
 from mindinsight.server.plugins.alert import webhook_sender
 from mindinsight.server.plugins.alert.webhook_sender import WebhookSender, pause, plain_text, webhook_body
 from mindinsight.server.settings import Settings, Webhook
@@ -87,6 +88,20 @@ def endpoint() -> Iterator[Receiver]:
 def receiver(endpoint: Receiver) -> Receiver:
     endpoint.bodies, endpoint.answer = [], (200, b"ok")
     return endpoint
+
+
+def test_a_thread_that_dies_as_it_begins_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As a thread does that gets a stack, and then no memory for its first call."""
+    webhooks = [Webhook("json", "http://127.0.0.1:9/")] * 2
+    sender = WebhookSender(webhooks, list, "http://h/", Deliveries(tmp_path, Path("/base")), LIMIT)
+    monkeypatch.setattr(background_jobs, "START_SECONDS", 0.05)
+    monkeypatch.setattr(sender._outboxes[0], "_bootstrap", int)
+    sender.start()
+    sender.stop()
+    sender._outboxes[1].join(10)
+    assert caplog.text.count("A thread that posts alerts cannot be started") == 1
 
 
 @pytest.fixture
@@ -252,6 +267,7 @@ def test_a_server_with_webhooks_posts_as_long_as_it_runs(tmp_path: Path) -> None
     app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, webhooks=hooks))
     with TestClient(app):
         threads = [thread for thread in threading.enumerate() if thread.name in ("webhook", "webhooks")]
+        threads = [thread for thread in threads if thread.is_alive()]
         assert len(threads) == 2
     for thread in threads:
         thread.join(10)

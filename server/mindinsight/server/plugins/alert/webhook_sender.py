@@ -17,6 +17,7 @@ from functools import partial
 from hashlib import sha256
 from typing import IO, Any, Final
 
+from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.alert.alert_cache import MOST, alert_list
 from mindinsight.server.settings import Webhook, WebhookFormat
@@ -311,10 +312,12 @@ class WebhookSender:
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
     def start(self) -> None:
-        """Start all threads."""
-        for outbox in self._outboxes:
-            outbox.start()
-        self._thread.start()
+        """Start the threads. Where one does not begin, say so and go on with the others."""
+        for thread in (*self._outboxes, self._thread):
+            try:
+                start_within_limit(thread)
+            except (RuntimeError, MemoryError) as error:
+                _log.warning("A thread that posts alerts cannot be started: %s", error)
 
     def stop(self) -> None:
         """Ask the threads to end, each after its current post."""
