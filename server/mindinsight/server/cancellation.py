@@ -1,4 +1,4 @@
-"""Cancellation of work: a token for each task, which the task checks at stated intervals.
+"""Cooperative cancellation: each task runs under a token, which it checks at stated intervals.
 
 Nothing is ever raised into a thread from outside. Loops with a length that depends on a file or on a client
 call `check` at least once for every `INTERVAL` bytes or elements.
@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 INTERVAL: Final = 8 << 20  # bytes or elements between two checks: 1 to 5 ms of a NumPy function over float32
-LONGEST: Final = 3600.0  # seconds that anything waits for a future: no limit of a request is as long
+LONGEST: Final = 3600.0  # seconds that anything waits for a future: longer than any deadline of a request
 
 
 class Cancelled(BaseException):  # not an Exception: code that goes on after any error must not go on
@@ -24,23 +24,23 @@ class Cancelled(BaseException):  # not an Exception: code that goes on after any
 
 
 class Token:
-    """Sign that a piece of work is no longer wanted. Takes no lock, so that any thread may cancel it."""
+    """Token of a task, by which any thread may cancel it. Takes no lock."""
 
     def __init__(self, claim: Callable[[int], None] | None = None) -> None:
-        """`claim` is called before the work reads many bytes at once, and raises if memory is short."""
+        """Make a token. `claim` is called before many bytes are read, and raises if memory is short."""
         self.cancelled = False
         self.claim = claim
         self._callbacks: dict[Hashable, Callable[[], object]] = {}
 
     def cancel(self) -> None:
-        """Cancel the work and everything it waits for."""
+        """Cancel the task and everything it waits for."""
         self.cancelled = True
         with suppress(KeyError):
             while True:
                 self._callbacks.popitem()[1]()
 
     def on_cancel(self, key: Hashable, callback: Callable[[], object]) -> None:
-        """Have `callback` called once when the work is cancelled, at once if it is already."""
+        """Register a callback for the cancellation. Call it immediately if the task is already cancelled."""
         self._callbacks[key] = callback
         if self.cancelled:
             self.cancel()
@@ -54,13 +54,13 @@ _current: ContextVar[Token | None] = ContextVar("token of the work that this thr
 
 
 def current() -> Token | None:
-    """Return the token of the work that this thread does, None outside of such work."""
+    """Return the token of the task that this thread runs, None if it runs none."""
     return _current.get()
 
 
 @contextmanager
 def under(token: Token | None) -> Iterator[None]:
-    """Work under a token for the length of the block."""
+    """Run the block under a token."""
     before = _current.set(token)
     try:
         yield
@@ -69,7 +69,7 @@ def under(token: Token | None) -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise Cancelled if the work that this thread does is no longer wanted."""
+    """Raise Cancelled if the task that this thread runs is cancelled."""
     token = _current.get()
     if token is not None and token.cancelled:
         raise Cancelled
@@ -83,10 +83,7 @@ def checked(items: Iterable[T]) -> Iterator[T]:
 
 
 def claim(size: int) -> None:
-    """Check, and claim memory for `size` bytes that are read at once.
-
-    Raises Cancelled, or an error if memory is short.
-    """
+    """Check, and claim memory for reading `size` bytes at once. Raises Cancelled or MemoryError."""
     token = _current.get()
     if token is not None:
         if token.cancelled:
@@ -96,7 +93,7 @@ def claim(size: int) -> None:
 
 
 def watch(future: Future[T]) -> None:
-    """Cancel `future` when the work that this thread does is cancelled."""
+    """Cancel `future` when the task that this thread runs is cancelled."""
     token = _current.get()
     if token is not None:
         token.on_cancel(future, future.cancel)
@@ -106,8 +103,8 @@ def watch(future: Future[T]) -> None:
 def result_of(future: Future[T], seconds: float = LONGEST) -> T:
     """Return the result of a watched future.
 
-    Raises Cancelled if the work of this thread is cancelled meanwhile, BrokenExecutor if the future is
-    cancelled by others or is not done in time, and the future's own error.
+    Raises Cancelled if the task of this thread is cancelled meanwhile, BrokenExecutor if the future is
+    cancelled otherwise or is not done in time, and the error of the future.
     """
     try:
         return future.result(seconds)

@@ -1,4 +1,4 @@
-"""Replacement of NaN and infinities in values that become JSON, which has no numbers for them."""
+"""Replacement of non-finite numbers, which JSON does not have."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def non_finite_as_text(value: Any) -> Any:
-    """``value`` with the text nan, inf or -inf in place of such numbers, at any depth; tuples as lists."""
+    """Replace non-finite numbers by the text nan, inf or -inf, at any depth. Tuples become lists."""
     return _replaced(value, str)
 
 
 def non_finite_as_null(value: Any) -> Any:
-    """``value`` with None in place of such numbers, at any depth; tuples as lists."""
+    """Replace non-finite numbers by None, at any depth. Tuples become lists."""
     return _replaced(value, lambda number: None)
 
 

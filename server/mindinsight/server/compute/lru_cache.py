@@ -1,4 +1,4 @@
-"""LRU caches, thread-safe: values that are computed once for all who ask, and sessions of long work."""
+"""LRU caches, thread-safe: values that are computed once for all callers, and sessions of long work."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from typing import Final, Generic, TypeVar
 from mindinsight.server.cancellation import Token, check, current, result_of, under
 from mindinsight.server.compute.plugin_modules import Stoppable
 
-SESSIONS: Final = 8  # of each server; a listing of 100 000 tensors takes about 100 MB
+SESSIONS: Final = 8  # of each server: a listing of 100 000 tensors takes about 100 MB
 
 Value = TypeVar("Value")
 Session = TypeVar("Session", bound=Stoppable)
 
 
 class _Computation(Generic[Value]):
-    """A value that is computed or was, and those who wait for it. The cache's lock guards all of it."""
+    """Value that is or was computed, and the callers that wait for it. Guarded by the lock of the cache."""
 
     def __init__(self) -> None:
         self.token = Token()
         self.waiting: set[Future[Value]] = set()
-        self.values: list[Value] = []  # the one, once it is computed
+        self.values: list[Value] = []  # empty until the value is computed
         self.dropped = False
 
 
 class LruCache(Generic[Value]):
     """LRU cache of values that are each computed once. Callers that ask meanwhile wait for that value only.
 
-    A computation belongs to nobody: it is done in the thread of who asked first, under a token of its own
-    that is cancelled when the last of those who wait has left. `evict` is called with each value that is
-    dropped, once it is computed. With a capacity of 0 nothing is kept.
+    A computation belongs to no caller: it runs in the thread of the first, under a token that is cancelled
+    when the last waiting caller has left.
     """
 
     def __init__(self, capacity: int, evict: Callable[[Value], object] | None = None) -> None:
+        """Make a cache of `capacity` values, 0 to keep none. `evict` is called with each dropped value."""
         self._capacity = capacity
         self._evict = evict
         self._lock = threading.Lock()
         self._computations: OrderedDict[Hashable, _Computation[Value]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of a key. What `make` raises is raised in all who wait, and is not cached.
+        """Return the value of a key, computed by `make` if it is not cached. Errors are not cached.
 
-        Raises Cancelled if the work of the caller is cancelled meanwhile.
+        Raises what `make` raises, in all waiting callers, and Cancelled if the caller's work is cancelled.
         """
         future: Future[Value] = Future()
         with self._lock:
@@ -79,7 +79,7 @@ class LruCache(Generic[Value]):
             return computation.values[0]
 
     def values(self) -> list[Value]:
-        """Return the values computed by now, the one used last at the end."""
+        """Return the values computed by now, the most recently used at the end."""
         with self._lock:
             return [value for computation in self._computations.values() for value in computation.values]
 
@@ -93,7 +93,7 @@ class LruCache(Generic[Value]):
         self._drop(dropped)
 
     def _oldest(self) -> list[_Computation[Value]]:
-        """Take out what is too much. The lock is held."""
+        """Remove and return the computations beyond the capacity. The lock is held."""
         excess = range(len(self._computations) - self._capacity)
         dropped = [self._computations.popitem(last=False)[1] for _ in excess]
         for computation in dropped:
@@ -121,7 +121,7 @@ class LruCache(Generic[Value]):
             del self._computations[key]
 
     def _compute(self, key: Hashable, computation: _Computation[Value], make: Callable[[], Value]) -> None:
-        """Compute a value and hand it, or the error, to all who still wait."""
+        """Compute a value and hand it, or the error, to all callers that still wait."""
         value, error = None, None
         try:
             with under(computation.token):
@@ -138,7 +138,7 @@ class LruCache(Generic[Value]):
             dropped = [computation] if computation.dropped else []
         self._drop(dropped)
         for future in waiting:
-            with suppress(InvalidStateError):  # it left just now
+            with suppress(InvalidStateError):  # the caller left just now
                 future.set_exception(error) if error else future.set_result(value)  # type: ignore[arg-type]
 
 

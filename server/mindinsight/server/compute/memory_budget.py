@@ -12,23 +12,23 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-SHARE: Final = 16 << 20  # bytes that a call is taken to need: two pieces of 8 MB, in which tensors are read
-COPIES: Final = 3  # of what a call reads at once: as bytes, as an array, and as what is sent
+SHARE: Final = 16 << 20  # bytes that every call claims: two of the 8 MB sections in which tensors are read
+COPIES: Final = 3  # of what a call reads at once: as bytes, as an array, and as an answer
 RESERVE: Final = 48 << 20  # bytes that requests leave to the event loop, the loader and answers on their way
-_FRESH: Final = 0.05  # seconds for which the free memory is not asked for again
+_FRESH: Final = 0.05  # seconds for which a measurement of the free memory holds, which reads two files
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class MemoryShort(MemoryError):  # noqa: N818
-    """Error: the memory that all requests together may take is taken."""
+    """Error: all memory for requests is claimed."""
 
 
 class MemoryBudget:
     """Account of the bytes that running calls may take. Counts without a lock."""
 
     def __init__(self, limit: int | None = None) -> None:
-        """`limit` in bytes replaces what the system has free, for tests."""
+        """Make an account. In tests, `limit` in bytes replaces the free memory of the system."""
         self._limit = limit
         self._numbers = count()
         self._claimed: dict[int, int] = {}  # bytes by call
@@ -36,13 +36,13 @@ class MemoryBudget:
         self._until = 0.0
 
     def share(self) -> Share:
-        """Return the share of a call that begins. Raises MemoryShort."""
+        """Claim the share of a call that begins. Raises MemoryShort."""
         share = Share(self, next(self._numbers))
         share.claim(0)
         return share
 
     def free(self) -> int:
-        """Return the bytes that calls may still claim, negative when the reserve is touched."""
+        """Return the bytes that calls may still claim, negative if the reserve is in use."""
         if self._limit is None and time.monotonic() >= self._until:
             self._free, self._until = _free_bytes(), time.monotonic() + _FRESH
         free = self._free if self._limit is None else self._limit
@@ -50,14 +50,14 @@ class MemoryBudget:
 
 
 class Share:
-    """What one call has claimed of a budget."""
+    """Memory that one call has claimed from a budget."""
 
     def __init__(self, budget: MemoryBudget, number: int) -> None:
         self._budget = budget
         self._number = number
 
     def claim(self, size: int) -> None:
-        """Claim what reading `size` bytes at once takes, unless as much is claimed. Raises MemoryShort."""
+        """Claim the memory for reading `size` bytes at once, unless claimed already. Raises MemoryShort."""
         claimed = self._budget._claimed
         had, needed = claimed.get(self._number, 0), max(SHARE, COPIES * size)
         if needed > had:
@@ -70,7 +70,7 @@ class Share:
 
 
 def _free_bytes() -> int:
-    """Return the bytes that this process can still take, of its own limit and of the machine."""
+    """Return the bytes that this process can still allocate, by its own limit and that of the machine."""
     free = room()
     with contextlib.suppress(OSError, StopIteration), Path("/proc/meminfo").open("rb") as file:
         free = min(
@@ -80,7 +80,7 @@ def _free_bytes() -> int:
 
 
 def room() -> int:
-    """Return the bytes of addresses that this process can still take."""
+    """Return the bytes of address space that this process can still take."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     with contextlib.suppress(OSError, ValueError):  # systems without /proc
         if limit != resource.RLIM_INFINITY:
@@ -92,7 +92,7 @@ _ARENA_MAX: Final = -8  # M_ARENA_MAX of malloc.h
 
 
 def limit_arenas(count: int) -> None:
-    """Have glibc keep at most `count` areas of memory for all threads."""
+    """Limit glibc's malloc to `count` arenas for all threads."""
     if sys.platform == "linux":
         option = getattr(ctypes.CDLL(None), "mallopt", None)
         if option is not None:
@@ -100,7 +100,7 @@ def limit_arenas(count: int) -> None:
 
 
 def release_freed_memory() -> None:
-    """Give pages without allocations back to the system, where the C library can; some 20 ms."""
+    """Return unused pages to the system, if the C library can. Takes some 20 ms."""
     if sys.platform == "linux":
         release = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
         if release is not None:

@@ -26,10 +26,10 @@ class PluginState:
         self._made: dict[type, object] = {}
 
     def of(self, kind: type[T]) -> T:
-        """The one object of this class, made without arguments by the first who asks."""
+        """Return the instance of this class, created on first use without arguments."""
         made = self._made.get(kind)
         if made is None:
-            made = self._made.setdefault(kind, kind())  # one that another thread was quicker with stays
+            made = self._made.setdefault(kind, kind())  # the instance of a quicker thread stays
         assert isinstance(made, kind)
         return made
 
@@ -48,8 +48,8 @@ def modules_of(
 ) -> Iterator[ModuleType]:
     """Import and yield the modules and packages directly inside a package, by name.
 
-    ``only`` names one that is enough, if it is there; ``without`` names some to leave alone. One that
-    cannot be imported is left out and said: the others are of use without it.
+    If there is a module `only`, yield no other one. Skip the names in `without`. Log and skip a module that
+    cannot be imported, because the others work without it.
     """
     names = sorted(info.name for info in pkgutil.iter_modules(folders) if info.name not in without)
     for name in [only] if only in names else names:

@@ -1,4 +1,4 @@
-"""Parser of slice expressions over tensors: ``[0, 1:3, :]``, one entry for each dimension."""
+"""Parser for slice expressions such as `[0, 1:3, :]`, with one entry for each dimension of a tensor."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 Index: TypeAlias = "tuple[int | slice, ...]"
 
 _ENTRY: Final = re.compile(r"\s*(?:(-?\d+)|(-?\d*)\s*:\s*(-?\d*)\s*(?::\s*(-?\d*))?)\s*\Z")
-_LONGEST: Final = 1000  # characters
-MOST_SLICES: Final = 2
+_LONGEST: Final = 1000  # characters: NumPy's 64 dimensions need less
+MOST_SLICES: Final = 2  # a table has rows and columns
 
 
 @dataclass(frozen=True)
 class Table:
-    """Two-dimensional view of an array of ``shape`` under ``index``; one remaining axis is one column."""
+    """Two-dimensional view of an array of `shape` under `index`. A single remaining axis is one column."""
 
     shape: tuple[int, ...]
     index: Index
@@ -31,21 +31,21 @@ class Table:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of the array is left out, and nothing turned round."""
+        """Whether the view covers the whole array in its order."""
         return all(
             isinstance(entry, slice) and _selected(size, entry) == range(size)
             for entry, size in zip(self.index, self.shape, strict=True)
         )
 
     def window(self, rows: slice, columns: slice = slice(None)) -> Index:
-        """The index of some rows and columns in the array."""
+        """Return the index of some rows and columns in the array."""
         index = list(self.index)
         for axis, part in zip(self._axes, (rows, columns), strict=False):
             index[axis] = _as_slice(_selected(self.shape[axis], self.index[axis])[part])
         return tuple(index)
 
     def blocks(self, most: int) -> Iterator[Index]:
-        """Indices of stretches of at most ``most`` elements: row by row, all together."""
+        """Iterate over indices of blocks of at most `most` elements that cover the table, row by row."""
         width = max(1, min(self.columns, most))
         height = max(1, most // width)
         for top in range(0, self.rows, height):
@@ -53,7 +53,7 @@ class Table:
                 yield self.window(slice(top, top + height), slice(left, left + width))
 
     def shape_of(self, index: Index) -> tuple[int, int]:
-        """Rows and columns of a window."""
+        """Return the number of rows and columns of a window."""
         sizes = [len(_selected(self.shape[axis], index[axis])) for axis in self._axes]
         return (sizes[0] if sizes else 1), (sizes[1] if len(sizes) > 1 else 1)
 
@@ -69,7 +69,7 @@ class Table:
 
 
 def _selected(size: int, entry: int | slice) -> range:
-    """Positions on an axis that a slice selects."""
+    """Return the positions that a slice selects on an axis of `size`."""
     assert isinstance(entry, slice)
     return range(size)[entry]
 
@@ -81,7 +81,7 @@ def _as_slice(positions: range) -> slice:
 
 
 def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
-    """The index that ``text`` names in an array of ``shape``; entries mean what they mean in Python.
+    """Parse the index that `text` selects in an array of `shape`, with entries as in Python.
 
     Raises:
         ValueError: no brackets, an entry that is neither integer nor slice, a slice step of 0, more
@@ -103,7 +103,7 @@ def parse_slice(text: str, shape: tuple[int, ...]) -> Index:
 
 
 def first_slice(shape: tuple[int, ...]) -> str:
-    """The default slice: the last two dimensions, index 0 of all others."""
+    """Return the default expression: the last two dimensions, at index 0 of all others."""
     return "[" + ",".join(["0"] * (len(shape) - MOST_SLICES) + [":"] * min(len(shape), MOST_SLICES)) + "]"
 
 

@@ -15,33 +15,33 @@ from mindinsight.server.types import Doubles
 
 Numbers = npt.NDArray[Any]
 
-_ROW: Final = 1 << 13  # elements
+_ROW: Final = 1 << 13  # elements: sums of short rows keep rounding errors small
 
 
 def sum_of(numbers: Numbers) -> float:
-    """Sum of [n] float64; for pieces of some 100 000, as rounding errors are added up, too."""
+    """Return the sum of [n] float64. Rounding errors grow with n, so pass at most some 100,000."""
     return float(np.einsum("i->", numbers))  # two thirds of the time of ``sum``
 
 
 def sum_of_products(left: Numbers, right: Numbers) -> float:
-    """Sum of ``left * conj(right)`` of two [n] float64 or complex128, its real part."""
+    """Return the real part of the sum of `left * conj(right)`, for two [n] float64 or complex128."""
     rows = range(0, left.size, _ROW)
     return float(sum(np.vdot(right[start : start + _ROW], left[start : start + _ROW]).real for start in rows))
 
 
 Array: TypeAlias = npt.NDArray[Any]
 
-PIECE: Final = 1 << 16  # elements; half a megabyte as float64, so that all work stays in the cache
+PIECE: Final = 1 << 16  # elements: half a megabyte as float64, so that all work stays in the cache
 _LARGEST: Final = float(np.finfo(np.float64).max)
-_LARGE: Final = 2.0**480  # the squares of 2**60 such numbers have a sum
-_SMALL: Final = 2.0**-480
-_FARTHEST: Final = 1000  # exponent of a scale
+_LARGE: Final = 2.0**480  # the sum of 2**60 squares of such numbers does not overflow
+_SMALL: Final = 2.0**-480  # the squares of such numbers do not underflow
+_FARTHEST: Final = 1000  # exponent of a scale, which must be a finite number itself
 _MEASURABLE: Final = frozenset("?bhilqBHILQefdgFDG")
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What :func:`measure` finds. The seven numbers from ``minimum`` on are None when nothing is finite."""
+    """Statistics of a tensor. The numbers from `minimum` on are None if no element is finite."""
 
     count: int
     zeros: int
@@ -67,7 +67,7 @@ class Statistics:
 
 
 class Part(NamedTuple):
-    """What a piece adds to the whole. Parts of one tensor may come from several processes."""
+    """Sums over a section of a tensor. The parts of one tensor may come from several processes."""
 
     size: int
     zeros: int
@@ -79,7 +79,7 @@ class Part(NamedTuple):
     finite: int
     minimum: float | int
     maximum: float | int
-    total: float  # this and what follows is of elements times ``scale``
+    total: float  # this and the following sums are of elements times `scale`
     absolute: float
     squares: float
     deviations: float  # sum of squared distances to this part's own mean
@@ -96,7 +96,7 @@ class Extremes(NamedTuple):
 
 
 def measure(values: Array) -> Statistics:
-    """Measure an array of any shape; complex numbers by their magnitude, booleans as 0 and 1.
+    """Measure an array of any shape, complex numbers by their magnitude and booleans as 0 and 1.
 
     Raises TypeError for strings, objects and dates.
     """
@@ -104,7 +104,7 @@ def measure(values: Array) -> Statistics:
 
 
 def measure_values(values: Values) -> Statistics:
-    """Measure a tensor that is read by parts; like :func:`measure`, but it never holds more than one."""
+    """Measure a tensor like `measure`, holding one section at a time."""
     if isinstance(values, Held):
         return measure(values.array)
     _check(values.dtype)
@@ -112,7 +112,7 @@ def measure_values(values: Values) -> Statistics:
 
 
 def parts(values: Array) -> list[Part]:
-    """Measure an array piece by piece, in memory order."""
+    """Measure an array section by section, in memory order."""
     _check(values.dtype)
     scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
     with np.errstate(all="ignore"):
@@ -120,7 +120,7 @@ def parts(values: Array) -> list[Part]:
 
 
 def combine(pieces: Iterable[Part]) -> Statistics:
-    """Put parts together: means by their sums, deviations by the shift of each part's mean."""
+    """Combine parts into statistics: means by their sums, deviations by the shift of each part's mean."""
     parts = tuple(pieces)
     counted = _counted(parts)
     live = [part for part in parts if part.finite]
@@ -145,7 +145,7 @@ def combine(pieces: Iterable[Part]) -> Statistics:
 
 
 def _rescaled(part: Part, scale: float) -> Part:
-    """A part with its sums at a smaller scale."""
+    """Return a part with its sums at a smaller scale."""
     ratio = scale / part.scale
     return part._replace(
         total=part.total * ratio,
@@ -157,14 +157,14 @@ def _rescaled(part: Part, scale: float) -> Part:
 
 
 def _scale_of(largest: float) -> float:
-    """A power of two by which squares of numbers up to ``largest`` neither overflow nor vanish."""
+    """Return a power of two that keeps squares of numbers up to `largest` from overflow and underflow."""
     if _SMALL < largest < _LARGE or not largest:
         return 1.0
     return math.ldexp(1.0, min(_FARTHEST, -math.frexp(largest)[1]))
 
 
 def bin_edges(low: float, high: float, bins: int) -> Doubles:
-    """[bins + 1] edges of equal bins from ``low`` to ``high``; around a single value one wide in all."""
+    """Return [bins + 1] edges of equal bins from `low` to `high`, around a single value 1 wide in all."""
     if low == high:
         half = max(0.5, abs(low) * 2.0**-40)  # far from 0, a half is lost in rounding
         low, high = max(low - half, -_LARGEST), min(low + half, _LARGEST)
@@ -172,9 +172,9 @@ def bin_edges(low: float, high: float, bins: int) -> Doubles:
 
 
 def as_dumped(statistics: Statistics) -> Extremes:
-    """The convention of MindSpore's statistics file: one NaN makes all NaN, infinities count.
+    """Return the extremes as in MindSpore's statistics file: one NaN makes all NaN, infinities count.
 
-    Of an empty tensor the minimum is Inf and the maximum -Inf, as that file has it.
+    An empty tensor has the minimum Inf and the maximum -Inf.
     """
     if statistics.nans:
         return Extremes(math.nan, math.nan, math.nan, math.nan)
@@ -222,7 +222,7 @@ def _pieces(values: Array) -> Iterator[Array]:
 
 
 def _part(piece: Array, scratch: Doubles) -> Part:
-    """Measure up to ``PIECE`` numbers."""
+    """Measure up to `PIECE` numbers."""
     size, nans, above, below = piece.size, 0, 0, 0
     low, high = piece.min(), piece.max()
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -245,7 +245,7 @@ def _part(piece: Array, scratch: Doubles) -> Part:
 
 
 def _sums(piece: Array, scratch: Doubles, scale: float, signed: bool) -> tuple[float, float, float, float]:
-    """Sum, sum of magnitudes, sum of squares and of squared deviations, all in double precision."""
+    """Return the sum, and the sums of magnitudes, squares and squared deviations, in double precision."""
     exact, work = scratch
     np.copyto(exact, piece)
     if scale != 1:

@@ -1,7 +1,7 @@
-"""Entry of Jupyter's launcher: a server behind ``jupyter-server-proxy``, started when somebody opens it.
+"""Entry of Jupyter's launcher: a server behind `jupyter-server-proxy`, started when a user opens it.
 
-The extension finds ``setup`` by the entry point ``jupyter_serverproxy_servers`` and takes its values as
-https://jupyter-server-proxy.readthedocs.io/en/latest/server-process.html has them.
+The extension finds `setup` by the entry point `jupyter_serverproxy_servers`. Its values are described at
+https://jupyter-server-proxy.readthedocs.io/en/latest/server-process.html
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-_SECONDS: Final = 60  # to start in
+_SECONDS: Final = 60  # for starting, far more than a busy machine takes
 
 
 def setup() -> dict[str, Any]:
-    """How to start a server for one user of Jupyter, and what its tile in the launcher shows.
+    """Return how to start a server for a user of Jupyter, and the tile of the launcher.
 
-    It shows the runs of ``MINDINSIGHT_SUMMARY_BASE_DIR``, or of the folder that Jupyter was started in. Other
-    users of the machine reach its port, so it requires a token, which Jupyter sends for those it let in.
+    The server shows the runs of `MINDINSIGHT_SUMMARY_BASE_DIR`, or of the folder where Jupyter was started.
+    Other users of the machine can reach its port, so it requires a token, which Jupyter adds to requests.
     """
     token = secrets.token_urlsafe(24)
     command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground"]
@@ -35,7 +35,7 @@ def setup() -> dict[str, Any]:
 
 
 def _icon() -> str:
-    """Path of the icon; "" where the pages are not installed."""
+    """Return the path of the icon, "" if the pages are not installed."""
     web = find_spec("mindinsight.web")
     folders = (web.submodule_search_locations if web else None) or []
     icons = [Path(folder, "static", "icon.svg") for folder in folders]

@@ -1,6 +1,6 @@
-"""Logs, by the variables MindSpore reads: GLOG_v, GLOG_log_dir, GLOG_logtostderr, logger_maxBytes, ...
+"""Logs of the server, set up by MindSpore's variables: GLOG_v, GLOG_log_dir, GLOG_logtostderr, ...
 
-Unlike in a training script the default is a file, at level INFO: nobody watches the screen of a server.
+Unlike in a training script the default is a file, at level INFO, as nobody watches the screen of a server.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from mindinsight.server.settings import Settings
 
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
 _FORMAT = "[%(levelname)s] MI(%(process)d:%(threadName)s):%(asctime)s [%(name)s:%(lineno)d] %(message)s"
-REPEAT_SECONDS = 60.0
-REPEATS = 5  # in that time, from one place in the code
+REPEAT_SECONDS = 60.0  # in which at most `REPEATS` messages of one place in the code are written
+REPEATS = 5  # enough to see a pattern
 
 
 def file_of(settings: Settings) -> Path:
@@ -29,9 +29,9 @@ def file_of(settings: Settings) -> Path:
 
 
 def configure(settings: Settings) -> Path:
-    """Send this process's log where the environment says; returns the file.
+    """Set up the log of this process from the environment and return its file.
 
-    Raises BadSettings if the file cannot be written or is not ours.
+    Raises BadSettings if the file cannot be written or belongs to another user.
     """
     path = file_of(settings)
     for folder in (settings.workspace, path.parent):  # the mode is for the last part of a path only
@@ -54,7 +54,7 @@ def configure(settings: Settings) -> Path:
 
 
 def leave_screen() -> None:
-    """Write to the file only from now on: a server in the background has started."""
+    """Stop logging to the screen, because a background server has started."""
     root = logging.getLogger()
     for output in list(root.handlers):
         if not isinstance(output, PrivateFile):
@@ -62,7 +62,7 @@ def leave_screen() -> None:
 
 
 class PrivateFile(RotatingFileHandler):
-    """A rotating log that only its user can read."""
+    """Rotating log file that only its user can read."""
 
     def _open(self) -> TextIOWrapper:
         handle = open_own(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -70,7 +70,7 @@ class PrivateFile(RotatingFileHandler):
 
 
 class OneLine(logging.Filter):
-    """A name from a file cannot begin a line of its own and pass for one of ours."""
+    """Filter that keeps a message on one line, so that a name in a file cannot imitate another message."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg = record.getMessage().replace("\r", "\\r").replace("\n", "\\n")
@@ -79,11 +79,11 @@ class OneLine(logging.Filter):
 
 
 class Repeated(logging.Filter):
-    """Lets a place in the code complain a few times a minute, and then says how often it was held back."""
+    """Rate limiter for warnings. Logs a few per minute of each line of code, then the number suppressed."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[tuple[str, int], tuple[float, int]] = {}  # place -> (start of its minute, how often)
+        self._said: dict[tuple[str, int], tuple[float, int]] = {}  # start of the minute and count by place
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:

@@ -9,20 +9,20 @@ from typing import Final
 
 from mindinsight.server.compute.memory_budget import release_freed_memory
 
-FEWEST: Final = 64  # connections at once after which memory is released
-_SHARE: Final = 4  # of the most connections, so many times as few are left
+FEWEST: Final = 64  # connections: fewer leave too little memory for 20 ms of work
+_SHARE: Final = 4  # factor by which the number of connections must have fallen from its maximum
 
 
 def trim() -> None:
-    """Collect what connections left and give its memory back to the system; some 20 ms."""
+    """Collect garbage and return its memory to the system, which takes some 20 ms."""
     gc.collect()  # a connection and its transport refer to each other
     release_freed_memory()
 
 
 class MemoryRelease:
-    """Observer of the number of connections that releases memory when most of many have closed.
+    """Observer of the number of connections. Releases memory when most of many connections have closed.
 
-    It waits for the observation after that in which they are gone: their buffers go a moment later.
+    Memory is released one observation later, because the buffers of a connection outlive it for a moment.
     """
 
     def __init__(self, release: Callable[[], None] = trim) -> None:
@@ -31,7 +31,7 @@ class MemoryRelease:
         self._gone = False
 
     def observe(self, connections: int) -> None:
-        """Note how many connections there are now."""
+        """Record the current number of connections, and release memory if most have closed."""
         if self._gone:
             self._gone, self._most = False, connections
             self._release()
@@ -39,19 +39,19 @@ class MemoryRelease:
         self._gone = self._most >= FEWEST and connections * _SHARE <= self._most
 
 
-# Objects made and not gone between two looks for garbage. With Python's 700 a tenth of loading many runs
-# goes into looks that find nothing: what is made there stays.
+# Objects made, less those deleted, between two garbage collections. With Python's 700 a tenth of the time for
+# loading many runs goes into collections that find nothing.
 _MADE: Final = 20_000
 
 
 def before_imports() -> None:
-    """Collect no garbage: nothing that is being loaded is any. And let numpy start no threads of its own."""
+    """Disable garbage collection during imports, and keep NumPy from starting threads."""
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # 0.05 CPU s, for matrices that nobody multiplies
 
 
 def after_imports() -> None:
-    """Collect garbage again, but of what is loaded by now: that stays."""
+    """Enable garbage collection, except of what has been imported."""
     gc.freeze()
     gc.set_threshold(_MADE)
     gc.enable()

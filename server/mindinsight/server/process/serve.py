@@ -1,4 +1,4 @@
-"""Server process: serves until a signal ends it. Run as a module it reads its settings from stdin."""
+"""Server process. Run as a module it reads its settings from stdin and serves until a signal ends it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from mindinsight.server.process.sockets import BACKLOG, listen
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
 
-# s after which a thread that computes lets others on. Requests need the interpreter for moments, several
-# times each; with Python's 0.005 they would take three times as long while files are read.
+# Seconds after which a computing thread yields the interpreter. A request needs it several times, briefly.
+# With Python's 0.005 requests take three times as long while files are read.
 _TURN: Final = 0.001
 
 _STACK: Final = 2 << 20  # bytes of addresses for each of some 70 threads: a quarter of Linux's usual 8 MiB
 _ARENAS: Final = 2  # of glibc: the first, and one that threads share; 8 for each core are usual
-_ARENA: Final = 64 << 20  # bytes of addresses that the other one reserves
-LEAVE_SECONDS: Final = 0.3  # for which the end of a server waits for threads at work
-KEEP_ALIVE: Final = 10  # s for which a connection is held without a request
+_ARENA: Final = 64 << 20  # bytes of addresses that the shared arena reserves
+LEAVE_SECONDS: Final = 0.3  # that the end of a server waits for threads at work: a stop takes 2 s at most
+KEEP_ALIVE: Final = 10  # seconds that a connection is kept without a request: five times the pages' interval
 # Connections accepted in one turn of the event loop. With hundreds each turn takes a second under a load of
 # clients that leave, and every answer takes several turns.
 _ACCEPTED: Final = 8
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server that reports when it answers, ends event streams on a signal and releases memory."""
+    """Uvicorn server that calls `ready` once it listens, ends streams on a signal and releases memory."""
 
     def __init__(self, config: uvicorn.Config, hub: Hub, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -68,7 +68,7 @@ class Server(uvicorn.Server):
 
 
 def run(settings: Settings, ready: Callable[[], None]) -> int:
-    """Serve until SIGINT, SIGTERM or SIGHUP; ``ready`` is called when requests are answered. Exit code."""
+    """Serve until SIGINT, SIGTERM or SIGHUP and return the exit code. Call `ready` once listening."""
     log = logs.configure(settings)
     sys.setswitchinterval(_TURN)
     threading.stack_size(_STACK)
@@ -110,7 +110,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
 
 
 def check_memory(service: Service) -> None:
-    """Raise BadSettings where there is no memory for the threads and for one request."""
+    """Raise BadSettings if there is no memory for the threads and for one request."""
     threads = THREADS + sum(threads.count for threads in service.threads)
     needed, free = threads * _STACK + _ARENA + RESERVE + SHARE, room()
     if free < needed:
@@ -121,7 +121,7 @@ def check_memory(service: Service) -> None:
 
 
 def leave(code: int) -> int:
-    """The exit code; ends the process at once when threads are at work that it would wait for."""
+    """Return the exit code, or end the process with it if threads are at work that Python would wait for."""
     main_thread = threading.main_thread()
     busy = [thread for thread in threading.enumerate() if thread is not main_thread and not thread.daemon]
     for thread in busy:

@@ -16,7 +16,7 @@ BACKLOG: Final = 512  # connections that the system keeps until they are accepte
 
 
 def listen(settings: Settings) -> socket.socket:
-    """The socket to serve on; raises BadSettings naming what is wrong with the port or the address."""
+    """Return the listening socket. Raises BadSettings if the port or the address cannot be used."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         sock = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
@@ -37,7 +37,7 @@ def _why_not(settings: Settings, error: OSError) -> str:
 
 
 def check(settings: Settings) -> None:
-    """Raise BadSettings, saying what to change, when a server with these settings cannot work."""
+    """Raise BadSettings if a server with these settings cannot work. The text names what to change."""
     bases = settings.summary_base_dir
     problems = base_problems(bases)
     if len(problems) == (1 if isinstance(bases, Path) else len(bases)):
