@@ -24,7 +24,6 @@ import anyio
 from mindinsight.server.cancellation import Cancelled, Token, check, under
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort, Share
-from mindinsight.server.compute.worker_pool import Task
 
 T = TypeVar("T")
 
@@ -160,14 +159,15 @@ class Bulkhead:
     def _perform(self, call: _Call, context: Context) -> None:
         """Call the function, and hand its outcome to the event loop once nothing is held for the call."""
         call.thread = threading.get_ident()
-        outcome = context.run(call.outcome)
+        settle = context.run(call.perform)
         call.share.release()
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            call.result.get_loop().call_soon_threadsafe(self._ended, call)
-            call.task.settle(*outcome)
+            call.result.get_loop().call_soon_threadsafe(self._ended, call, settle)
 
-    def _ended(self, call: _Call) -> None:
+    def _ended(self, call: _Call, settle: Callable[[], None]) -> None:
         self._calls.discard(call)
+        if not call.result.done():
+            settle()
         if call.given_up:
             self.stuck -= 1
             if self.stuck >= self._most_stuck:  # the slot was kept until now
@@ -184,18 +184,18 @@ class _Call:
         self.share = share
         self.thread = 0
         self.token = Token(share.claim)
-        self.task = Task((function, (), {}))
-        self.result = asyncio.wrap_future(self.task)
+        self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._function = function
 
-    def outcome(self) -> tuple[Any, BaseException | None]:
-        """Return the result of the function, or the error to raise in the caller."""
+    def perform(self) -> Callable[[], None]:
+        """Call the function. Return what sets its result, or the error to raise in the caller."""
         try:
             with under(self.token):
                 check()
-                return self.task.call[0](), None
+                return partial(self.result.set_result, self._function())
         except (CancelledError, Cancelled):
-            return None, Interrupted()
+            return partial(self.result.set_exception, Interrupted())
         except MemoryError:
-            return None, MemoryShort()
+            return partial(self.result.set_exception, MemoryShort())
         except BaseException as error:
-            return None, error
+            return partial(self.result.set_exception, error)
