@@ -36,6 +36,7 @@ CHANGING = re.compile(rb'"(version|stamp|job|etag|now|scanned|generation)": ?[^,
 UNFINISHED = re.compile(rb'"(done|measured_all|complete)": ?false')
 LEAVES = (0.030, 0.030, 0.300)  # seconds after asking, at most: before the work begins, and while it is done
 SEED = 30
+MORE = 2  # threads of anyio: one in 100,000 requests was seen
 SPINNERS = 4 if THOROUGH else 0  # processes that take what there is of the processor
 
 
@@ -219,7 +220,8 @@ def test_clients_that_leave_change_no_answer_and_leave_nothing(filled: Any, serv
     print(json.dumps({name: value for name, value in counted.items() if "work_" in name or "pool_" in name}))
     assert counted['mindinsight_work_stuck{class="dumps"}'] == 0
     assert sum(value for name, value in counted.items() if "work_cancelled" in name) > 0
-    wait(lambda: held(server)["threads"] <= idle["threads"], show=lambda: (idle, held(server)))
+    # When asyncio cancels a call whose thread is still at work, anyio starts another thread and keeps both.
+    wait(lambda: held(server)["threads"] <= idle["threads"] + MORE, show=lambda: (idle, held(server)))
     wait(lambda: held(server)["descriptors"] <= idle["descriptors"] + 2, show=lambda: (idle, held(server)))
     assert wait(lambda: len(server.workers()) <= 6)
     assert server.stop() == 0

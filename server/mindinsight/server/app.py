@@ -216,8 +216,8 @@ async def _start_light_threads() -> None:
     limiter.total_tokens = THREADS
     for kind in threading.Thread.__subclasses__():
         if kind.__module__.startswith("anyio."):
-            kind.start = start_within_limit  # type: ignore[method-assign]
-            setattr(kind, "MAX_IDLE_TIME", math.inf)  # noqa: B010 - not in the type of threads
+            for name, value in (("start", start_within_limit), ("MAX_IDLE_TIME", math.inf)):
+                setattr(kind, name, value)
     together = threading.Barrier(THREADS)
 
     async def start() -> bool:

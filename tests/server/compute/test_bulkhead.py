@@ -202,12 +202,14 @@ def test_an_answer_that_has_begun_waits_for_memory_and_is_not_cut() -> None:
 
 def test_what_runs_too_long_is_logged_once_with_its_stack(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        hold, end = Bulkhead("slow"), threading.Event()
+        hold, begun, end = Bulkhead("slow"), threading.Event(), threading.Event()
 
         def wait_for_the_end() -> None:
+            begun.set()
             end.wait(30)
 
         call = asyncio.ensure_future(hold.run(wait_for_the_end))
+        await until_async(begun.is_set)
         await asyncio.sleep(0.05)
         hold.report_slow(60)
         hold.report_slow(0.01)
