@@ -128,9 +128,9 @@ class ClusterExecutor(TaskExecutor):
             ("MindInsight", version("mindinsight"), version, "mindinsight"),
             ("Python", python(), python),
         ):
-            for worker, found in client.run(*call, on_error="return").items():
-                if str(found).split(".")[:2] != ours.split(".")[:2]:  # what is sent may differ then
-                    raise ClusterError(f"worker {worker} has {about} {found}, and this server {ours}")
+            for worker, theirs in client.run(*call, on_error="return").items():
+                if str(theirs).split(".")[:2] != ours.split(".")[:2]:  # what is sent may differ then
+                    raise ClusterError(f"worker {worker} has {about} {theirs}, and this server {ours}")
         for folder in self._folders:
             for worker, seen in client.run(os.path.isdir, folder, on_error="return").items():
                 if seen is not True:
