@@ -161,6 +161,7 @@ class Bulkhead:
         call.thread = threading.get_ident()
         settle = context.run(call.perform)
         call.share.release()
+        del call.function  # with the files that it may hold open
         with contextlib.suppress(RuntimeError):  # the loop has ended
             call.result.get_loop().call_soon_threadsafe(self._ended, call, settle)
 
@@ -185,14 +186,14 @@ class _Call:
         self.thread = 0
         self.token = Token(share.claim)
         self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._function = function
+        self.function = function
 
     def perform(self) -> Callable[[], None]:
         """Call the function. Return what sets its result, or the error to raise in the caller."""
         try:
             with under(self.token):
                 check()
-                return partial(self.result.set_result, self._function())
+                return partial(self.result.set_result, self.function())
         except (CancelledError, Cancelled):
             return partial(self.result.set_exception, Interrupted())
         except MemoryError:
