@@ -28,7 +28,6 @@ ALLOWED = {
     "ingest/mirrors.py": "copies in the workspace",
     "files/own_files.py": "files of the workspace",
     "files/placeholders.py": "copies in the workspace",
-    "workspace/report_documents.py": "frozen cards of reports in the workspace",
     "workspace/job_requests.py": "requests of jobs in the workspace",
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",

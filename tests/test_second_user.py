@@ -115,7 +115,7 @@ def test_index_cache(shared: SharedWorkspace, caplog: pytest.LogCaptureFixture) 
     cache = IndexCache(shared.workspace, BASE)
     cache.open()
     cache.save({})
-    assert "index cache is not used" in caplog.text
+    assert "cannot use the index cache" in caplog.text
 
 
 def test_pack_of_an_index_cache(shared: SharedWorkspace) -> None:
