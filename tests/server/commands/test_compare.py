@@ -59,7 +59,7 @@ def test_a_value_that_is_not_finite_is_beyond(run: Any, base: Any) -> None:
         "compare", "./broken", "./reference", "--summary-dir", base, "--json", "--tolerance", "1e9"
     )
     (row,) = json.loads(out)
-    assert (code, row["first_step"], row["largest"]) == (1, 9, 0)
+    assert (code, row["first_step"], row["largest"]) == (1, 9, None)
 
 
 def test_no_share_of_a_reference_of_zero_is_told(run: Any, tmp_path: Path) -> None:
@@ -108,9 +108,40 @@ def test_a_tolerance_of_zero_is_equality(run: Any, base: Any) -> None:
 
 def test_what_is_not_there_is_said(run: Any, base: Any) -> None:
     code, _, err = run("compare", "./gone", "./reference", "--summary-dir", base)
-    assert (code, "no run './gone'" in err) == (1, True)
+    assert (code, "no run './gone'" in err) == (2, True)  # not 1, which says that they differ
     code, _, err = run("compare", "./same", "./reference", "--summary-dir", base, "--tag", "acc")
-    assert (code, "same has no scalar 'acc'" in err) == (1, True)
+    assert (code, "same has no scalar 'acc'" in err) == (2, True)
+
+
+def written(folder: Path, values: list[float], first: int = 0) -> None:
+    with SummaryRecord(str(folder)) as record:
+        for number, value in enumerate(values):
+            record.add_value("scalar", "loss", value)
+            record.record(first + number)
+
+
+def test_an_infinite_difference_has_no_size(run: Any, tmp_path: Path) -> None:
+    written(tmp_path / "a", [1.0] * 40)
+    written(tmp_path / "b", [1.0] * 30 + [float("inf")] * 10)
+    code, out, _ = run("compare", "b", "a", "--summary-dir", tmp_path, "--json")
+    (row,) = json.loads(out)
+    assert (code, row["first_step"], row["beyond"]) == (1, 30, 10)
+    assert (row["largest"], row["largest_step"]) == (None, None)
+
+
+def test_sentences_are_in_the_unit_that_was_asked_for(run: Any, tmp_path: Path) -> None:
+    written(tmp_path / "a", [1.0] * 40, 2**61)
+    written(tmp_path / "b", [1.0] * 25 + [1.5] * 15, 2**61)
+    options = ("--summary-dir", tmp_path, "--tolerance", "20", "--unit")
+    assert f"within 20 % up to step {2**61 + 24};" in run("compare", "b", "a", *options, "percent")[1]
+    options = ("--summary-dir", tmp_path, "--tolerance", "0.2", "--unit")
+    assert "within 0.2 of the baseline" in run("compare", "b", "a", *options, "share")[1]
+
+
+def test_one_common_step_is_singular(run: Any, tmp_path: Path) -> None:
+    written(tmp_path / "a", [2.0])
+    written(tmp_path / "b", [2.5])
+    assert "at the only common step, by 250 ‰" in run("compare", "b", "a", "--summary-dir", tmp_path)[1]
 
 
 def test_directories_are_runs_too(

@@ -43,8 +43,15 @@ def register(subparsers: Any) -> None:
     parser.add_argument("name", metavar="RUN", help="name as listed by `mindinsight ls`, or a directory")
     parser.add_argument("reference", metavar="REF", help="the run to compare with")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
-    parser.add_argument("--tolerance", type=_tolerance, default=1.0, help="allowed relative difference")
-    parser.add_argument("--unit", choices=tuple(UNITS), default="permille", help="unit of the tolerance")
+    parser.add_argument(
+        "--tolerance", type=_tolerance, default=1.0, help="allowed relative difference (default: 1)"
+    )
+    parser.add_argument(
+        "--unit",
+        choices=tuple(UNITS),
+        default="permille",
+        help="unit of the tolerance and of all differences (default: %(default)s)",
+    )
     help_tag = "compare only this tag; may be repeated (default: all common tags)"
     parser.add_argument("--tag", action="append", default=[], help=help_tag)
     help_pair = "compare TAG of the run with another tag of the reference; may be repeated"
@@ -57,13 +64,17 @@ def register(subparsers: Any) -> None:
 def compare(options: argparse.Namespace) -> int:
     """Compare and print.
 
-    Return 0 within the tolerance, 1 beyond it or for a missing run, 2 if steps could not be compared.
+    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing or steps could not be compared.
     """
     summary = Summary(options.summary_dir)
-    run, reference = _run(summary, options.name), _run(summary, options.reference)
-    pairs = list(_pairs(run, reference, options.tag, options.pair))
+    try:
+        run, reference = _run(summary, options.name), _run(summary, options.reference)
+        pairs = list(_pairs(run, reference, options.tag, options.pair))
+    except BadSettings as error:
+        say(str(error))
+        return 2
     tolerance = options.tolerance * UNITS[options.unit]
-    rows = [_compared(run, reference, tag, other, tolerance) for tag, other in pairs]
+    rows = [_compared(run, reference, tag, other, tolerance, options.unit) for tag, other in pairs]
     if options.json:
         print(as_json([_json(row) for row in rows]))
     elif rows:
@@ -109,7 +120,7 @@ def _pairs(
         yield from ((tag, tag) for tag in sorted(run.scalars) if tag in reference.scalars)
 
 
-def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) -> Comparison:
+def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float, unit: str) -> Comparison:
     line, base = run.scalars[tag].line(), reference.scalars[other].line()
     aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
     steps, mine, theirs = np.intersect1d(line.steps, base.steps, assume_unique=True, return_indices=True)
@@ -119,6 +130,8 @@ def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) 
     sizes[finite] = np.abs(relative_difference(left[finite], right[finite]))
     beyond = np.flatnonzero(sizes > tolerance)
     worst = int(finite[np.argmax(sizes[finite])]) if len(finite) else None
+    if worst is not None and sizes[worst] == 0 and np.isinf(sizes).any():
+        worst = None  # the finite values are equal, and the other differences have no size
     return Comparison(
         tag,
         other,
@@ -128,7 +141,7 @@ def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float) 
         None if worst is None else float(sizes[worst]),
         None if worst is None else int(steps[worst]),
         aligned.absolute,
-        claim_of(aligned, tolerance),
+        claim_of(aligned, tolerance, unit),
     )
 
 

@@ -167,6 +167,43 @@ def find_divergence(relative: Doubles, floor: float) -> Change | None:
     return None
 
 
+_NOISE_ROWS: Final = 24  # from which the noise nearby is estimated, at least
+_NOISE_BLOCKS: Final = 32
+
+
+def local_noise(values: Doubles) -> Doubles:
+    """Return [n] the standard deviation of the noise of a curve nearby. Its trends do not count.
+
+    The largest of three neighbouring blocks counts, so that noise that sets in is not taken for a difference.
+    """
+    if len(values) < 4:
+        return np.zeros(len(values))
+    turns = np.abs(np.diff(values, 2)) / np.sqrt(6)  # of independent noise
+    edges = np.linspace(0, len(turns), min(_NOISE_BLOCKS, max(len(turns) // _NOISE_ROWS, 1)) + 1)
+    edges = edges.astype(np.int64)
+    blocks = np.array([1.4826 * float(np.median(turns[a:b])) for a, b in pairwise(edges)])
+    padded = np.pad(blocks, 1, mode="edge")
+    largest = np.maximum(np.maximum(padded[:-2], padded[2:]), blocks)
+    centres = (edges[:-1] + edges[1:] + 1) / 2
+    return np.asarray(np.interp(np.arange(len(values)), centres, largest), np.float64)
+
+
+def _divergence(relative: Doubles, values: Doubles, base: Doubles, floor: float) -> Change | None:
+    """Return the change by which two curves differ by more than before; None if their own noise explains it.
+
+    The noise of a falling curve is a growing share of it. A difference that grows as the noise of both curves
+    does is none: it must also become larger in units of the noise of the calmer curve nearby.
+    """
+    change = find_divergence(relative, floor)
+    if change is None:
+        return None
+    unit = max(unit_of(values), unit_of(base))
+    noise = np.minimum(local_noise(values / unit), local_noise(base / unit))
+    share = np.maximum(noise / np.maximum(size_nearby(base / unit), 1e-300), floor)
+    weighted = np.clip(relative * (float(np.median(share)) / share), -_MOST, _MOST)
+    return change if find_divergence(np.asarray(weighted, np.float64), floor) is not None else None
+
+
 def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
     """Return True if a difference is larger after an onset than before, in size or in its median."""
     before, after = relative[:onset], relative[onset:]
@@ -217,6 +254,8 @@ class Alignment:
     score: float = 0.0  # size of the divergence in noise levels
     largest: float | None = None  # largest difference, None if no step has two finite values
     noise: float | None = None  # usual difference before the onset, or of all steps, None likewise
+    later: int | None = None  # step after a broken one from which the finite values diverge
+    early: int = 0  # number of common steps from the onset to the first beyond the tolerance
     absolute: bool = False  # both are in the unit of the values, otherwise relative to the baseline
 
 
@@ -237,7 +276,17 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
     end = int(broken[0]) if len(broken) else count
     rows = np.flatnonzero(finite[:end])
     facts = Alignment("agrees", count, either, broken=int(shared[end]) if len(broken) else None)
-    return _judged(facts, shared, rows, left[rows], right[rows], tolerance)
+    judged = _judged(facts, shared, rows, left[rows], right[rows], tolerance)
+    if not len(broken):
+        return judged
+    if judged.largest == 0:  # the curves are equal before the broken step, where no difference has a size
+        judged = replace(judged, largest=None, noise=None)
+    rest = np.flatnonzero(finite)
+    if len(rest) == len(rows):
+        return judged
+    whole = _judged(replace(facts, broken=None), shared, rest, left[rest], right[rest], tolerance)
+    later = whole.onset if whole.verdict == "drifts" and (whole.onset or 0) > int(shared[end]) else None
+    return replace(judged, later=later, largest=whole.largest, absolute=whole.absolute)
 
 
 def _judged(
@@ -265,12 +314,14 @@ def _judged(
         noise=float(np.median(sizes)) if len(sizes) else None,
         absolute=absolute,
     )
-    change = find_divergence(relative, max(tolerance * _NOISE_SHARE, _ROUNDING)) if len(over) else None
+    floor = max(tolerance * _NOISE_SHARE, _ROUNDING)
+    change = _divergence(relative, values, base, floor) if len(over) else None
     if change is not None and _lasts(over, change.onset, len(rows), facts.broken is not None):
         noise = float(np.median(sizes[: max(change.onset, 1)]))
         onset = int(shared[rows[change.onset]])
         verdict: Verdict = "drifts" if facts.broken is None else "not_finite"
-        return replace(facts, verdict=verdict, onset=onset, score=change.score, noise=noise)
+        early = max(int(over[0]) - change.onset, 0)
+        return replace(facts, verdict=verdict, onset=onset, score=change.score, noise=noise, early=early)
     if facts.broken is not None:
         return replace(facts, verdict="not_finite", onset=facts.broken)
     return replace(facts, verdict=_without_onset(over, len(rows), change is not None))
@@ -300,20 +351,28 @@ def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verd
     return "differs" if over[-1] == rows - 1 else "noise"  # at the end, a divergence may just have begun
 
 
-def claim_of(aligned: Alignment, tolerance: float) -> Claim:
-    """Return the claim about one scalar of two runs."""
+_EXACT_BELOW: Final = 10_000_000  # steps above are texts, because sentences shorten numbers
+
+
+def _step(step: int | None) -> int | str | None:
+    return step if step is None or abs(step) < _EXACT_BELOW else str(step)
+
+
+def claim_of(aligned: Alignment, tolerance: float, unit: str = "permille") -> Claim:
+    """Return the claim about one scalar of two runs; ``unit`` of shares is permille, percent or share."""
     values: dict[str, Any] = {
         "n": aligned.shared,
         "steps": aligned.steps,
         "over": aligned.over,
-        "step": aligned.onset,
-        "agrees_to": aligned.agrees_to,
-        "broken": aligned.broken,
-        "first": aligned.beyond,
-        "last": aligned.last_beyond,
-        "tolerance": difference_claim(tolerance, absolute=False),
-        "largest": difference_claim(aligned.largest, aligned.absolute),
-        "usual": difference_claim(aligned.noise, aligned.absolute),
+        "step": _step(aligned.onset),
+        "agrees_to": _step(aligned.agrees_to),
+        "broken": _step(aligned.broken),
+        "first": _step(aligned.beyond),
+        "last": _step(aligned.last_beyond),
+        "later": _step(aligned.later),
+        "tolerance": difference_claim(tolerance, False, unit),
+        "largest": difference_claim(aligned.largest, aligned.absolute, unit),
+        "usual": difference_claim(aligned.noise, aligned.absolute, unit),
     }
     values = {name: value for name, value in values.items() if value is not None}
     evidence = () if aligned.beyond is None else ({"step": aligned.onset or aligned.beyond},)
@@ -332,6 +391,12 @@ def claim_of(aligned: Alignment, tolerance: float) -> Claim:
             return Claim("claim.align.differs", "found", values, evidence, missing)
         case "drifts" if (aligned.onset or 0) > (aligned.beyond or 0) or aligned.agrees_to is None:
             return Claim("claim.align.diverges_beyond_noise", "found", values, evidence)
+        case "drifts" if (aligned.onset or 0) <= (aligned.agrees_to or 0):
+            if aligned.early <= max(2, aligned.shared // 100):  # no nearer than an onset is known
+                return Claim("claim.align.diverges", "found", {**values, "step": values["first"]}, evidence)
+            return Claim("claim.align.diverges_within", "found", values, evidence)
+        case "not_finite" if aligned.later is not None:
+            return Claim("claim.align.non_finite_then_diverges", "found", values, evidence)
         case verdict:
             return Claim(f"claim.align.{_FOUND[verdict]}", "found", values, evidence)
 
@@ -345,13 +410,21 @@ _FOUND: Final[dict[Verdict, str]] = {
 }
 
 
-def difference_claim(size: float | None, absolute: bool) -> Claim | None:
-    """Return a difference for a claim: in thousandths of the baseline, or absolute. None if there is none."""
+_UNITS: Final = {
+    "permille": ("claim.part.align_relative", 1000),
+    "percent": ("claim.part.align_percent", 100),
+    "share": ("claim.part.align_share", 1),
+}
+
+
+def difference_claim(size: float | None, absolute: bool, unit: str = "permille") -> Claim | None:
+    """Return a difference as part of a claim: as share of the baseline, or absolute; None for none."""
     if size is None:
         return None
     if absolute:
         return Claim("claim.part.align_absolute", "note", {"size": size})
-    return Claim("claim.part.align_relative", "note", {"size": float(f"{1000 * size:.3g}")})
+    key, factor = _UNITS[unit]
+    return Claim(key, "note", {"size": float(f"{factor * size:.3g}")})
 
 
 def relative_difference(values: Doubles, base: Doubles) -> Doubles:
@@ -361,11 +434,16 @@ def relative_difference(values: Doubles, base: Doubles) -> Doubles:
         return np.zeros(0)
     unit = max(unit_of(values), unit_of(base))
     apart = subtract(values / unit, base / unit)
-    size = np.abs(base / unit)
-    edges = np.linspace(0, len(base), min(_BLOCKS, len(base)) + 1).astype(np.int64)
-    usual = [float(np.median(size[a:b])) for a, b in pairwise(edges)]
-    nearby = np.interp(np.arange(len(base)), (edges[:-1] + edges[1:] - 1) / 2, usual)
-    known = np.maximum(size, nearby)
+    known = size_nearby(base / unit)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = np.where(apart == 0, 0.0, apart / known)
     return np.asarray(np.clip(np.nan_to_num(share), -_MOST, _MOST), np.float64)
+
+
+def size_nearby(base: Doubles) -> Doubles:
+    """Return [n] the larger of the size of each value and the usual size nearby."""
+    size = np.abs(base)
+    edges = np.linspace(0, len(base), min(_BLOCKS, len(base)) + 1).astype(np.int64)
+    usual = [float(np.median(size[a:b])) for a, b in pairwise(edges)]
+    nearby = np.interp(np.arange(len(base)), (edges[:-1] + edges[1:] - 1) / 2, usual)
+    return np.maximum(size, nearby)
