@@ -11,8 +11,19 @@ from tests.claims.situation import Question, situation
 
 EQUAL = ["claim.align.equal", "claim.align.equal_common"]
 AGREES = ["claim.align.agrees", "claim.align.agrees_common", "claim.align.all_agree"]
-LASTING = ["claim.align.diverges", "claim.align.diverges_beyond_noise", "claim.align.first"]
-FAULTS = [f"claim.health.{kind}" for kind in ("non_finite", "silent", "differs", "two_differ", "spikes")]
+LASTING = [
+    "claim.align.diverges",
+    "claim.align.diverges_within",
+    "claim.align.diverges_beyond_noise",
+    "claim.align.non_finite_then_diverges",
+    "claim.align.first",
+]
+UNDECIDED = ["claim.health.groups", "claim.health.spread", "claim.health.duplicates"]
+FAULTS = [
+    *(f"claim.health.{kind}" for kind in ("non_finite", "silent", "differs", "two_differ", "two_differed")),
+    "claim.health.spikes",
+    *UNDECIDED,
+]
 STEPS = np.arange(200)
 LOSS = 1 + np.exp(-STEPS / 50)
 
@@ -213,6 +224,64 @@ def two_scalars_agree(folder: Path) -> Question:
     return runs(folder, {"loss": line, "norm": line}, {"loss": line, "norm": dict(enumerate(LOSS * 1.0001))})
 
 
+@situation(makes=["claim.align.diverges_within"], never=["claim.align.diverges", *EQUAL, *AGREES])
+def difference_that_takes_100_steps_to_pass_the_tolerance(folder: Path) -> Question:
+    """It begins at 60, and is beyond the tolerance only from 161 on."""
+    return pair(folder, LOSS, LOSS * (1 + 1e-5 * np.maximum(STEPS - 60, 0)))
+
+
+@situation(makes=["claim.align.diverges"], never=["claim.align.diverges_within", *EQUAL, *AGREES])
+def difference_that_passes_the_tolerance_at_once(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS * np.where(STEPS >= 60, 1.02, 1))
+
+
+@situation(makes=["claim.align.non_finite_then_diverges"], never=["claim.align.non_finite", *EQUAL, *AGREES])
+def nan_at_80_and_a_divergence_at_130(folder: Path) -> Question:
+    values = LOSS * np.where(STEPS >= 130, 1.4, 1)
+    values[80] = math.nan
+    return pair(folder, LOSS, values)
+
+
+@situation(makes=["claim.align.non_finite"], never=["claim.align.non_finite_then_diverges", *EQUAL, *AGREES])
+def nan_at_80_and_nothing_else(folder: Path) -> Question:
+    values = LOSS.copy()
+    values[80] = math.nan
+    return pair(folder, LOSS, values)
+
+
+def independent(folder: Path, mean: np.ndarray, noise: np.ndarray) -> Question:
+    """Write two runs of ten scalars with the same means, and noise of their own."""
+    chance = np.random.default_rng(5)
+    both = [
+        {f"loss_{n}": dict(enumerate(mean + noise * chance.standard_normal(len(mean)))) for n in range(10)}
+        for _ in range(2)
+    ]
+    return runs(folder, *both)
+
+
+@situation(makes=["claim.align.apart"], never=[*LASTING, *EQUAL, *AGREES])
+def noise_of_two_losses_that_fall_to_a_sixth(folder: Path) -> Question:
+    """The same noise is a larger share of a lower loss."""
+    steps = np.arange(360)
+    return independent(folder, 2.5 * np.exp(-steps / 120) + 0.5, np.full(360, 0.006))
+
+
+@situation(makes=["claim.align.apart"], never=[*LASTING, *EQUAL, *AGREES])
+def noise_of_two_losses_that_grows_three_times(folder: Path) -> Question:
+    steps = np.arange(360)
+    return independent(folder, np.ones(360), np.where(steps >= 140, 0.015, 0.005))
+
+
+@situation(makes=["claim.align.first"], never=["claim.align.noise", *EQUAL, *AGREES])
+def losses_that_fall_to_a_sixth_and_differ_from_step_200(folder: Path) -> Question:
+    """Their noise does not explain it."""
+    question = noise_of_two_losses_that_fall_to_a_sixth(folder)
+    chance, steps = np.random.default_rng(9), np.arange(360)
+    values = 2.5 * np.exp(-steps / 120) + 0.5 + 0.006 * chance.standard_normal(360) + 0.03 * (steps >= 200)
+    written(folder / "b", {"loss_0": dict(enumerate(values))})
+    return question
+
+
 @situation(makes=["claim.health.missing_ranks"], never=["claim.health.alike", *FAULTS])
 def ranks_0_1_and_5(folder: Path) -> Question:
     """Nothing is known of ranks 2, 3 and 4."""
@@ -280,6 +349,46 @@ def rank_with_another_level(folder: Path) -> Question:
     ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
     ranks[3][100:] *= 1.5
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.groups"], never=["claim.health.alike", "claim.health.spread"])
+def three_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
+    """No majority says which of them are slow."""
+    ranks = {rank: np.array(noisy(rank)) * (1.33 if rank in (1, 2, 5) else 1) for rank in range(6)}
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.differs"], never=["claim.health.alike", *UNDECIDED])
+def two_of_six_ranks_are_slower_by_a_third(folder: Path) -> Question:
+    ranks = {rank: np.array(noisy(rank)) * (1.33 if rank in (1, 5) else 1) for rank in range(6)}
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.spread"], never=["claim.health.alike", "claim.health.groups"])
+def each_of_seven_ranks_has_its_level(folder: Path) -> Question:
+    ranks = {rank: np.array(noisy(rank)) * (1 + 0.12 * rank) for rank in range(7)}
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.duplicates"], never=["claim.health.alike", "claim.health.missing_ranks"])
+def copy_of_a_rank(folder: Path) -> Question:
+    question = job(folder, {rank: noisy(rank) for rank in range(3)})
+    written(folder / "job" / "rank_02", {"loss": dict(enumerate(noisy(2)))})
+    return question
+
+
+@situation(makes=["claim.health.two_differed"], never=["claim.health.alike", "claim.health.two_differ"])
+def two_ranks_that_differ_until_step_120(folder: Path) -> Question:
+    high = np.array(noisy(1))
+    high[20:120] *= 1.4
+    return job(folder, {0: noisy(0), 1: high.tolist()})
+
+
+@situation(makes=["claim.health.two_differ"], never=["claim.health.alike", "claim.health.two_differed"])
+def two_ranks_whose_curves_cross(folder: Path) -> Question:
+    """They are equal at one step, and differ before and after it."""
+    falling = 2 * np.exp(-STEPS / 50) + 0.4 + 0.005 * np.array(noisy(3))
+    return job(folder, {0: falling.tolist(), 1: (0.8 * np.array(noisy(1))).tolist()})
 
 
 @situation(makes=["claim.health.spikes"], never=["claim.health.alike", "claim.health.differs"])

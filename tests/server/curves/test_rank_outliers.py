@@ -13,6 +13,7 @@ from mindinsight.server.curves.rank_outliers import (
     inflation,
     median,
     row_medians,
+    spread_of,
     usual_change,
 )
 
@@ -51,6 +52,46 @@ def test_a_stretch_has_its_begin_its_end_and_its_share(ranks: int) -> None:
     assert stray.last_step is not None
     assert abs(stray.last_step - RANK_DIFFERENCES_STEPS[199]) <= 130  # blocks of twelve or thirteen points
     assert stray.relative == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_factor_is_told_as_it_is_of_a_falling_curve() -> None:
+    loss = 0.4 + 3 * np.exp(-np.arange(300) / 50)
+    values = loss * (1 + 0.01 * np.random.default_rng(1).standard_normal((6, 300)))
+    values[4] *= 2.5
+    ((_, stray),) = Differences(RANK_DIFFERENCES_STEPS, values).lasting()
+    assert stray.relative == pytest.approx(1.5, abs=0.02)
+
+
+def test_a_short_stretch_ends_where_it_was_planted() -> None:
+    values = healthy(8)
+    values[2, 130:136] *= 15
+    ((_, stray),) = Differences(RANK_DIFFERENCES_STEPS, values).lasting()
+    assert (stray.step, stray.last_step) == (RANK_DIFFERENCES_STEPS[130], RANK_DIFFERENCES_STEPS[135])
+
+
+def test_two_curves_that_cross_differ_to_the_end() -> None:
+    values = healthy(2)
+    values[0] *= np.linspace(2, 0.5, 300)
+    ((_, stray),) = Differences(RANK_DIFFERENCES_STEPS, values).lasting()
+    assert stray.last_step is None
+
+
+def test_levels_without_a_majority_are_told() -> None:
+    def curves(values: np.ndarray) -> list[Any]:
+        return [(RANK_DIFFERENCES_STEPS, row) for row in values]
+
+    assert spread_of(curves(healthy(6))) is None
+    halves = healthy(6)
+    halves[[1, 2, 5], 150:] *= 1.4
+    spread = spread_of(curves(halves))
+    assert spread is not None
+    assert (set(spread.order[:3]), spread.low) == ({0, 3, 4}, 3)
+    assert spread.share == pytest.approx(0.4, abs=0.03)
+    steps = spread_of(curves(healthy(5) * (1 + 0.1 * np.arange(5))[:, None]))
+    assert steps is not None
+    assert (steps.order, steps.low, round(steps.share, 1)) == ((0, 1, 2, 3, 4), 0, 0.4)
+    halves[0] = np.nan
+    assert spread_of(curves(halves)) is not None
 
 
 def test_a_stretch_that_goes_on_has_no_end() -> None:

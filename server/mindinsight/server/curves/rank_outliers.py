@@ -112,6 +112,7 @@ _MARGIN: Final = 1.3  # factor on the threshold, because scales are estimates
 _LEAST_LASTING: Final = 0.02  # smallest lasting difference, as share of the median's size
 _LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
 _NEAR: Final = 10  # columns on each side from which the usual value is estimated
+_NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
 _FEW_RANKS: Final = 16  # limit up to which a rank is excluded from the median, which it would shift
 _SPREAD: Final = 5.0  # smallest lasting difference, in usual lasting differences of all ranks
@@ -180,7 +181,20 @@ class Differences:
         for row in rows.tolist():
             begin, end = (int(edges[number]) for number in interval[row])
             begin = self._onset(row, begin, end, int(edges[1]))
+            if end < self.columns:
+                tail = np.abs(sums[row, -1] - sums[row]) / np.sqrt(
+                    np.maximum(counts[row, -1] - counts[row], 1)
+                )
+                again = bool(
+                    (tail[(edges >= end) & (edges < edges[-2])] > limit * np.sqrt(correlation)).any()
+                )
+                end = self._end(row, begin, end, int(edges[1]))
+                begin = self._onset(row, begin, end, int(edges[1]))
+            else:
+                again = False
             if (stray := self._lasting(row, begin, end)) is not None:
+                if again and self.ranks == 2:  # curves that cross do not agree
+                    stray = replace(stray, last_step=None)
                 strays.append((float(best[row]), stray))
         return strays
 
@@ -190,7 +204,12 @@ class Differences:
         others = np.delete(self.values[:, inside], row, axis=0) if self.ranks <= _FEW_RANKS else None
         centre = self.median[inside] if others is None else row_medians(others.T)
         size = max(float(np.nanmean(np.abs(centre))), 1e-300)
-        relative = float(np.nanmedian(self.values[row, inside] - centre)) / size
+        difference = self.values[row, inside] - centre
+        relative = float(np.nanmedian(difference)) / size
+        if (
+            float(np.nanmin(np.abs(centre))) > _NOT_ZERO * size
+        ):  # a factor is one of each value, not of their mean
+            relative = float(np.nanmedian(difference / np.abs(centre)))
         if abs(relative) < _LEAST_LASTING:
             return None
         last = None if end == self.columns else int(self.steps[end - 1])
@@ -205,6 +224,16 @@ class Differences:
             return begin
         below = np.concatenate(([0.0], np.cumsum(clipped)))
         return int(candidates[np.argmax(np.abs(below[end] - below[candidates]) / np.sqrt(end - candidates))])
+
+    def _end(self, row: int, begin: int, end: int, near: int) -> int:
+        """Return the column up to which the difference is clearest, near ``end``."""
+        clipped = np.clip(np.nan_to_num(self.scaled[row]), -_CLIP, _CLIP)
+        candidates = np.arange(max(end - near, begin + 2), min(end + near, self.columns - 1) + 1)
+        if not len(candidates):
+            return end
+        below = np.concatenate(([0.0], np.cumsum(clipped)))
+        sums = np.abs(below[candidates] - below[begin])
+        return int(candidates[np.argmax(sums / np.sqrt(candidates - begin))])
 
     def spikes(self, lasting: list[RankOutlier]) -> list[tuple[float, RankOutlier]]:
         """Return the ranks with spikes, steps at which a curve exceeds the expectation, with their scores.
@@ -363,3 +392,75 @@ def _of_rows(grid: Cells, rows: Ints) -> list[RankOutlier]:
         replace(stray, row=int(rows[stray.row]), other=other)
         for (_, stray), other in zip(ordered, others, strict=True)
     ]
+
+
+_LEVEL_BLOCKS: Final = 16
+_LEAST_SPREAD: Final = 0.05  # share of the level by which alike curves differ at most
+_SURE: Final = 8.0  # standard errors of a level that the levels of 64 alike curves never lie apart
+_GAP: Final = 3.0  # times the width of either group that two groups lie apart
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Levels of curves that are not alike, though no majority agrees from which some differ."""
+
+    order: tuple[int, ...]  # rows, the lowest level first
+    low: int  # how many of them form the lower of two groups; 0 if there are no two groups
+    share: float  # of the lowest level by which the highest, or the upper group, is above it
+
+
+def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
+    """Return how the levels of at least three curves differ, in all or half of their steps; None if alike."""
+    longest = max((len(steps) for steps, _ in curves), default=0)
+    if len(curves) < 3 or longest < FEWEST_STEPS:
+        return None
+    grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
+    values = grid.mean / unit_of(grid.mean)
+    centre = median(values)
+    known = ~np.isnan(centre)
+    if int(known.sum()) < FEWEST_STEPS:
+        return None
+    values, centre = values[:, known], centre[known]
+    edges = np.linspace(0, len(centre), _LEVEL_BLOCKS + 1).astype(np.int64)
+    size = np.array([float(np.mean(np.abs(centre[a:b]))) for a, b in pairwise(edges)])
+    blocks = [row_medians((values - centre)[:, a:b]) for a, b in pairwise(edges)]
+    levels = np.stack(blocks, axis=1) / np.maximum(size, 1e-300)  # [r, blocks]
+    half = _LEVEL_BLOCKS // 2
+    for part in (levels, levels[:, half:], levels[:, :half]):
+        found = _spread(row_medians(part), _level_error(part))
+        if found is not None:
+            return found
+    return None
+
+
+def _level_error(levels: Doubles) -> float:
+    """Return the standard error of the mean of the levels [r, b] of a usual curve, autocorrelated (AR(1))."""
+    levels = levels[~np.isnan(levels).all(axis=1)]
+    rest = levels - row_medians(levels)[:, None]
+    spread = np.sqrt(np.nanmean(rest**2, axis=1))
+    power = np.nansum(rest**2)
+    if not power > 0:
+        return 0.0
+    correlation = float(np.nansum(rest[:, 1:] * rest[:, :-1]) / power) + 2 / levels.shape[1]
+    correlation = min(max(correlation, 0.0), 0.9)
+    factor = math.sqrt((1 + correlation) / (1 - correlation) / levels.shape[1])
+    return float(np.nanmedian(spread)) * factor
+
+
+def _spread(levels: Doubles, error: float) -> Spread | None:
+    known = np.flatnonzero(~np.isnan(levels))
+    order = known[np.argsort(levels[known], kind="stable")]
+    ordered = levels[order]
+    if len(order) < 3 or ordered[-1] - ordered[0] <= max(_LEAST_SPREAD, _SURE * error):
+        return None
+    gaps = np.diff(ordered)
+    low = int(np.argmax(gaps)) + 1
+    width = max(float(ordered[low - 1] - ordered[0]), float(ordered[-1] - ordered[low]))
+    groups = float(gaps[low - 1]) > _GAP * width
+    first, last = (
+        (float(np.median(ordered[:low])), float(np.median(ordered[low:])))
+        if groups
+        else (float(ordered[0]), float(ordered[-1]))
+    )
+    share = (last - first) / (1 + first) if 1 + first > _NOT_ZERO else last - first
+    return Spread(tuple(order.tolist()), low if groups else 0, share)

@@ -8,10 +8,16 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
-from mindinsight.server.claims import Claim
-from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, RankOutlier, find_outliers
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.curves.rank_outliers import (
+    FEWEST_STEPS,
+    RankOutlier,
+    Spread,
+    find_outliers,
+    spread_of,
+)
 from mindinsight.server.store.run import Run
 
 _TAGS: Final = 6  # scalars of a job that are compared
@@ -85,10 +91,17 @@ class HealthCache:
 def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
     """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
     rank_strays = []
+    spreads: list[tuple[str, list[int], Spread]] = []
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
-        for stray in find_outliers([(line.steps, line.values) for line in lines]):
+        curves = [(line.steps, line.values) for line in lines]
+        found = find_outliers(curves)
+        odd = {stray.row for stray in found}
+        rest = [number for number in range(len(rows)) if number not in odd]
+        if (spread := spread_of([curves[number] for number in rest])) is not None:
+            spreads.append((tag, [rows[number] for number in rest], spread))
+        for stray in found:
             other = None if stray.other is None else rows[stray.other]
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
     return JobHealth(
@@ -96,12 +109,33 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
-        tuple(health_claims(ranks, tags, rank_strays)),
+        tuple(health_claims(ranks, tags, rank_strays, [_levels(ranks, *each) for each in spreads])),
     )
 
 
-def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequence[RankStray]) -> list[Claim]:
-    """Return the claims about a job: ranks by their worst divergence, then unknowns."""
+def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread) -> Claim:
+    """Return the claim that the levels of ranks differ, though none of them can be called the odd one."""
+    ordered = [ranks[rows[number]] for number in spread.order]
+    facts: dict[str, Any] = {"tag": tag, "percent": float(f"{100 * spread.share:.2g}")}
+    evidence = tuple({"run": run.id, "rank": run.rank, "tag": tag} for run in ordered)
+    if not spread.low:
+        return Claim("claim.health.spread", "unknown", {**facts, "n": len(ordered)}, evidence)
+    groups = (ordered[: spread.low], ordered[spread.low :])
+    low, high = ([str(run.rank) for run in sorted(group, key=lambda run: run.rank or 0)] for group in groups)
+    facts |= {"low": few(low, _RANGES), "high": few(high, _RANGES)}
+    return Claim("claim.health.groups", "unknown", facts, evidence)
+
+
+def health_claims(
+    ranks: Sequence[Run],
+    tags: Sequence[str],
+    rank_strays: Sequence[RankStray],
+    levels: Sequence[Claim] = (),
+) -> list[Claim]:
+    """Return the claims about a job: ranks by their worst divergence, then unknowns.
+
+    `levels` are the claims that the levels of ranks differ, though none is the odd one.
+    """
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
     for stray in rank_strays:
@@ -117,7 +151,7 @@ def health_claims(ranks: Sequence[Run], tags: Sequence[str], rank_strays: Sequen
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
-    unknown = [*_missing(ranks), *_not_compared(ranks, tags, faulty)]
+    unknown = [*levels, *_missing(ranks), *_duplicates(ranks), *_not_compared(ranks, tags, faulty)]
     common = [tag for tag in tags if all(_is_compared(run, tag) for run in ranks)]
     if not claims and not unknown and common:
         claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
@@ -129,6 +163,9 @@ def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
     both = (ranks[pair.stray.row], ranks[pair.stray.other or 0])
     evidence = tuple({"run": run.id, "rank": run.rank, "step": pair.stray.step} for run in both)
     facts = {"tag": pair.tag, "step": pair.stray.step, "ranks": [run.rank for run in both]}
+    if pair.stray.last_step is not None:
+        facts["last"] = pair.stray.last_step
+        return Claim("claim.health.two_differed", "found", facts, evidence)
     return Claim("claim.health.two_differ", "found", facts, evidence)
 
 
@@ -149,6 +186,19 @@ def _missing(ranks: Sequence[Run]) -> list[Claim]:
         return []
     facts = {"n": count, "total": total, "ranks": _gaps(sorted(numbers), total)}
     return [Claim("claim.health.missing_ranks", "unknown", facts)]
+
+
+def _duplicates(ranks: Sequence[Run]) -> list[Claim]:
+    """Return the claim that several runs of the job have the same rank, as copies of a directory do."""
+    counts = Counter(run.rank for run in ranks if run.rank is not None)
+    twice = sorted(rank for rank, count in counts.items() if count > 1)
+    if not twice:
+        return []
+    copies = [run for run in ranks if run.rank in twice]
+    evidence = tuple({"run": run.id, "rank": run.rank} for run in copies)
+    names = few([run.id.removeprefix("./") for run in copies], _RANGES)
+    facts = {"n": len(twice), "ranks": few([str(rank) for rank in twice], _RANGES), "runs": names}
+    return [Claim("claim.health.duplicates", "unknown", facts, evidence)]
 
 
 def _gaps(numbers: Sequence[int], total: int) -> list[str]:
