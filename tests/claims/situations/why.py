@@ -13,7 +13,18 @@ from tests.claims.situation import Question, situation
 STEPS = np.arange(200)
 COURSE = 0.5 + 2 * np.exp(-STEPS / 40)
 SEPARATES = ["claim.why.only_good", "claim.why.only_bad"]
-BREAKS = ["claim.why.breaks", "claim.why.grows"]
+BREAKS = ["claim.why.breaks", "claim.why.grows", "claim.why.breaks_longer"]
+DIFFERS = [
+    f"claim.why.{kind}" for kind in ("diverges", "apart", "interval", "until", "some_differ", "unproven")
+]
+LATE = ["claim.why.behind", "claim.why.ahead"]
+
+
+def but(*keys: str) -> list[str]:
+    """Return the claims of a difference other than ``keys``, and that there is none."""
+    return [key for key in (*DIFFERS, "claim.why.together") if key.rpartition(".")[2] not in keys]
+
+
 NOTHING = ["claim.why.none_separates", "claim.why.too_few_runs", "claim.why.by_chance"]
 
 
@@ -244,6 +255,97 @@ def offset_of_a_falling_loss_from_the_first_step(folder: Path) -> Question:
 def offset_of_a_falling_loss_from_step_100(folder: Path) -> Question:
     bad = [{"loss": [value + 0.5 * (n >= 100) for n, value in enumerate(curve(s))]} for s in (7, 8)]
     return with_curves(folder, [{"loss": curve(n)} for n in range(3)], bad)
+
+
+def delayed(seed: int, steps: int) -> list[float]:
+    """Return a loss that begins to fall only after ``steps``."""
+    noise = 0.008 * np.random.default_rng(seed).standard_normal(len(STEPS))
+    values: list[float] = (0.4 + 1.5 * np.exp(-np.maximum(STEPS - steps, 0) / 70) + noise).tolist()
+    return values
+
+
+@situation(makes=["claim.why.behind", "claim.why.apart"], never=["claim.why.ahead", *but("apart"), *BREAKS])
+def losses_that_begin_to_fall_35_steps_later(folder: Path) -> Question:
+    good = [{"loss": delayed(n, 0)} for n in range(4)]
+    return with_curves(folder, good, [{"loss": delayed(n + 9, 35)} for n in range(4)])
+
+
+@situation(makes=["claim.why.ahead"], never=["claim.why.behind", "claim.why.together"])
+def good_losses_that_begin_to_fall_50_steps_later(folder: Path) -> Question:
+    good = [{"loss": delayed(n, 50)} for n in range(3)]
+    return with_curves(folder, good, [{"loss": delayed(n + 9, 0)} for n in range(3)])
+
+
+@situation(makes=["claim.why.apart"], never=[*LATE, *but("apart")])
+def loss_lower_by_a_fifth_everywhere(folder: Path) -> Question:
+    """Another level is no delay, although a falling curve that is lower looks like one that is ahead."""
+    good = [{"loss": delayed(n, 0)} for n in range(4)]
+    bad = [{"loss": [0.8 * value for value in delayed(n + 9, 0)]} for n in range(4)]
+    return with_curves(folder, good, bad)
+
+
+def bump(seed: int, first: int, last: int, size: float) -> list[float]:
+    return [value + size * (first <= step < last) for step, value in enumerate(curve(seed))]
+
+
+@situation(makes=["claim.why.interval"], never=[*but("interval"), *LATE, *BREAKS])
+def loss_higher_from_step_70_to_170(folder: Path) -> Question:
+    good = [{"loss": curve(n)} for n in range(4)]
+    return with_curves(folder, good, [{"loss": bump(n + 9, 70, 170, 0.8)} for n in range(4)])
+
+
+@situation(makes=["claim.why.until"], never=[*but("until"), *LATE, *BREAKS])
+def loss_higher_until_step_110(folder: Path) -> Question:
+    good = [{"loss": curve(n)} for n in range(4)]
+    return with_curves(folder, good, [{"loss": bump(n + 9, 0, 110, 0.7)} for n in range(4)])
+
+
+@situation(makes=["claim.why.diverges"], never=[*but("diverges"), *LATE, *BREAKS])
+def loss_higher_from_step_70_on(folder: Path) -> Question:
+    """It does not meet the good one again."""
+    good = [{"loss": curve(n)} for n in range(4)]
+    return with_curves(folder, good, [{"loss": bump(n + 9, 70, 200, 0.8)} for n in range(4)])
+
+
+@situation(makes=["claim.why.some_differ"], never=[*but("some_differ"), *LATE, *BREAKS])
+def one_bad_run_of_five_leaves(folder: Path) -> Question:
+    good = [{"loss": curve(n)} for n in range(5)]
+    bad = [{"loss": curve(n + 9, 1 + 2.5 * (STEPS >= 90) * (n == 3))} for n in range(5)]
+    return with_curves(folder, good, bad)
+
+
+@situation(makes=["claim.why.unproven"], never=[*but("unproven"), *LATE, *BREAKS])
+def one_good_and_one_bad_run_of_different_levels(folder: Path) -> Question:
+    """How much two runs differ by chance is unknown."""
+    good = {tag: curve(n, 1 + 0.03 * n) for n, tag in enumerate(("loss", "norm", "time"))}
+    return with_curves(folder, [good], [{tag: curve(n + 9) for n, tag in enumerate(good)}])
+
+
+@situation(
+    makes=["claim.why.breaks_longer"], never=["claim.why.breaks", "claim.why.grows", "claim.why.together"]
+)
+def nan_to_the_end_where_good_runs_had_one(folder: Path) -> Question:
+    good, bad = ([{"loss": curve(n + by)} for n in range(3)] for by in (0, 9))
+    for number, (ours, theirs) in enumerate(zip(good, bad, strict=True)):
+        ours["loss"][4] = math.nan
+        theirs["loss"][80 + 15 * number :] = [math.inf] * (120 - 15 * number)
+    return with_curves(folder, good, bad)
+
+
+@situation(
+    makes=["claim.why.recorded_by_bad"], never=["claim.why.recorded_by_good", "claim.why.no_common_scalar"]
+)
+def overflow_that_only_bad_runs_recorded(folder: Path) -> Question:
+    bad = [{"loss": curve(n + 9), "overflow": curve(n)} for n in range(2)]
+    return with_curves(folder, [{"loss": curve(n)} for n in range(2)], bad)
+
+
+@situation(
+    makes=["claim.why.recorded_by_good"], never=["claim.why.recorded_by_bad", "claim.why.no_common_scalar"]
+)
+def accuracy_that_only_good_runs_recorded(folder: Path) -> Question:
+    good = [{"loss": curve(n), "accuracy": curve(n + 3)} for n in range(2)]
+    return with_curves(folder, good, [{"loss": curve(n + 9)} for n in range(2)])
 
 
 @situation(makes=["claim.why.together"], never=["claim.why.diverges", "claim.why.apart", *BREAKS])

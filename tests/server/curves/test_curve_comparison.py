@@ -48,14 +48,64 @@ def test_runs_that_differ_by_chance_are_together() -> None:
 
 def test_single_runs_are_compared_by_their_noise() -> None:
     result = compare_groups([curve(1)], [curve(2, 0.3, 300)])
-    assert (result.kind, result.spreads) == ("parts", None)
+    assert (result.kind, result.spreads) == ("unproven", None)  # how much runs differ by chance is unknown
     assert result.onset is not None
     assert abs(result.onset - 300) <= 15
 
 
 def test_runs_that_never_were_together_are_apart() -> None:
     steps, values = curve(1)
-    assert compare_groups([(steps, values)], [(steps, 3 * values)]).kind == "apart"
+    runs = [(steps, factor * values) for factor in (1, 1.01, 0.99)]
+    assert compare_groups(runs, [(steps, 3 * values) for steps, values in runs]).kind == "apart"
+    assert compare_groups(runs[:1], [(steps, 3 * values)]).kind == "unproven"
+
+
+def test_a_difference_that_ends_has_an_interval() -> None:
+    def bump(seed: int, first: int, last: int) -> tuple[Ints, Doubles]:
+        steps, values = curve(seed)
+        return steps, values * np.where((steps >= first) & (steps <= last), 1.5, 1.0)
+
+    result = compare_groups(
+        [curve(seed) for seed in range(4)], [bump(seed + 9, 150, 320) for seed in range(4)]
+    )
+    assert (result.kind, result.from_start, result.runs) == ("interval", False, 4)
+    assert result.onset is not None and abs(result.onset - 150) <= 5
+    assert result.end is not None and abs(result.end - 320) <= 5
+    result = compare_groups([curve(seed) for seed in range(4)], [bump(seed + 9, 0, 200) for seed in range(4)])
+    assert (result.kind, result.from_start, result.diverges) == ("interval", True, None)
+    assert result.end is not None and abs(result.end - 200) <= 5
+
+
+@pytest.mark.parametrize("lag", [-30, 25, 60, 120])
+def test_a_delay_is_told_from_other_differences(lag: int) -> None:
+    def late(seed: int, by: int) -> tuple[Ints, Doubles]:
+        noise = np.random.default_rng(seed).standard_normal(500)
+        return STEPS, 0.5 + 2 * np.exp(-np.maximum(STEPS - by, 0) / 150) + 0.01 * noise
+
+    good = [late(seed, max(-lag, 0)) for seed in range(3)]
+    result = compare_groups(good, [late(seed + 9, max(lag, 0)) for seed in range(3)])
+    assert result.lag is not None
+    assert abs(result.lag - lag) <= 4
+    lower = [(steps, values * 0.8) for steps, values in good]
+    assert compare_groups(good, lower).lag is None
+
+
+def test_one_bad_run_of_five_is_counted() -> None:
+    bad = [curve(20, 2.0, 250), *(curve(seed) for seed in range(21, 25))]
+    result = compare_groups([curve(seed) for seed in range(5)], bad)
+    assert (result.kind, result.runs, result.diverges) == ("parts", 1, None)
+
+
+def test_noise_that_is_louder_in_bad_runs_moves_no_mean() -> None:
+    def loud(seed: int) -> tuple[Ints, Doubles]:
+        steps, values = curve(seed)
+        return steps, values + 0.1 * np.random.default_rng(seed + 50).standard_normal(500)
+
+    kinds = {
+        compare_groups([curve(s) for s in range(4)], [loud(seed + s) for s in range(4)]).kind
+        for seed in range(5, 60, 9)
+    }
+    assert kinds == {"together"}
 
 
 def test_what_is_not_finite_in_a_bad_run_is_named() -> None:
@@ -90,6 +140,16 @@ def test_a_good_run_that_broke_before_is_no_difference() -> None:
     early[50:] = np.nan
     late[250:] = np.nan
     assert compare_groups([curve(1), (steps, early)], [(steps, late)]).broken is None
+
+
+def test_a_lasting_break_counts_where_good_runs_had_single_values() -> None:
+    steps, values = curve(2)
+    once, single, lasting = values.copy(), values.copy(), values.copy()
+    once[7] = single[[60, 90]] = np.nan
+    lasting[[7]], lasting[310:] = np.nan, np.inf
+    result = compare_groups([curve(1), (steps, once)], [(steps, single), (steps, lasting)])
+    assert (result.broken, result.broken_runs, result.longer) == (310, 1, True)
+    assert compare_groups([(steps, once)], [(steps, single)]).broken is None
 
 
 def test_few_steps_say_nothing() -> None:

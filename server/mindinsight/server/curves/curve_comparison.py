@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.alignment import find_divergence, relative_difference
+from mindinsight.server.curves.alignment import find_divergence, local_noise, relative_difference, size_nearby
 from mindinsight.server.curves.bands import Cells, cells
-from mindinsight.server.curves.overflow_safe import limited, subtract
+from mindinsight.server.curves.overflow_safe import limited, subtract, unit_of
+from mindinsight.server.curves.rank_outliers import cumulated
 from mindinsight.server.types import Doubles, Floats, Ints
 
-DivergenceKind: TypeAlias = Literal["not_finite", "parts", "apart", "together", "too_few"]
-ORDER: Final[tuple[DivergenceKind, ...]] = ("not_finite", "parts", "apart", "together", "too_few")
+DivergenceKind: TypeAlias = Literal[
+    "not_finite", "parts", "interval", "apart", "unproven", "together", "too_few"
+]
+ORDER: Final[tuple[DivergenceKind, ...]] = get_args(DivergenceKind)
 
 _COLUMNS: Final = 1024  # columns of the grid
 FEWEST: Final = 16  # common columns of both groups below which nothing is claimed
@@ -29,6 +32,15 @@ _SAME: Final = 0.6  # share of a difference present before a change from which i
 _GROWTH: Final = 2.0  # smallest growth of a curve from its lowest magnitude until it breaks
 _WINDOWS: Final = 32  # moving means along a curve that grows
 _CLEAR: Final = 4.0  # noise levels above the lowest mean at which an earlier section of a curve begins
+_PROVEN: Final = 3.3  # standard deviations of a normal variable: 1 of 1,000 by chance, in one interval
+_PROVEN_ANYWHERE: Final = 4.0  # the same in any of the intervals that are searched
+_DECIDES: Final = 4  # degrees of freedom from which on a difference that is not proven counts as none
+_FEWEST_GOOD: Final = 3  # good runs with which a single bad run can be compared
+_INTERVALS: Final = 32  # blocks whose intervals are searched
+_PLAINLY: Final = 4.0  # noise levels of a difference that is there
+_OF_SHIFT: Final = 0.25  # share of the mean shift that a bad run has at least, to be one that differs
+_LAGS: Final = 64  # that are tried
+_FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,11 @@ class GroupDivergence:
     broken_runs: int = 0  # number of bad runs with a non-finite value
     grows: int | None = None  # step from which the run that breaks first grows, None if unknown
     diverges: int | None = None  # step from which the means diverge, even if a run breaks later
+    longer: bool = False  # whether good runs have non-finite values too, only shorter or earlier
+    end: int | None = None  # interval: last step at which they differ
+    from_start: bool = False  # interval: whether it begins with the first common step
+    lag: int | None = None  # steps that the bad curve is behind the good one, or ahead if negative
+    runs: int = 0  # bad runs that differ from the good ones
 
 
 def compare_groups(
@@ -53,25 +70,91 @@ def compare_groups(
     empty."""
     grid = cells([*good, *bad], _COLUMNS)
     split = len(good)
-    broken = _first_broken(grid, split)
-    judgement = _before(grid, split, len(grid.steps) if broken is None else broken)
-    if broken is None:
+    breaks = _breaks(good, bad)
+    at = len(grid.steps)
+    if breaks:
+        at = int(np.searchsorted(grid.steps, min(breaks.values()), side="right")) - 1
+    judgement = _before(grid, split, at)
+    if not breaks:
         return judgement
-    rows = np.flatnonzero(grid.bad[split:].any(axis=1))
-    first = bad[int(np.argmax(grid.bad[split:, broken] > 0))]
-    step = int(first[0][np.argmax(~np.isfinite(first[1]))])
-    grows = _growth(*first)
+    row = min(breaks, key=lambda number: (breaks[number], number))
+    longer = any(not np.isfinite(values).all() for _, values in good)
+    grows = None if longer else _growth(*bad[row])
     return replace(
         judgement,
         kind="not_finite",
-        onset=step if grows is None else grows,
-        broken=step,
-        broken_runs=len(rows),
+        onset=breaks[row] if grows is None else grows,
+        broken=breaks[row],
+        broken_runs=len(breaks),
         grows=grows,
+        longer=longer,
     )
 
 
+def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
+    """Return the step at which each bad run breaks, by row: becomes non-finite as no good run does.
+
+    Where good runs have non-finite values, an interval of them counts in a bad run if it is more than twice
+    as long as the longest of a good run, or lasts to the end of the run as in no good one.
+    """
+    among_good = [_non_finite_intervals(values) for _, values in good]
+    longest = max((int(counts.max(initial=0)) for _, counts in among_good), default=0)
+    good_end = any(len(values) and not np.isfinite(values[-1]) for _, values in good)
+    breaks = {}
+    for row, (steps, values) in enumerate(bad):
+        firsts, counts = _non_finite_intervals(values)
+        counts_as = counts > 2 * longest
+        if len(firsts) and not good_end:
+            counts_as[-1] |= firsts[-1] + counts[-1] == len(values)
+        if counts_as.any():
+            breaks[row] = int(steps[firsts[np.argmax(counts_as)]])
+    return breaks
+
+
+def _non_finite_intervals(values: Floats) -> tuple[Ints, Ints]:
+    """Return the first row and the number of rows of each interval of non-finite values."""
+    edges = np.flatnonzero(np.diff(~np.isfinite(values), prepend=False, append=False))
+    return edges[::2], edges[1::2] - edges[::2]
+
+
 def _before(grid: Cells, split: int, end: int) -> GroupDivergence:
+    """Compare both groups in the columns before ``end``; if their means agree, each bad run by itself."""
+    whole = _compared(grid, split, end)
+    if whole.kind != "together" or len(grid.mean) - split < 2 or split < _FEWEST_GOOD:
+        return whole
+    alone = [
+        result
+        for row in _outside(grid.mean[:, :end], split)
+        if (result := _compared(_only(grid, [*range(split), row]), split, end)).kind
+        in ("parts", "interval", "apart")
+    ]
+    if not alone:
+        return whole
+    earliest = min(alone, key=lambda result: result.onset or 0)
+    return replace(earliest, runs=len(alone), diverges=None)
+
+
+def _outside(means: Doubles, split: int) -> list[int]:
+    """Return the bad rows that are somewhere farther from the good mean than good runs usually are."""
+    scaled = means / unit_of(means)
+    good_mean, _ = _mean_and_spread(scaled[:split])
+    deviations = scaled - good_mean
+    there = ~np.isnan(deviations)
+    edges = np.unique(np.linspace(0, means.shape[1], _INTERVALS + 1).astype(np.int64))
+    sums = cumulated(np.where(there, deviations, 0.0), edges)
+    counts = np.diff(cumulated(there.astype(np.float64), edges))
+    blocks = np.where(counts > 0, np.diff(sums) / np.maximum(counts, 1), np.nan)
+    spread = _mean_and_spread(blocks[:split])[1]
+    usual = float(np.median(spread[~np.isnan(spread)])) if not np.isnan(spread).all() else 0.0
+    far = np.abs(np.nan_to_num(blocks[split:])).max(axis=1)
+    return (np.flatnonzero(far > _PROVEN_ANYWHERE * usual) + split).tolist()
+
+
+def _only(grid: Cells, rows: list[int]) -> Cells:
+    return Cells(grid.steps, grid.mean[rows], grid.low[rows], grid.high[rows], grid.bad[rows])
+
+
+def _compared(grid: Cells, split: int, end: int) -> GroupDivergence:
     """Compare the means of both groups in the columns before ``end``."""
     good_mean, good_spread = _mean_and_spread(grid.mean[:split])
     bad_mean, bad_spread = _mean_and_spread(grid.mean[split:])
@@ -81,7 +164,176 @@ def _before(grid: Cells, split: int, end: int) -> GroupDivergence:
     relative = relative_difference(bad_mean[columns], good_mean[columns])
     plain = subtract(bad_mean[columns], good_mean[columns])
     spread = _usual_spread(good_spread[columns], bad_spread[columns], good_mean[columns])
-    return _judged(grid.steps[columns], relative, plain, spread)
+    steps = grid.steps[columns]
+    judged = _judged(steps, relative, plain, spread)
+    unit = unit_of(grid.mean)
+    centre = good_mean[columns] / unit
+    deviations = (grid.mean[:, columns] / unit - centre) / np.maximum(size_nearby(centre), 1e-300)
+    tested = _tested(judged, steps, relative, deviations, split)
+    if tested.kind in ("apart", "interval"):
+        return replace(tested, lag=_lag(steps, good_mean[columns] / unit, bad_mean[columns] / unit))
+    return tested
+
+
+def _tested(
+    judged: GroupDivergence, steps: Ints, relative: Doubles, deviations: Doubles, split: int
+) -> GroupDivergence:
+    """Return the judgement with the interval in which the runs differ, tested with runs as the units.
+
+    ``deviations`` [r, c] are those of all runs from the good mean, relative.
+    """
+    count, runs = len(steps), len(deviations)
+    if judged.kind != "together":
+        first = int(np.searchsorted(steps, judged.onset or 0)) if judged.kind == "parts" else 0
+        extent = _extent(relative, first, count - 1)
+        last = extent[1] if extent is not None else count - 1
+        surely = _surprise(deviations, split, np.array([first, last + 1]))[0, 1] >= _PROVEN
+        if surely:
+            return _with_runs(_named(judged, steps, (first, last)), deviations, split, (first, last))
+        if runs - 2 < _DECIDES:
+            return replace(judged, kind="unproven", diverges=None)
+        judged = GroupDivergence("together", shift=judged.shift, spreads=judged.spreads)
+    edges = np.unique(np.linspace(0, count, min(_INTERVALS, count // 2) + 1).astype(np.int64))
+    surprise = _surprise(deviations, split, edges)
+    sizes = np.concatenate(([0.0], np.cumsum(relative)))[edges]
+    widths = np.maximum(edges[None, :] - edges[:, None], 1)
+    large = np.abs(sizes[None, :] - sizes[:, None]) / widths >= _LEAST
+    surprise = np.where(large, surprise, 0.0)
+    row, column = np.unravel_index(int(np.argmax(surprise)), surprise.shape)
+    if surprise[row, column] < _PROVEN_ANYWHERE:
+        return judged
+    near = int(edges[row]), int(edges[column]) - 1
+    extent = _extent(relative, *near) or near
+    inside = relative[extent[0] : extent[1] + 1]
+    found = replace(judged, kind="apart", shift=float(np.median(inside)), onset=int(steps[0]))
+    return _with_runs(_named(found, steps, extent), deviations, split, extent)
+
+
+def _with_runs(
+    found: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
+) -> GroupDivergence:
+    """Return ``found`` with the number of bad runs that differ from the good ones to the same side."""
+    inside = deviations[:, extent[0] : extent[1] + 1]
+    there = ~np.isnan(inside)
+    means = np.where(there, inside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    shift = float(means[split:].mean() - means[:split].mean())
+    towards = (means - means[:split].mean()) * np.sign(shift)
+    return replace(found, runs=int((towards[split:] > _OF_SHIFT * abs(shift)).sum()))
+
+
+def _named(found: GroupDivergence, steps: Ints, extent: tuple[int, int]) -> GroupDivergence:
+    """Return ``found`` as what it is by the columns in which it begins and ends."""
+    first, last = extent
+    margin = _window(len(steps))
+    begins, ends = first > margin or found.kind == "parts", last < len(steps) - 1 - margin
+    onset = int(steps[first])
+    if not ends:
+        if not begins:
+            return replace(found, kind="apart", onset=int(steps[0]), diverges=None)
+        return replace(found, kind="parts", onset=onset, diverges=onset)
+    return replace(
+        found, kind="interval", onset=onset, end=int(steps[last]), from_start=not begins, diverges=None
+    )
+
+
+def _window(columns: int) -> int:
+    return max(3, columns // 64)
+
+
+def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
+    """Return the first and last column of the difference that is there between ``first`` and ``last``.
+
+    None if it is nowhere clear of the noise. Short gaps, as where curves cross, belong to it.
+    """
+    width = _window(len(relative))
+    noise = np.maximum(local_noise(relative), _NOISE)
+    padded = np.pad(relative, (width // 2, width - 1 - width // 2), mode="edge")
+    level = np.abs(np.convolve(padded, np.full(width, 1 / width), "valid"))
+    there = level > np.maximum(_PLAINLY * noise / np.sqrt(width), _LEAST / 2)
+    edges = np.flatnonzero(np.diff(there, prepend=False, append=False))
+    pieces = [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    merged: list[tuple[int, int]] = []
+    for begin, end in pieces:
+        gap = begin - merged[-1][1] if merged else 0
+        if merged and gap <= max(2 * width, (merged[-1][1] - merged[-1][0]) // 4):
+            merged[-1] = merged[-1][0], end
+        else:
+            merged.append((begin, end))
+    touching = [piece for piece in merged if piece[0] <= last and piece[1] >= first]
+    if not touching:
+        return None
+    begin, end = max(touching, key=lambda piece: piece[1] - piece[0])
+    plain = np.abs(relative) > np.maximum(3 * noise, _LEAST / 4)
+    inside = np.flatnonzero(plain[begin : end + 1]) + begin
+    if len(inside):
+        begin = int(inside[0]) if inside[0] - begin <= width else begin
+        end = int(inside[-1]) if end - inside[-1] <= width else end
+    return begin, end
+
+
+def _surprise(deviations: Doubles, split: int, edges: Ints) -> Doubles:
+    """Return [b + 1, b + 1] how surely the groups differ between two edges, 0 where that is unknown.
+
+    A t test of the means of the runs, pooled, as the normal variable that is exceeded as rarely (Wallace,
+    1959). A run is one observation, however its own noise is correlated. Means are at least as uncertain as
+    the noise of their runs makes them.
+    """
+    there = ~np.isnan(deviations)
+    sums = cumulated(np.where(there, deviations, 0.0), edges)
+    counts = cumulated(there.astype(np.float64), edges)
+    low, high = np.triu_indices(len(edges), 1)
+    number = counts[:, high] - counts[:, low]
+    means = np.where(number > 0, (sums[:, high] - sums[:, low]) / np.maximum(number, 1), np.nan)
+    (good, good_sum, good_runs), (bad, bad_sum, bad_runs) = (
+        _moments(group) for group in (means[:split], means[split:])
+    )
+    free = np.maximum(good_runs + bad_runs - 2, 0)
+    variance = np.maximum((good_sum + bad_sum) / np.maximum(free, 1), _NOISE**2)
+    error = variance * (1 / np.maximum(good_runs, 1) + 1 / np.maximum(bad_runs, 1))
+    noise = np.array([_noise_of(row) for row in deviations])[:, None] ** 2 / np.maximum(number, 1)
+    error = np.maximum(
+        error,
+        noise[:split].sum(axis=0) / np.maximum(good_runs, 1) ** 2
+        + noise[split:].sum(axis=0) / np.maximum(bad_runs, 1) ** 2,
+    )
+    ratio = (bad - good) ** 2 / error / np.maximum(free, 1)
+    normal = (8 * free + 1) / (8 * free + 3) * np.sqrt(free * np.log1p(ratio))
+    result = np.zeros((len(edges), len(edges)))
+    result[low, high] = np.where((good_runs > 0) & (bad_runs > 0), normal, 0.0)
+    return result
+
+
+def _noise_of(deviations: Doubles) -> float:
+    """Return the standard deviation of a run's independent noise, by its changes from value to value."""
+    changes = np.abs(np.diff(deviations[~np.isnan(deviations)]))
+    return 1.4826 * float(np.median(changes)) / math.sqrt(2) if len(changes) else 0.0
+
+
+def _moments(means: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """Return [k] mean, sum of squared deviations and number of the rows of each column that have a value."""
+    there = ~np.isnan(means)
+    number = there.sum(axis=0).astype(np.float64)
+    mean = np.where(there, means, 0.0).sum(axis=0) / np.maximum(number, 1)
+    return mean, (np.where(there, means - mean, 0.0) ** 2).sum(axis=0), number
+
+
+def _lag(steps: Ints, good: Doubles, bad: Doubles) -> int | None:
+    """Return by how many steps the bad curve is behind the good one; None if it is no delayed copy of it."""
+    count = len(steps)
+    x = (steps - steps[0]).astype(np.float64)
+    lags = np.unique(np.linspace(1, count // 2, min(_LAGS, count // 2)).astype(np.int64))
+    best: tuple[float, float] | None = None
+    for lag in (*lags.tolist(), *(-lags).tolist()):
+        late, early = (bad, good) if lag > 0 else (good, bad)
+        begin = min(2 * abs(lag), count - count // 4)
+        rows = slice(begin, count)
+        rest = late[rows] - np.interp(x[rows] - x[abs(lag)], x, early)
+        size = float(np.sqrt(np.mean(rest**2)))
+        before = float(np.sqrt(np.mean((late[rows] - early[rows]) ** 2)))
+        noise = float(np.median(np.hypot(local_noise(late[rows]), local_noise(early[rows]))))
+        if before > _FOLLOWS * max(size, 1e-300) and size <= 2 * noise and (best is None or size < best[0]):
+            best = size, float(np.sign(lag) * x[abs(lag)])
+    return None if best is None else round(best[1])
 
 
 def _growth(steps: Ints, values: Floats) -> int | None:
@@ -136,14 +388,6 @@ def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None
         )
     step = int(steps[onset])
     return GroupDivergence("parts", step, shift, spreads, change.score, diverges=step)
-
-
-def _first_broken(grid: Cells, split: int) -> int | None:
-    """Return the first column with a non-finite value of a bad run, or None if a good run has one by then."""
-    columns = np.flatnonzero((grid.bad[split:] > 0).any(axis=0))
-    if not len(columns) or (grid.bad[:split, : columns[0] + 1] > 0).any():
-        return None
-    return int(columns[0])
 
 
 def _mean_and_spread(means: Doubles) -> tuple[Doubles, Doubles]:

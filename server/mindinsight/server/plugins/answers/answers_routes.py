@@ -195,7 +195,7 @@ def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
 
 def _rank_reasons(row: TagParting) -> tuple[int, int, float]:
     parting = row.parting
-    changes = parting.kind in ("not_finite", "parts")
+    changes = parting.kind in ("not_finite", "parts", "interval")
     return (
         0 if changes else REASONS_ORDER.index(parting.kind),
         (parting.onset or 0),
@@ -213,18 +213,49 @@ def why_claims(
 ) -> list[Claim]:
     """Return the claims about why `bad` runs are bad: scalars first, then settings."""
     recorded = {name for run in (*good, *bad) for name in hyper_of(run.lineage)}
-    return [*_scalar_claims(tags, len(bad)), *_setting_claims(rows, len(recorded), len(good), len(bad))]
+    return [
+        *_scalar_claims(tags, len(good), len(bad)),
+        *_one_sided(good, bad),
+        *_setting_claims(rows, len(recorded), len(good), len(bad)),
+    ]
 
 
-def _scalar_claims(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
+def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
+    """Claim which scalars only one of the groups recorded, so that they cannot be compared."""
+    ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
+    if tags := sorted(theirs - ours):
+        yield Claim("claim.why.recorded_by_bad", "unknown", {"tags": _few(tags), "n": len(tags)})
+    if tags := sorted(ours - theirs):
+        yield Claim("claim.why.recorded_by_good", "unknown", {"tags": _few(tags), "n": len(tags)})
+
+
+def _scalar_claims(tags: Sequence[TagParting], good: int, bad: int) -> Iterator[Claim]:
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
     broken = [row for row in tags if row.parting.broken is not None]
     if broken:
         yield _breaks(min(broken, key=lambda row: (row.parting.broken or 0, row.tag)), bad, len(broken))
+    differing = list(_differences(tags, bad))
+    yield from differing
+    unproven = [row.tag for row in tags if row.parting.kind == "unproven"]
+    if unproven:
+        values = {"tags": _few(unproven), "n": len(unproven), "good": good, "bad": bad}
+        yield Claim("claim.why.unproven", "unknown", values)
+    short = [row.tag for row in tags if row.parting.kind == "too_few"]
+    if short:
+        values = {"tags": _few(short), "n": len(short), "fewest": FEWEST}
+        yield Claim("claim.why.too_few_steps", "unknown", values)
+    if not (broken or differing or unproven or short):
+        yield Claim("claim.why.together", "clear", {"n": len(tags)})
+
+
+def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
+    """Claim in which scalars all bad runs differ from the good ones, and since when, then some of them."""
+    everywhere = [row for row in tags if row.parting.runs >= bad]
     diverging = sorted(
-        (row for row in tags if row.parting.diverges is not None), key=lambda row: row.parting.diverges or 0
+        (row for row in everywhere if row.parting.diverges is not None),
+        key=lambda row: row.parting.diverges or 0,
     )
     if diverging:
         first = {"tag": diverging[0].tag, "step": diverging[0].parting.diverges}
@@ -232,15 +263,21 @@ def _scalar_claims(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
     if len(diverging) > 1:
         second = {"tag": diverging[1].tag, "step": diverging[1].parting.diverges}
         yield Claim("claim.why.follows", "found", {**second, "n": len(diverging) - 1}, (second,))
-    apart = [row.tag for row in tags if row.parting.kind == "apart"]
+    apart = [row.tag for row in everywhere if row.parting.kind == "apart"]
     if apart:
         yield Claim("claim.why.apart", "found", {"tags": _few(apart), "n": len(apart)})
-    short = [row.tag for row in tags if row.parting.kind == "too_few"]
-    if short:
-        values = {"tags": _few(short), "n": len(short), "fewest": FEWEST}
-        yield Claim("claim.why.too_few_steps", "unknown", values)
-    if not (broken or diverging or apart or short):
-        yield Claim("claim.why.together", "clear", {"n": len(tags)})
+    for row in [row for row in everywhere if row.parting.kind == "interval"][:_NAMED]:
+        values = {"tag": row.tag, "first": row.parting.onset, "last": row.parting.end}
+        key = "claim.why.until" if row.parting.from_start else "claim.why.interval"
+        yield Claim(key, "found", values, ({"tag": row.tag, "step": row.parting.onset},))
+    for row in [row for row in everywhere if row.parting.lag is not None][:_NAMED]:
+        lag = row.parting.lag or 0
+        key = "claim.why.behind" if lag > 0 else "claim.why.ahead"
+        yield Claim(key, "found", {"tag": row.tag, "n": abs(lag)})
+    some = [row for row in tags if 0 < row.parting.runs < bad and row.parting.kind != "not_finite"]
+    for row in sorted(some, key=lambda row: row.parting.onset or 0)[:_NAMED]:
+        where = {"tag": row.tag, "step": row.parting.onset}
+        yield Claim("claim.why.some_differ", "found", {**where, "n": row.parting.runs, "bads": bad}, (where,))
 
 
 def _breaks(row: TagParting, bad: int, tags: int) -> Claim:
@@ -253,7 +290,8 @@ def _breaks(row: TagParting, bad: int, tags: int) -> Claim:
         "tags": tags,
     }
     if row.parting.grows is None:
-        return Claim("claim.why.breaks", "found", facts, ({"tag": row.tag, "step": row.parting.broken},))
+        key = "claim.why.breaks_longer" if row.parting.longer else "claim.why.breaks"
+        return Claim(key, "found", facts, ({"tag": row.tag, "step": row.parting.broken},))
     facts["grows"] = row.parting.grows
     return Claim("claim.why.grows", "found", facts, ({"tag": row.tag, "step": row.parting.grows},))
 
@@ -357,8 +395,9 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
 
     `unknown` lists runs that do not exist. `effect` is the difference of both groups' shares among the values
     that separate them best, and `chance` the probability that any setting separates groups of these sizes as
-    well by chance. `kind` is one of not_finite, parts, apart (from the first step), together, too_few. While
-    a run is read for the first time, that is the only claim.
+    well by chance. `kind` is one of not_finite, parts, interval (until `end`), apart (from the first step),
+    unproven (too few runs to tell from chance), together, too_few. `runs` counts the bad runs that differ.
+    While a run is read for the first time, that is the only claim.
     """
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])

@@ -18,7 +18,7 @@ import { members } from "./groups.js";
 const VALUES = 4; // values of a group that are written out
 
 /** Scalars that change, not those that never were together or always are. @param {Metric} metric */
-export const changes = ({ kind }) => kind === "not_finite" || kind === "parts";
+export const changes = ({ kind }) => ["not_finite", "parts", "interval"].includes(kind);
 
 /** @param {App} app @param {Setting[]} settings */
 export function settingsTable(app, settings) {
@@ -89,7 +89,7 @@ export function metricsTable(app, metrics, groups, last) {
 function metricRow(app, metric, groups, last) {
   const { t, format } = app;
   const { tag, kind, onset, shift } = metric;
-  const classes = { not_finite: NOT_FINITE_BADGE, parts: "badge warn" };
+  const classes = { not_finite: NOT_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
   const what = h("span", { class: /** @type {any} */ (classes)[kind] ?? "badge" }, t(`why.kind.${kind}`));
   const percent = shift === null || onset === null ? "" : signed(format.number(100 * shift, 3));
   return h(
