@@ -14,6 +14,7 @@ LEADS = ["claim.lineage.matters"]
 REGIONS = ["claim.lineage.lowest", "claim.lineage.highest"]
 ARROWS = ["claim.lineage.rises", "claim.lineage.falls"]
 CHANCE = ["claim.lineage.nothing", "claim.lineage.undecided"]
+SUBTLE = ["claim.lineage.weak", "claim.lineage.pair", "claim.lineage.failing"]
 
 
 def search(
@@ -82,7 +83,44 @@ def objective_whose_name_says_nothing(folder: Path) -> Question:
     return search(folder, settings, logarithms + chance.normal(size=50) * 0.1, "q")
 
 
-@situation(makes=["claim.lineage.nothing"], never=[*LEADS, *REGIONS, *ARROWS])
+@situation(makes=["claim.lineage.pair"], never=[*LEADS, *CHANCE, *REGIONS, "claim.lineage.weak"])
+def two_settings_that_matter_only_together(folder: Path) -> Question:
+    """High where both are high or both are low: neither has an effect of its own."""
+    chance, settings = drawn(70, 21)
+    width, depth = chance.uniform(-1, 1, (2, 70))
+    settings["width"], settings["depth"] = width.tolist(), depth.tolist()
+    return search(folder, settings, 2 + 0.7 * (width * depth > 0) + 0.03 * chance.normal(size=70))
+
+
+@situation(makes=["claim.lineage.weak"], never=[*LEADS, *CHANCE, "claim.lineage.pair"])
+def setting_with_a_weak_effect(folder: Path) -> Question:
+    """A seventh of the variance: too little for a forest, and too much for chance."""
+    chance, settings = drawn(64, 25)
+    width, noise = chance.uniform(-1, 1, 64), chance.normal(size=64)
+    width -= width.mean()
+    noise -= noise.mean() + width * (noise @ width) / (width @ width)  # the correlation is as planted
+    settings["width"] = width.tolist()
+    return search(folder, settings, 3 + 0.4 * width / width.std() + noise / noise.std())
+
+
+@situation(makes=["claim.lineage.failing", "claim.lineage.nothing"], never=LEADS)
+def runs_that_fail_above_a_rate(folder: Path) -> Question:
+    chance, settings = drawn(70, 23)
+    rate = chance.uniform(0, 1, 70)
+    settings["rate"] = rate.tolist()
+    loss = np.where(rate > 0.7, math.nan, 2 + 0.02 * chance.normal(size=70))
+    return search(folder, settings, loss)
+
+
+@situation(makes=["claim.lineage.left_out"], never=["claim.lineage.failing"])
+def runs_that_fail_by_chance(folder: Path) -> Question:
+    chance, settings = drawn(70, 24)
+    settings["rate"] = chance.uniform(0, 1, 70).tolist()
+    loss = np.where(chance.uniform(size=70) > 0.7, math.nan, 2 + 0.02 * chance.normal(size=70))
+    return search(folder, settings, loss)
+
+
+@situation(makes=["claim.lineage.nothing"], never=[*LEADS, *REGIONS, *ARROWS, *SUBTLE])
 def settings_that_do_nothing(folder: Path) -> Question:
     """Forty runs of pure noise."""
     chance, settings = drawn(40, 3)

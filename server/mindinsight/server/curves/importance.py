@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from mindinsight.server.claims import Claim, few, format_number
+from mindinsight.server.curves.curve_comparison import Separation, Value, separations
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.types import Doubles
@@ -91,6 +92,11 @@ _BEST_RUNS: Final = {"lowest": "claim.lineage.lowest", "highest": "claim.lineage
 _GROUPS: Final = 5  # groups of runs by a setting. Their means must all rise or all fall
 _STEADY: Final = 0.5  # rank correlation below which no arrow is drawn
 _NAMED: Final = 8  # settings that one sentence lists
+_WEAK: Final = 0.02  # chance, of any setting, below which a correlation is told though no forest can use it
+_PAIR: Final = 0.01  # the same of any pair of settings
+_FAILING: Final = 0.01  # the same of a setting that separates runs without an objective
+_ROUNDING: Final = 1e-6
+_SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
 # A random seed is not a setting.
 SEED: Final = re.compile(r"(^|[:._-])seed($|[:._-])", re.IGNORECASE)
@@ -138,7 +144,7 @@ def importance(
     target = np.array([_number(value) for value in values], np.float64)
     rows: list[int] = np.flatnonzero(np.isfinite(target)).tolist()
     facts = {"objective": plain(objective), "runs": len(rows)}
-    left_out = _left_out(objective, len(values) - len(rows))
+    left_out = [*_left_out(objective, len(values) - len(rows)), *_failing(objective, columns, target)]
     if len(rows) < FEWEST:
         claim = Claim("claim.lineage.too_few", "unknown", {**facts, "n": len(rows), "fewest": FEWEST})
         return Importance((claim, *left_out))
@@ -154,7 +160,7 @@ def importance(
     measured, explained = _measured(judged, matrix, ordered, seed)
     known = dict(zip(judged, matrix.T, strict=True))
     claims = [
-        *_decisive(measured, known, facts),
+        *_decisive(measured, known, ordered, judged, facts),
         *_regions(measured, judged, target, facts),
         *left_out,
         *notes,
@@ -180,6 +186,48 @@ def _left_out(objective: str, count: int) -> list[Claim]:
     """Return a claim about the runs without the objective, if there are any."""
     values = {"n": count, "objective": plain(objective)}
     return [Claim("claim.lineage.left_out", "note", values)] if count else []
+
+
+def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
+    """Claim the setting that separates the runs without a finite objective best, if it does beyond chance."""
+    finite = np.isfinite(target)
+    if finite.all() or not finite.any() or len(target) > _SEPARABLE:
+        return []
+    judged, _ = _judged(columns)
+    groups = [
+        [[column[row] for row in np.flatnonzero(rows).tolist()] for column in judged.values()]
+        for rows in (finite, ~finite)
+    ]
+    found = dict(zip(judged, separations(*groups), strict=True))
+    if not found:
+        return []
+    name, separation = min(found.items(), key=lambda entry: (-entry[1].effect, entry[1].chance, entry[0]))
+    if separation.corrected > _FAILING:
+        return []
+    good, bad = separation.inside
+    facts = {
+        "objective": plain(objective),
+        "setting": plain(name),
+        "region": _separated(separation),
+        "n": bad,
+        "failed": int((~finite).sum()),
+        "others": good,
+        "rest": int(finite.sum()),
+    }
+    return [
+        Claim("claim.lineage.failing", "found", facts, ({"setting": name, "chance": separation.corrected},))
+    ]
+
+
+def _separated(separation: Separation) -> list[Any]:
+    """Return the values of a region: numbers as an interval, texts one by one."""
+    unset = [Claim("claim.part.why.unset", "note")] if None in separation.values else []
+    known: list[Value] = [value for value in separation.values if value is not None]
+    numbers = [value for value in known if _is_number(value)]
+    if len(numbers) < len(known) or len(known) < 2:
+        return [*unset, *few([str(value) if isinstance(value, bool) else value for value in known], _NAMED)]
+    limits = {"low": numbers[0], "high": numbers[-1]}
+    return [*unset, Claim("claim.part.lineage.range", "note", limits)]
 
 
 def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], list[Claim]]:
@@ -266,11 +314,19 @@ def _falls(
 
 
 def _decisive(
-    measured: Sequence[ColumnImportance], known: Mapping[str, Doubles], facts: Mapping[str, Any]
+    measured: Sequence[ColumnImportance],
+    known: Mapping[str, Doubles],
+    target: Doubles,
+    judged: Mapping[str, Sequence[Any]],
+    facts: Mapping[str, Any],
 ) -> Iterator[Claim]:
-    """Yield claims on which settings matter, or that none does, and on settings that cannot be separated."""
+    """Claim which settings matter, or that none was found, and which of them cannot be told apart."""
     names = [column.key for column in measured if column.matters]
     if not names:
+        ordered = {name: known[name] for name in known if _numbers(judged[name]) is not None}
+        if found := [*_weak(ordered, target, facts), *_pair(known, target, facts)]:
+            yield from found
+            return
         decided = facts["runs"] >= _DECIDED
         key = "claim.lineage.nothing" if decided else "claim.lineage.undecided"
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
@@ -284,6 +340,47 @@ def _decisive(
         if alike and not set(alike) & set(earlier):
             values = {"setting": plain(name), "others": few([plain(other) for other in alike], _NAMED)}
             yield Claim("claim.lineage.together", "unknown", values)
+
+
+def _chance(correlation: float, runs: int) -> float:
+    """Return how often independent columns correlate at least so strongly, by Fisher's approximation."""
+    size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(runs - 3, 1))
+    return math.erfc(size / math.sqrt(2))
+
+
+def _weak(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
+    """Claim the setting whose ranks correlate most with the objective, if any does beyond chance."""
+    correlations = {name: spearman(column, target) or 0.0 for name, column in known.items()}
+    name = max(correlations, key=lambda name: abs(correlations[name]), default=None)
+    if name is None:
+        return
+    chance = min(_chance(correlations[name], len(target)) * len(known), 1.0)
+    if chance <= _WEAK:
+        percent = float(f"{100 * chance:.1g}")
+        correlation = round(correlations[name], 2)
+        values = {**facts, "setting": plain(name), "correlation": correlation, "percent": percent}
+        yield Claim("claim.lineage.weak", "unknown", values, ({"setting": name},))
+
+
+def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
+    """Claim the two settings whose product explains most of what neither explains, if beyond chance."""
+    names = list(known)
+    centred = [ranks(column) - (len(column) - 1) / 2 for column in known.values()]
+    best, chosen = 0.0, (0, 0)
+    for first, left in enumerate(centred):
+        for second in range(first + 1, len(centred)):
+            right = centred[second]
+            base = np.stack((np.ones(len(left)), left, right), axis=1)
+            columns = np.stack((left * right / len(left), target), axis=1)
+            rest = columns - base @ np.linalg.lstsq(base, columns, rcond=None)[0]
+            correlation = abs(pearson(rest) or 0.0) if np.ptp(rest[:, 0]) > _ROUNDING else 0.0
+            if correlation > best:
+                best, chosen = correlation, (first, second)
+    count = len(names) * (len(names) - 1) // 2
+    if count and _chance(best, len(target) - 2) * count <= _PAIR:
+        setting, other = (names[number] for number in chosen)
+        values = {**facts, "setting": plain(setting), "other": plain(other)}
+        yield Claim("claim.lineage.pair", "found", values, ({"setting": setting}, {"setting": other}))
 
 
 def _move_together(left: Doubles, right: Doubles) -> bool:
