@@ -217,7 +217,7 @@ def stack(
 ) -> Callable[[], bytes]:
     """Return a generator of equal blocks ``block0-Block`` on an input ``name``.
 
-    ``last`` is the type of the last operator of a block, ``head`` the parameter of a product after all blocks.
+    ``last`` is the type of the last operator of a block, ``head`` the parameter of a product after all.
     """
 
     def generate() -> bytes:
