@@ -664,7 +664,8 @@ def a_normalization_is_not_drawn_from_a_normal_distribution(folder: Path) -> Que
 
 def scaled_layers(factor: float) -> Net:
     """Three layers, each of which multiplies by ``factor``; weights are inputs."""
-    calls, h = {}, array(4, 8)
+    calls: Net = {}
+    h = array(4, 8)
     for number in range(3):
         weight = array(8, 8, seed=number + 1)
         made = (h @ weight * factor).astype(np.float32)

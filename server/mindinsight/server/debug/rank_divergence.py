@@ -59,7 +59,8 @@ class Divergence:
     def claim(self) -> Claim:
         """Return the claim about the divergence, unknown if data is missing."""
         shown = list(self.norms.items())[:_SHOWN]
-        norms = [f"{rank}: {'–' if norm is None else number_text(norm)}" for rank, norm in shown]
+        texts = _distinct_texts([norm for _, norm in shown if norm is not None])
+        norms = [f"{rank}: {'–' if norm is None else texts[norm]}" for rank, norm in shown]
         values = {"operator": self.entry.operator, "ranks": [*map(str, self.ranks[:_SHOWN])], "norms": norms}
         location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
         if self.missing:
@@ -67,6 +68,17 @@ class Divergence:
         return Claim(
             "claim.ranks.stray" if self.ranks else "claim.ranks.differ", "found", values, (location,)
         )
+
+
+def _distinct_texts(numbers: Sequence[float]) -> dict[float, str]:
+    """Return numbers with six digits, or with as many as it takes to tell them apart."""
+    finite = {number for number in numbers if math.isfinite(number)}
+    texts = {number: number_text(number) for number in numbers}
+    for digits in range(7, 18):
+        if len({texts[number] for number in finite}) == len(finite):
+            break
+        texts |= {number: f"{number:.{digits}g}" for number in finite}
+    return texts
 
 
 def find_divergence(

@@ -50,7 +50,7 @@ _KINDS: Final = {
     "weight_initialization": "initial",
 }
 # A dead tensor is also inactive, and a frozen one hardly changes: only the stronger statement is shown.
-_IMPLIED: Final = {
+_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("inactive", "saturated", "vanishing"), ("dead",)),
     "slow": ("frozen", "tolerated"),
 }

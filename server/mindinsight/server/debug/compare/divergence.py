@@ -513,7 +513,8 @@ def _how(row: Row) -> Claim:
     measures, target = row.compared.measures, row.compared.target
     if measures is not None and measures.largest is not None and target is not None:
         index = np.unravel_index(measures.largest, target.shape)
-        values: dict[str, Any] = {"differing": measures.differing, "all": measures.count + measures.apart}
+        size = measures.count + measures.apart
+        values: dict[str, Any] = {"n": size, "differing": measures.differing, "all": size}
         values["index"] = str([int(i) for i in index])
         if measures.apart:
             return Claim("claim.part.non_finite_at", "note", values)

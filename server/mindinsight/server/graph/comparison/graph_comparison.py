@@ -432,11 +432,11 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
             )
             continue
         if nodes[LEFT] in rewired and (sources := comparison.sources_of(*nodes)):
-            names = [
+            before, after = (
                 input_name(tree.graph, source, node)
                 for tree, source, node in zip(comparison.trees, sources, nodes, strict=True)
-            ]
-            yield _Change("rewired", subject, subject, *names, position)
+            )
+            yield _Change("rewired", subject, subject, before, after, position)
             continue
         changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
         yield from changes
