@@ -156,8 +156,8 @@ def learning_rate_that_changed(folder: Path) -> Question:
 
 def complex_tensor(**bits: bool) -> Described:
     storage = Storage("0", 3, "ComplexFloatStorage")
-    arguments = (storage, 0, (3,), (1,), False, {}, bits)
-    return Described("torch._utils", "_rebuild_tensor_v2", *arguments)
+    hooks: dict[str, Any] = {}
+    return Described("torch._utils", "_rebuild_tensor_v2", storage, 0, (3,), (1,), False, hooks, bits)
 
 
 @situation(makes=["claim.checkpoint.changed"], never=["claim.checkpoint.no_change"])

@@ -303,7 +303,8 @@ def _batch_norm(element: Element) -> Cause | None:
     """
     values = element.inputs[0] if element.inputs else None
     if values is not None and values.ndim > 1 and values.shape == element.output.shape:
-        broken = np.isnan(element.output).any(axis=tuple({*range(values.ndim)} - {1}))
+        axes = tuple({*range(values.ndim)} - {1})
+        broken: Array = np.asarray(np.isnan(element.output).any(axis=axes))
         slots = [slot for slot in (2, 4) if slot < len(element.inputs)]
         fits = [slot for slot in slots if np.array_equal(element.inputs[slot] < 0, broken)]
         if len(fits) == 1 and broken[element.index[1]]:
