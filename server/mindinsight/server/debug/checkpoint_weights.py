@@ -120,7 +120,7 @@ def difference_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
     claims = unread_claims(unread)
     changed = [item.name for item in differences if item.state not in ("unchanged", "unreadable")]
     if changed:
-        values = {"n": len(changed), "count": len(differences), "names": _few(changed)}
+        values = {"n": len(changed), "count": len(differences), "names": few(changed, _NAMED)}
         return [Claim("claim.checkpoint.changed", "found", values), *claims]
     if not claims and differences:
         return [Claim("claim.checkpoint.no_change", "clear", {"n": len(differences)})]
@@ -129,7 +129,7 @@ def difference_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
 
 def unread_claims(names: Sequence[str]) -> list[Claim]:
     """Return the claim that names the tensors whose values are not known, if there are any."""
-    values = {"n": len(names), "names": _few(names)}
+    values = {"n": len(names), "names": few(names, _NAMED)}
     return [Claim("claim.checkpoint.not_read", "unknown", values)] if names else []
 
 

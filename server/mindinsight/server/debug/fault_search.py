@@ -19,7 +19,7 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint, is_sum
-from mindinsight.server.debug.tensor_targets import parameter_kind, parameter_names
+from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 _PLACING: Final = frozenset(  # operators that write a given constant into a tensor and compute nothing
