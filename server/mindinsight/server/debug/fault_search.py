@@ -497,9 +497,9 @@ class OriginSearch:
 
     def _output_of_masks(self, entry: TensorEntry, sources: Sequence[int]) -> int | None:
         """Position of a non-finite output of an operator to which its sources gave nothing but masks."""
-        given = [p for p in sources if self._finiteness(p) == "not_finite"]
+        given = [p for p in sources if self._finiteness(p) == "non_finite"]
         masks = bool(given) and all(map(self._gives_mask, given))
-        return self._first_with(self._side(operator_key(entry), "output"), "not_finite") if masks else None
+        return self._first_with(self._side(operator_key(entry), "output"), "non_finite") if masks else None
 
     def _gives_mask(self, position: int) -> bool:
         """Whether an operator filled in minus infinities here: what comes of them began where they ended."""
