@@ -221,7 +221,7 @@ def normalization_of_large_equal_numbers(folder: Path) -> Question:
     return made(folder, "layer_norm", [np.full((2, 4), 3e38, np.float32)], np.full((2, 4), NAN, np.float32))
 
 
-@situation(makes=["claim.cause.unknown"], never=UNKNOWN, exit_code=1)
+@situation(makes=["claim.cause.variance_negative"], never=except_for("variance_negative"), exit_code=1)
 def normalization_by_a_negative_variance(folder: Path) -> Question:
     """A batch of one is no fault in evaluation. The recorded variance is."""
     inputs = [np.ones((1, 2), np.float32), floats(0, 0), floats(1, -1)]
@@ -250,3 +250,92 @@ def an_update_of_adam_without_epsilon(folder: Path) -> Question:
     """The second moment is zero. No rule knows the order in which an optimizer takes its tensors."""
     inputs = [floats(1), floats(0.1), floats(0), floats(0.001), floats(0.5)]
     return made(folder, "Adam", inputs, floats(INF))
+
+
+def operator(folder: Path, kind: str, inputs: Sequence[Any], output: Any) -> Question:
+    write(folder / "dump", [(f"Torch.{kind}.0.forward", inputs, output)])
+    return ask(folder)
+
+
+@situation(makes=["claim.cause.overflow_both"], never=except_for("overflow_both"), exit_code=1)
+def products_of_both_signs_beyond_the_type(folder: Path) -> Question:
+    left, right = floats(2e20, 3e20).reshape(1, 2), floats(2e20, -3e20).reshape(2, 1)
+    return operator(folder, "matmul", [left, right], floats(NAN).reshape(1, 1))
+
+
+@situation(makes=["claim.cause.unexplained"], never=["claim.cause.overflow_both"], exit_code=1)
+def products_of_both_signs_within_the_type(folder: Path) -> Question:
+    left, right = floats(2e15, 3e15).reshape(1, 2), floats(2e15, -3e15).reshape(2, 1)
+    return operator(folder, "matmul", [left, right], floats(NAN).reshape(1, 1))
+
+
+@situation(
+    makes=["claim.cause.result"], never=["claim.cause.overflow_both", "claim.cause.unexplained"], exit_code=1
+)
+def products_of_one_sign_beyond_the_type(folder: Path) -> Question:
+    """Their sum is infinite and never NaN. That magnitudes reach so far is no proof that inputs fail."""
+    left, right = floats(2e20, 3e20).reshape(1, 2), floats(2e20, 3e20).reshape(2, 1)
+    return operator(folder, "matmul", [left, right], floats(NAN).reshape(1, 1))
+
+
+BATCH = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def normalized(folder: Path, *running: Any, broken: int) -> Question:
+    output = np.zeros((4, 3), np.float32)
+    output[:, broken] = NAN
+    return operator(folder, "batch_norm", [BATCH, *running], output)
+
+
+@situation(makes=["claim.cause.variance_negative"], never=except_for("variance_negative"), exit_code=1)
+def variance_below_zero(folder: Path) -> Question:
+    given = floats(1, 1, 1), floats(0, 0, 0), floats(5, 6, 7), floats(1, 2, -0.5)
+    return normalized(folder, *given, broken=2)
+
+
+@situation(makes=["claim.cause.unknown"], never=["claim.cause.variance_negative"], exit_code=1)
+def bias_below_zero(folder: Path) -> Question:
+    """A negative value in a channel other than the one that is NaN is a bias, and no variance."""
+    given = floats(1, 1, 1), floats(0, 0, 0), floats(5, 6, 7), floats(1, -2, 0.5)
+    return normalized(folder, *given, broken=2)
+
+
+@situation(makes=["claim.cause.overflow"], never=except_for("overflow"), exit_code=1)
+def cumulative_product_beyond_the_type(folder: Path) -> Question:
+    return operator(folder, "cumprod", [floats(1e20, 1e15, 1e6)], floats(1e20, 1e35, INF))
+
+
+@situation(makes=["claim.cause.unknown"], never=["claim.cause.overflow"], exit_code=1)
+def cumulative_product_within_the_type(folder: Path) -> Question:
+    return operator(folder, "cumprod", [floats(1e20, 1e15, 10)], floats(1e20, 1e35, INF))
+
+
+@situation(makes=["claim.cause.zero_norm"], never=except_for("zero_norm"), exit_code=1)
+def row_of_zeros_divided_by_its_norm(folder: Path) -> Question:
+    rows, output = floats(3, 4, 0, 0).reshape(2, 2), floats(0.6, 0.8, NAN, NAN).reshape(2, 2)
+    return operator(folder, "l2_normalize", [rows], output)
+
+
+@situation(makes=["claim.cause.unknown"], never=["claim.cause.zero_norm"], exit_code=1)
+def row_with_one_value_beside_zeros(folder: Path) -> Question:
+    rows, output = floats(3, 4, 0, 1e-3).reshape(2, 2), floats(0.6, 0.8, NAN, NAN).reshape(2, 2)
+    return operator(folder, "l2_normalize", [rows], output)
+
+
+@situation(makes=["claim.cause.deviation_of_one"], never=except_for("deviation_of_one"), exit_code=1)
+def spread_of_one_value_by_another_name(folder: Path) -> Question:
+    return operator(folder, "reduce_std", [floats(7)], floats(NAN))
+
+
+@situation(makes=["claim.cause.softmax_masked"], never=except_for("softmax_masked"), exit_code=1)
+def column_that_is_masked_altogether(folder: Path) -> Question:
+    scores = floats(1, -INF, 2, -INF).reshape(2, 2)
+    output = floats(0.3, NAN, 0.7, NAN).reshape(2, 2)
+    write(
+        folder / "dump",
+        [
+            ("Tensor.masked_fill.0.forward", [np.ones((2, 2), np.float32)], scores),
+            ("Functional.softmax.0.forward", [scores], output),
+        ],
+    )
+    return ask(folder)

@@ -23,7 +23,7 @@ KINDS = [
     f"claim.check.{name}"
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
-        *("frozen", "slow", "initial", "condition", "none", "unknown", "more"),
+        *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more"),
     )
 ]
 
@@ -45,6 +45,17 @@ def checked(
 ) -> Question:
     """Write a dump and ask the command and the interface to check it."""
     dump = Dump(folder / "dump")
+    return asked(folder, dump, outputs, parameters, steps, conditions)
+
+
+def asked(
+    folder: Path,
+    dump: Dump,
+    outputs: Values | None = None,
+    parameters: Values | None = None,
+    steps: Sequence[int] = (0, 1, 2),
+    conditions: Sequence[str] = (),
+) -> Question:
     for number in steps:
         step = dump.iteration(number)
         for name, value in (outputs(number) if outputs else {"Default/Add-op0": noise(number)}).items():
@@ -80,7 +91,7 @@ def check_through(client: TestClient, watchpoints: Sequence[Mapping[str, Any]]) 
     return answer
 
 
-@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+@situation(makes=["claim.check.none", "claim.check.checked"], never=except_for("none"), exit_code=0)
 def healthy_outputs_and_weights(folder: Path) -> Question:
     return checked(folder, parameters=lambda step: {"fc.weight": 1 + 0.01 * noise(step)})
 
@@ -271,3 +282,37 @@ def a_weight_that_leaves_zero(folder: Path) -> Question:
 @situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
 def a_weight_that_changes_by_a_thousandth(folder: Path) -> Question:
     return checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(1 + 0.001 * step)})
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.frozen", "claim.check.slow"], exit_code=0)
+def a_small_weight_that_grows(folder: Path) -> Question:
+    """It changes by less than 1e-8, which is much of itself."""
+    return checked(
+        folder, parameters=lambda step: {"fc.weight": noise(0, scale=3e-11) * np.float32(1.2**step)}
+    )
+
+
+@situation(makes=["claim.check.tolerated"], never=except_for("tolerated"), exit_code=1)
+def a_small_weight_within_a_chosen_tolerance(folder: Path) -> Question:
+    """Of a condition with an absolute tolerance the sentence names it."""
+    return checked(
+        folder,
+        parameters=lambda step: {"fc.weight": noise(0, scale=1e-11) * np.float32(1.2**step)},
+        conditions=["weight_not_changed:rtol=0.00001,atol=0.00000001"],
+    )
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.tolerated"], exit_code=0)
+def a_weight_beyond_a_chosen_tolerance(folder: Path) -> Question:
+    return checked(
+        folder,
+        parameters=lambda step: {"fc.weight": noise(0) * np.float32(1.2**step)},
+        conditions=["weight_not_changed:rtol=0.00001,atol=0.00000001"],
+    )
+
+
+@situation(makes=["claim.check.unknown"], never=["claim.check.checked", "claim.check.none"])
+def nothing_that_could_be_checked(folder: Path) -> Question:
+    return checked(
+        folder, parameters=lambda step: {"fc.weight": noise(step)}, conditions=["gradient_vanishing:max_lt=1"]
+    )

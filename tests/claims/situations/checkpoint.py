@@ -9,6 +9,7 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from tests.claims.situation import Question, situation
+from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
 
 ONES = np.ones(4, np.float32)
 BROKEN = np.array([1, np.nan, 1, np.inf], np.float32)
@@ -91,3 +92,80 @@ def tensor_that_was_cut(folder: Path) -> Question:
 @situation(never=["claim.checkpoint.no_common_tensor", "claim.checkpoint.non_finite"])
 def checkpoints_with_one_common_tensor(folder: Path) -> Question:
     return series(folder, {"a": ONES, "b": ONES}, {"b": 2 * ONES, "c": ONES})
+
+
+def difference(folder: Path, *checkpoints: Mapping[str, Any]) -> Question:
+    """Write two files of PyTorch, a mapping of tensors each; ask for their difference."""
+    for name, tensors in zip(("a.pt", "b.pt"), checkpoints, strict=True):
+        write(folder / name, tensors, s0=SIX, s1=SIX[::-1])
+    return difference_of(folder, "a.pt", "b.pt")
+
+
+def difference_of(folder: Path, first: str, second: str) -> Question:
+    def ask(client: TestClient) -> Any:
+        deadline = time.monotonic() + 30
+        while True:
+            params = {"first": f"./{first}", "second": f"./{second}"}
+            response = client.get("/v2/dump/checkpoint/difference", params=params)
+            if response.status_code == 200 and response.json()["done"]:
+                return response.json()
+            assert time.monotonic() < deadline, response.text
+            time.sleep(0.1)
+
+    return Question(base=folder, request=ask)
+
+
+WEIGHT = tensor(Storage("0", 6))
+UNREAD = ("_rebuild_qtensor", "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage")
+
+
+def unread(kind: str) -> Described:
+    return Described("torch._utils", kind, Storage("1", 6), 0, (6,), (1,))
+
+
+@situation(
+    makes=["claim.checkpoint.not_read"],
+    never=["claim.checkpoint.no_change", "claim.checkpoint.changed", "claim.checkpoint.no_common_tensor"],
+)
+def tensors_of_other_kinds(folder: Path) -> Question:
+    """Quantized, sparse and meta tensors have no values that are read, and so they are not called equal."""
+    tensors = {"w": WEIGHT, **{kind: unread(kind) for kind in UNREAD}}
+    return difference(folder, tensors, tensors)
+
+
+@situation(makes=["claim.checkpoint.not_read"], never=["claim.checkpoint.no_change"])
+def array_of_numpy_in_a_file_of_torch(folder: Path) -> Question:
+    array = Described("numpy._core.multiarray", "_reconstruct", 0)
+    return difference(folder, {"w": WEIGHT, "rng": array}, {"w": WEIGHT, "rng": array})
+
+
+@situation(
+    makes=["claim.checkpoint.changed"], never=["claim.checkpoint.no_change", "claim.checkpoint.not_read"]
+)
+def weight_that_was_replaced(folder: Path) -> Question:
+    return difference(folder, {"w": WEIGHT}, {"w": tensor(Storage("1", 6))})
+
+
+@situation(
+    makes=["claim.checkpoint.no_change"], never=["claim.checkpoint.changed", "claim.checkpoint.not_read"]
+)
+def learning_rate_that_changed(folder: Path) -> Question:
+    """Numbers beside the tensors are not compared: no tensor changed, which is all that is said."""
+    return difference(folder, {"w": WEIGHT, "lr": 0.1}, {"w": WEIGHT, "lr": 0.2})
+
+
+def complex_tensor(**bits: bool) -> Described:
+    storage = Storage("0", 3, "ComplexFloatStorage")
+    hooks: dict[str, Any] = {}
+    return Described("torch._utils", "_rebuild_tensor_v2", storage, 0, (3,), (1,), False, hooks, bits)
+
+
+@situation(makes=["claim.checkpoint.changed"], never=["claim.checkpoint.no_change"])
+def conjugated_tensor(folder: Path) -> Question:
+    """The stored bytes are equal, and one of the tensors is their conjugate."""
+    return difference(folder, {"c": complex_tensor(conj=True)}, {"c": complex_tensor()})
+
+
+@situation(makes=["claim.checkpoint.no_change"], never=["claim.checkpoint.changed"])
+def tensors_conjugated_in_both(folder: Path) -> Question:
+    return difference(folder, {"c": complex_tensor(conj=True)}, {"c": complex_tensor(conj=True)})

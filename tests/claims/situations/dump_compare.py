@@ -25,7 +25,7 @@ AGREE = [
 NOTHING = ["claim.dump.nothing_common", "claim.dump.nothing_compared", "claim.dump.side_empty"]
 CAUSES = [
     "claim.dump.weight_differs", "claim.dump.input_differs", "claim.dump.introduced",
-    "claim.dump.output_differs", "claim.dump.argument_differs",
+    "claim.dump.output_differs", "claim.dump.argument_differs", "claim.dump.random",
 ]  # fmt: skip
 
 
@@ -643,3 +643,98 @@ def a_rank_is_missing(folder: Path) -> Question:
 @situation(["claim.dump.steps_missing", "claim.dump.at_step"], ["claim.dump.steps_agree"], 1)
 def a_step_is_missing_and_another_differs(folder: Path) -> Question:
     return steps(folder, (0, 0), (0, 1), (1, 0), differ=(0, 1))
+
+
+def one_call(operator: str, given: Any, made: Any) -> Net:
+    return {f"Functional.{operator}.0.forward": {"inputs": [given], "outputs": [made]}}
+
+
+@situation(["claim.dump.random"], [*but(CAUSES, "claim.dump.random"), *AGREE], 1)
+def another_mask_of_a_dropout(folder: Path) -> Question:
+    x, masks = array(8, 8), [array(8, 8, seed=seed) > 0 for seed in (5, 6)]
+    target, reference = (one_call("dropout", x, np.float32(2) * x * mask) for mask in masks)
+    return compared(folder, target, reference)
+
+
+@situation(["claim.dump.introduced"], ["claim.dump.random"], 1)
+def a_normalization_is_not_drawn_from_a_normal_distribution(folder: Path) -> Question:
+    x = array(8, 8)
+    return compared(folder, one_call("normalize", x, x * x), one_call("normalize", x, x))
+
+
+def scaled_layers(factor: float) -> Net:
+    """Three layers, each of which multiplies by ``factor``; weights are inputs."""
+    calls: Net = {}
+    h = array(4, 8)
+    for number in range(3):
+        weight = array(8, 8, seed=number + 1)
+        made = (h @ weight * factor).astype(np.float32)
+        calls[f"Functional.matmul.{number}.forward"] = {"inputs": [h, weight], "outputs": [made]}
+        h = made
+    return calls
+
+
+@situation(["claim.dump.output_differs"], ["claim.dump.introduced", "claim.dump.more_differ", *AGREE], 1)
+def a_drift_to_which_every_layer_adds_the_same(folder: Path) -> Question:
+    """The input of the layer that leaves the tolerance is off by two thirds of it."""
+    return compared(folder, scaled_layers(1 + 4e-4), scaled_layers(1))
+
+
+@situation(["claim.dump.introduced"], ["claim.dump.output_differs"], 1)
+def a_layer_that_adds_far_more_than_its_input(folder: Path) -> Question:
+    def change(calls: Net) -> None:
+        call = calls["Functional.matmul.1.forward"]
+        call["inputs"][0] = call["inputs"][0] * np.float32(1 + 1e-5)
+        call["outputs"][0] = call["outputs"][0] * np.float32(1.5)
+
+    target = scaled_layers(1)
+    change(target)
+    return compared(folder, target, scaled_layers(1))
+
+
+@situation(["claim.dump.output_differs"], [*AGREE, "claim.dump.rearranged"], 1)
+def other_places_of_as_many_ones(folder: Path) -> Question:
+    """Any two masks with as many ones hold the same numbers."""
+    return one_output(folder, np.eye(4, 8, dtype=np.float32), np.eye(4, 8, k=2, dtype=np.float32))
+
+
+@situation(["claim.dump.output_differs"], [*AGREE, "claim.dump.scaled"], 1)
+def one_number_beside_zeros_is_no_factor(folder: Path) -> Question:
+    return one_output(folder, np.array([0, 1.0]), np.array([0, 255.0]))
+
+
+@situation(
+    ["claim.dump.input_differs"], [*but(CAUSES, "claim.dump.input_differs"), "claim.dump.shapes_differ"], 1
+)
+def another_batch_size(folder: Path) -> Question:
+    """No values were compared, in whatever order: the shapes are of other sizes."""
+    return compared(folder, net(x=array(6, 8)), net(x=array(4, 8)))
+
+
+def of_steps(folder: Path, target: tuple[int, ...], reference: tuple[int, ...], *options: str) -> Question:
+    for name, numbers in (("target", target), ("reference", reference)):
+        for step in numbers:
+            write(folder / name, net(x=array(4, 8, seed=step)), step)
+    command = ["dump", "compare", str(folder / "target"), str(folder / "reference"), "--json", *options]
+    return Question(command=command)
+
+
+@situation(["claim.dump.steps_left_out", "claim.dump.identical"], ["claim.dump.other_step"], 0)
+def the_first_of_three_common_steps(folder: Path) -> Question:
+    """The first step that both have is compared, not the first of each."""
+    return of_steps(folder, (1, 2, 3), (0, 1, 2, 3))
+
+
+@situation(["claim.dump.identical"], ["claim.dump.steps_left_out", "claim.dump.other_step"], 0)
+def the_only_common_step(folder: Path) -> Question:
+    return of_steps(folder, (1, 2), (0, 2))
+
+
+@situation(["claim.dump.other_step"], ["claim.dump.steps_left_out", *AGREE], 1)
+def dumps_without_a_common_step(folder: Path) -> Question:
+    return of_steps(folder, (5,), (0, 1))
+
+
+@situation(["claim.dump.input_differs"], ["claim.dump.other_step", "claim.dump.steps_left_out"], 1)
+def two_steps_that_were_asked_for(folder: Path) -> Question:
+    return of_steps(folder, (5, 6), (0, 5), "--step", "5", "--reference-step", "0")

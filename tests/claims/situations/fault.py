@@ -35,6 +35,7 @@ CAUSES = [
         *("exp_overflow", "pole", "power_negative", "power_zero", "arc_outside", "softmax_masked", "outside"),
         *("batch_of_one", "constant_row", "zero_scale", "mean_of_nothing", "deviation_of_one"),
         *("targets_ignored", "unknown", "result", "unexplained", "carried"),
+        *("zero_norm", "variance_negative", "overflow_both"),
     )
 ]
 ALL_CLEAR = ["claim.fault.none", "claim.fault.finite"]
@@ -611,11 +612,18 @@ def a_weight_that_no_operator_took(folder: Path) -> Question:
     return ask(folder)
 
 
-def with_weight(folder: Path, operator: str, output: Array, step: int = 0) -> Question:
+def with_weight(
+    folder: Path,
+    operator: str,
+    output: Array,
+    step: int = 0,
+    name: str = "fc.weight",
+    weight: Array | None = None,
+) -> Question:
     """An operator that takes a weight with minus infinity, which is recorded at step 0 as well."""
-    weight = np.array([[1, -INF], [1, 2]], np.float32)
+    weight = np.array([[1, -INF], [1, 2]], np.float32) if weight is None else weight
     dump = Dump(folder / "dump")
-    dump.iteration(0).parameter("fc.weight", weight)
+    dump.iteration(0).parameter(name, weight)
     taking = dump.iteration(step)
     taking.input(operator, np.ones((2, 2), np.float32), 0)
     taking.input(operator, weight, 1)
@@ -642,8 +650,24 @@ def minus_infinity_in_a_weight_that_scales(folder: Path) -> Question:
     makes=["claim.fault.masks"], never=["claim.fault.met.weight", "claim.fault.met.alone"], exit_code=0
 )
 def minus_infinity_in_a_parameter_that_masks(folder: Path) -> Question:
-    """What took it is finite: the parameter holds a mask."""
-    return with_weight(folder, "Default/Softmax-op0", np.array([[1, 0], [0.5, 0.5]], np.float32))
+    """What took it is finite, and beside minus infinity there are only zeros: it is a buffer with a mask."""
+    output = np.array([[1, 0], [0.5, 0.5]], np.float32)
+    mask = np.array([[0, -INF], [0, 0]], np.float32)
+    return with_weight(folder, "Default/Softmax-op0", output, name="attention.mask", weight=mask)
+
+
+@situation(makes=["claim.fault.met.alone"], never=["claim.fault.masks", "claim.fault.finite"], exit_code=1)
+def minus_infinity_in_a_row_of_an_embedding_that_was_not_taken(folder: Path) -> Question:
+    """The operator gave finite rows. A weight holds no mask: its minus infinity was learnt."""
+    rows = np.array([[1, 2], [1, 2]], np.float32)
+    return with_weight(folder, "Default/Gather-op0", rows, name="emb.weight")
+
+
+@situation(makes=["claim.fault.met.alone"], never=["claim.fault.masks"], exit_code=1)
+def minus_infinity_among_equal_values_of_a_weight(folder: Path) -> Question:
+    """It looks like a mask and has the name of a weight."""
+    ones = np.array([[1, -INF], [1, 1]], np.float32)
+    return with_weight(folder, "Default/Gather-op0", np.ones((2, 2), np.float32), weight=ones)
 
 
 @situation(
@@ -779,3 +803,37 @@ def a_recording_without_some_backward_operators(folder: Path) -> Question:
     dump.iteration(0).output("Default/Add-op0", floats(1, 2))
     dump.not_recorded([Gap("backward", ("Conv2D",))])
     return ask(folder)
+
+
+MASKED = np.array([[0, 0], [-INF, -INF]], np.float32)
+
+
+def graph_of_a_mask(folder: Path, mask: Array, output: Array) -> Question:
+    """A mask that was written through a view, added to scores and given to a softmax; with a graph."""
+    scores = np.array([[1, 2], [3, 4]], np.float32)
+    step = Dump(folder / "dump").iteration(0)
+    names = [f"Default/{name}-op0" for name in ("Add", "Softmax")]
+    step.input(names[0], scores, 0)
+    step.input(names[0], mask, 1)
+    step.output(names[0], scores + mask)
+    step.input(names[1], scores + mask)
+    step.output(names[1], output)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.made.mask", "claim.cause.softmax_masked"],
+    never=["claim.fault.met.input", "claim.fault.met.data", "claim.fault.masks"],
+    exit_code=1,
+)
+def softmax_of_a_row_that_a_view_masked(folder: Path) -> Question:
+    """The minus infinities lie in outputs of earlier operators: the softmax made NaN of them."""
+    return graph_of_a_mask(folder, MASKED, np.array([[0.3, 0.7], [NAN, NAN]], np.float32))
+
+
+@situation(
+    makes=["claim.fault.masks"], never=["claim.fault.made.mask", "claim.cause.softmax_masked"], exit_code=0
+)
+def softmax_of_a_row_that_is_masked_in_part(folder: Path) -> Question:
+    mask = np.array([[0, 0], [0, -INF]], np.float32)
+    return graph_of_a_mask(folder, mask, np.array([[0.3, 0.7], [1, 0]], np.float32))

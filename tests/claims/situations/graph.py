@@ -212,20 +212,31 @@ def stack(
     dtype: str = "float32",
     returned: str = "",
     name: str = "x",
+    last: str = "Sub",
+    head: str = "",
 ) -> Callable[[], bytes]:
-    """Return a generator of equal blocks ``block0-Block`` on an input ``name``, without a head."""
+    """Return a generator of equal blocks ``block0-Block`` on an input ``name``.
+
+    ``last`` is the type of the last operator of a block, ``head`` the parameter of a product after all.
+    """
 
     def generate() -> bytes:
         graph = GraphBuilder("net")
         stream = graph.parameter(name, (8, 16), dtype)
         order = weights or tuple(range(n))
+        if head:
+            table = graph.parameter("table.w", (16, 16), dtype)
+            stream = graph.node("MatMul", [stream, table], shape=(8, 16), dtype=dtype)
         known = [graph.parameter(f"block{i}.w", (16, 16), dtype) for i in range(n)]
         for i in range(n):
             with graph.scope(f"block{i}-Block"):
                 product = graph.node("MatMul", [stream, known[order[i]]], shape=(8, 16), dtype=dtype)
                 active = graph.node("ReLU", [product], shape=(8, 16), dtype=dtype)
                 inputs = [stream, active] if i == swapped else [active, stream]
-                stream = graph.node("Sub", inputs, shape=(8, 16), dtype=dtype)
+                stream = graph.node(last, inputs, shape=(8, 16), dtype=dtype)
+        if head:
+            final = table if head == "table.w" else graph.parameter(head, (16, 16), dtype)
+            stream = graph.node("MatMul", [stream, final], shape=(8, 16), dtype=dtype)
         graph.output({"": stream, "product": product, "active": active}[returned])
         data: bytes = graph.model().graph.SerializeToString()
         return data
@@ -235,6 +246,14 @@ def stack(
 
 pair("difference_turned_round", "r - h became h - r in a block.", stack(), stack(swapped=3),
      ("operands_swapped",))  # fmt: skip
+pair("sum_turned_round", "h + r instead of r + h in a block is no difference.", stack(last="Add"),
+     stack(last="Add", swapped=3), ("reordered",))  # fmt: skip
+pair("tied_weight_untied", "The head takes its own parameter instead of the table.", stack(head="table.w"),
+     stack(head="head.w"), ("rewired",))  # fmt: skip
+pair("untied_weight_tied", "The head takes the table, not its own parameter.", stack(head="head.w"),
+     stack(head="table.w"), ("rewired",))  # fmt: skip
+pair("head_renamed", "The parameter of the head has another name: nothing was rewired.", stack(head="head.w"),
+     stack(head="out.w"), ("renamed",))  # fmt: skip
 pair("weights_exchanged", "Two blocks use the weight of each other.", stack(),
      stack(weights=(0, 4, 2, 3, 1, 5)), ("rewired",))  # fmt: skip
 pair("another_value_returned", "The last block's activation is returned.", stack(), stack(returned="active"),

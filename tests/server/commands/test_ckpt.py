@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
+
 FOLDER = Path(__file__).parents[2] / "data" / "dumps" / "ckpt"
 
 
@@ -31,13 +33,35 @@ def test_diff_tells_what_changed(run: Any) -> None:
     assert code == 1
     assert out.splitlines()[-1] == "3 unchanged, 17 changed"
     code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-1.ckpt")
-    assert (code, out.splitlines()) == (0, ["Nothing changed.", "20 unchanged"])
+    assert (code, out.splitlines()) == (
+        0,
+        ["No tensor changed: 20 tensors have the same bytes in both files.", "20 unchanged"],
+    )
     _, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt", "--json", "--all")
     assert [tensor["name"] for tensor in json.loads(out) if tensor["state"] == "unchanged"] == [
         "frozen",
         "learning_rate",
         "momentum",
     ]
+
+
+def test_tensors_that_cannot_be_read_are_neither_equal_nor_passed_over(run: Any, tmp_path: Path) -> None:
+    quantized = Described("torch._utils", "_rebuild_qtensor", Storage("1", 4, "QInt8Storage"), 0, (4,), (1,))
+    for name, values in (("a.pt", b"\1\2\3\4"), ("b.pt", b"\4\3\2\1")):
+        write(tmp_path / name, {"w": tensor(Storage("0", 6)), "q": quantized}, s0=SIX, s1=values)
+    code, out, err = run("diff", tmp_path / "a.pt", tmp_path / "b.pt")
+    assert (code, "1 unchanged, 1 unreadable" in out, "q could not be read." in out) == (2, True, True)
+    assert "_rebuild_qtensor" in err
+    assert "No tensor changed" not in out
+    code, _, err = run("ls", tmp_path / "a.pt")
+    assert (code, "q could not be read." in err) == (1, True)
+
+
+def test_a_file_without_tensors_has_nothing_in_common(run: Any, tmp_path: Path) -> None:
+    for name, rate in (("a.pt", 0.1), ("b.pt", 0.2)):
+        write(tmp_path / name, {"lr": rate})
+    code, out, _ = run("diff", tmp_path / "a.pt", tmp_path / "b.pt")
+    assert (code, "nothing can be compared" in out) == (2, True)
 
 
 def test_diff_puts_what_became_nan_first(run: Any, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ LOGARITHM = (
 ROOT = "The square root of a negative number is NaN."
 UNKNOWN = "Cause unknown: mul produced -Inf"
 FAULTS = [  # run, operator, verdict, explanation, code
-    ("nan_in_data", "fc1-Linear/addmm-op0", "came in with the data inputs0", "", "self.fc1(x)"),
+    ("nan_in_data", "fc1-Linear/addmm-op0", "came in with inputs0", "", "self.fc1(x)"),
     ("nan_in_weight", "fc2-Linear/t-op1", "came in with the weight fc2.weight", "", "self.fc2(hidden)"),
     ("logarithm", "log-op0", "from finite inputs", LOGARITHM, "torch.log(scores)"),
     ("square_root", "sqrt-op0", "from finite inputs", ROOT, "torch.sqrt(scores)"),
@@ -46,7 +46,7 @@ def test_of_a_fault_that_is_reduced_over_ranks_the_rank_that_made_it_is_named(tm
     dump = mindinsight.dump(unpack("nan_on_one_rank", tmp_path) / "flight_dump")
     fault = require(dump.first_fault().fault)
     assert (fault.rank, fault.step) == (1, 25)
-    assert "came in with the data inputs0" in fault.verdict
+    assert "came in with inputs0" in fault.verdict
     received = require(dump.first_fault(rank=0).fault)
     assert "allreduce_-op0 received non-finite values from another rank" in received.verdict
 

@@ -18,7 +18,7 @@ HOSTILE = '"><img src=x onerror="alert(1)"><script>alert(2)</script>'
 EXPECTED = {
     "logarithm": ("Default/log-op0", "log received -691.012 at [0, 1]", "return torch.log(scores)"),
     "square_root": ("Default/sqrt-op0", "The square root of a negative number is NaN", "torch.sqrt(scores)"),
-    "nan_in_data": ("Default/fc1-Linear/addmm-op0", "came in with the data inputs0", "self.fc1(x)"),
+    "nan_in_data": ("Default/fc1-Linear/addmm-op0", "came in with inputs0", "self.fc1(x)"),
     "nan_in_weight": ("Default/fc2-Linear/t-op1", "came in with the weight fc2.weight", "self.fc2(hidden)"),
     "half_overflow": ("Default/mul-op0", "Cause unknown: mul produced", ".half() * 10)"),
     "exploding_gradient": (

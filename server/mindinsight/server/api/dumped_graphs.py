@@ -12,7 +12,7 @@ from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.examine import operator_key
 from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay, Symptom, count_symptoms, largest_below
 from mindinsight.server.debug.operator_tree import share
-from mindinsight.server.debug.watchpoints import Hit
+from mindinsight.server.debug.watchpoints import Hit, Tally
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.node_json import entry
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
@@ -41,7 +41,7 @@ def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, se
 CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
-def check_job(service: CurrentService, check: Check = None) -> BackgroundJob[Hit | int] | None:
+def check_job(service: CurrentService, check: Check = None) -> BackgroundJob[Hit | Tally] | None:
     """FastAPI dependency. Return the selected check, or None if there is none or it has expired."""
     try:
         return None if check is None else CHECK.find(service, check)
@@ -49,7 +49,7 @@ def check_job(service: CurrentService, check: Check = None) -> BackgroundJob[Hit
         return None
 
 
-CheckJob = Annotated[BackgroundJob[Hit | int] | None, Depends(check_job)]
+CheckJob = Annotated[BackgroundJob[Hit | Tally] | None, Depends(check_job)]
 
 
 @router.get("")
@@ -127,7 +127,7 @@ def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str,
     return {"place": leaf, "outer": None} if leaf >= 0 else {"place": None, "outer": graph_node}
 
 
-def _column(overlay: Overlay, colour: Colour, job: BackgroundJob[Hit | int] | None) -> Doubles:
+def _column(overlay: Overlay, colour: Colour, job: BackgroundJob[Hit | Tally] | None) -> Doubles:
     return overlay.column(colour, [item for item in job.items if isinstance(item, Hit)] if job else ())
 
 

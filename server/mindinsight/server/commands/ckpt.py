@@ -9,12 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.claims import exit_code
 from mindinsight.server.commands.dump.dump_selection import add_json, worker_pool
 from mindinsight.server.commands.options import add_command, resolve_path
 from mindinsight.server.commands.terminal import (
     as_json,
     cell,
     describe_reason,
+    localize_claim,
     progress,
     report_errors,
     say,
@@ -27,7 +29,9 @@ from mindinsight.server.debug.checkpoint_weights import (
     WeightStatistics,
     compare_weights,
     damage_of,
+    difference_claims,
     measure_weights,
+    unread_claims,
 )
 from mindinsight.server.files.opener import names_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -77,6 +81,8 @@ def ls(options: argparse.Namespace) -> int:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
         print(table(heads, map(_row, measurements), terminal_width()))
     damaged = _report_damage([file], ((tensor.weight.name, tensor.error) for tensor in measurements))
+    for claim in unread_claims([tensor.weight.name for tensor in measurements if tensor.error]):
+        say(localize_claim(claim))
     healthy = all(
         tensor.error is None and (tensor.statistics is None or tensor.statistics.finite)
         for tensor in measurements
@@ -88,26 +94,30 @@ def ls(options: argparse.Namespace) -> int:
 def diff(options: argparse.Namespace) -> int:
     """Print the differences of two checkpoints.
 
-    Return 0 if they are equal, 1 if not, 2 without a checkpoint.
+    Return 0 if they are equal, 1 if not, 2 without a checkpoint or if tensors that cannot be read may differ.
     """
     first, second = _open(options.first), _open(options.second)
-    names = {weight.name for file in (first, second) for weight in file.weights}
+    total = {weight.name for file in (first, second) for weight in file.weights}
     with worker_pool() as executor:
-        differences = list(progress(compare_weights(first, second, executor), len(names), "tensors compared"))
+        differences = list(progress(compare_weights(first, second, executor), len(total), "tensors compared"))
+    claims = difference_claims(differences)
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
     shown.sort(key=lambda tensor: -tensor.apart)
     if options.json:
         print(as_json([_difference_json(tensor) for tensor in shown]))
     else:
         heads = ("NAME", "STATE", "APART", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
-        print(table(heads, map(_difference_row, shown), terminal_width()) if shown else "Nothing changed.")
+        if shown:
+            print(table(heads, map(_difference_row, shown), terminal_width()))
+        for claim in claims:
+            print(localize_claim(claim))
         counts = Counter(tensor.state for tensor in differences)
         print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
         apart = sum(tensor.apart > 0 for tensor in differences)
         if apart:
             print(f"Tensors with NaN or infinities (APART) in one file where the other differs: {apart}.")
     damaged = _report_damage([first, second], ((tensor.name, tensor.error) for tensor in differences))
-    return 0 if all(tensor.state == "unchanged" for tensor in differences) and not damaged else 1
+    return 1 if damaged else exit_code(claims)
 
 
 def _open(path: Path) -> WeightFile:

@@ -110,6 +110,29 @@ def compare_weights(
             yield WeightDifference(name, "second", None, weight)
 
 
+def difference_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
+    """Return what all differences of two files say. A tensor that cannot be read is neither equal nor not."""
+    unread = [
+        item.name
+        for item in differences
+        if item.state == "unreadable" or any(side and side.error for side in (item.first, item.second))
+    ]
+    claims = unread_claims(unread)
+    changed = [item.name for item in differences if item.state not in ("unchanged", "unreadable")]
+    if changed:
+        values = {"n": len(changed), "count": len(differences), "names": few(changed, _NAMED)}
+        return [Claim("claim.checkpoint.changed", "found", values), *claims]
+    if not claims and differences:
+        return [Claim("claim.checkpoint.no_change", "clear", {"n": len(differences)})]
+    return claims or [Claim("claim.checkpoint.no_common_tensor", "unknown")]
+
+
+def unread_claims(names: Sequence[str]) -> list[Claim]:
+    """Return the claim that names the tensors whose values are not known, if there are any."""
+    values = {"n": len(names), "names": few(names, _NAMED)}
+    return [Claim("claim.checkpoint.not_read", "unknown", values)] if names else []
+
+
 def _names(weights: Sequence[Weight]) -> list[str]:
     return [weight.name for weight in weights]
 

@@ -68,6 +68,7 @@ class Span(NamedTuple):
 
     result: float  # the possible result nearest to zero
     inside: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
+    both: float = 0.0  # sum of its positive or of its negative terms, by the smaller magnitude; 0 if unknown
 
 
 Reach: TypeAlias = Callable[[Element], Span | None]
@@ -76,6 +77,13 @@ Reach: TypeAlias = Callable[[Element], Span | None]
 def number_text(value: float) -> str:
     """Return a number with six digits for a sentence."""
     return f"{value:.6g}" if math.isfinite(value) else format_number(value).replace("−", "-")
+
+
+def number_beside(value: float, *limits: float) -> str:
+    """Return a number with six digits, or with more if it would look like one of ``limits``."""
+    digits = range(6, 18)
+    texts = (f"{value:.{count}g}" for count in digits if math.isfinite(value))
+    return next((text for text in texts if float(text) not in limits or value in limits), number_text(value))
 
 
 def cause_of(operator: str, element: Element) -> Cause | None:
@@ -109,7 +117,7 @@ def sum_of_terms(operator: str, element: Element) -> Cause | None:
         span = _REACH[canonical(operator)](element) if is_sum(operator) else None
     if span is not None and span.result == element.result:
         return Cause("carried", _value(span.result))
-    known = span is not None and math.isfinite(span.inside)
+    known = span is not None and span.inside <= LARGEST.get(element.dtype, 0.0)
     return Cause("unexplained", {"sum": number_text(span.inside)}) if span is not None and known else None
 
 
@@ -141,7 +149,7 @@ def _logarithm(pole: float) -> Rule:
         if value is None or value > pole:
             return None
         reason = "log_zero" if value == pole else "log_negative"
-        return Cause(reason, {"value": number_text(value), "pole": number_text(pole)}, 0)
+        return Cause(reason, {"value": number_beside(value, pole), "pole": number_text(pole)}, 0)
 
     return rule
 
@@ -187,8 +195,8 @@ def _exponential(logarithm: Callable[[float], float]) -> Rule:
         value, largest = _first(element), LARGEST.get(element.dtype)
         if value is None or largest is None or value <= logarithm(largest):
             return None
-        limit = number_text(logarithm(largest))
-        return Cause("exp_overflow", {"value": number_text(value), "limit": limit, "dtype": element.dtype}, 0)
+        shown = {"limit": number_text(logarithm(largest)), "dtype": element.dtype}
+        return Cause("exp_overflow", {"value": number_beside(value, float(shown["limit"])), **shown}, 0)
 
     return rule
 
@@ -206,7 +214,9 @@ def _power(element: Element) -> Cause | None:
 
 def _arc(element: Element) -> Cause | None:
     value = _first(element)
-    return Cause("arc_outside", _value(value), 0) if value is not None and abs(value) > 1 else None
+    if value is None or abs(value) <= 1:
+        return None
+    return Cause("arc_outside", {"value": number_beside(value, -1.0, 1.0)}, 0)
 
 
 def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
@@ -220,8 +230,8 @@ def _between(low: float, high: float, poles: Sequence[float] = ()) -> Rule:
             return Cause("pole", _value(value), 0) if math.isinf(element.result) else None
         if low <= value <= high:
             return None
-        bounds = {"low": number_text(low), "high": number_text(high)}
-        return Cause("outside", _value(value) | bounds, 0)
+        words = {"low": number_text(low), "high": number_text(high), "value": number_beside(value, low, high)}
+        return Cause("outside", words, 0)
 
     return rule
 
@@ -260,13 +270,24 @@ def _softmax(element: Element) -> Cause | None:
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape or not values.ndim:
         return None
-    masked = any(
-        bool(np.isneginf(_row(values, element.index, axis)).all())
-        and bool(np.isnan(_row(element.output, element.index, axis)).all())
-        for axis in range(values.ndim)
-        if values.shape[axis] > 1 or values.ndim == 1
-    )
-    return Cause("softmax_masked", {}, 0) if masked else None
+    return _along_an_axis("softmax_masked", element, lambda row: bool(np.isneginf(row).all()))
+
+
+def _normalized(element: Element) -> Cause | None:
+    """Division by a norm: of zeros it is zero."""
+    return _along_an_axis("zero_norm", element, lambda row: not row.any())
+
+
+def _along_an_axis(reason: str, element: Element, holds: Callable[[Array], bool]) -> Cause | None:
+    """The cause if a condition holds for the input along the last axis along which all results are NaN."""
+    values = element.inputs[0] if element.inputs else None
+    if values is None or values.shape != element.output.shape:
+        return None
+    for axis in reversed(range(values.ndim)):
+        rows = _row(values, element.index, axis), _row(element.output, element.index, axis)
+        if (rows[0].size > 1 or values.ndim == 1) and holds(rows[0]) and bool(np.isnan(rows[1]).all()):
+            return Cause(reason, {"axis": str(axis)}, 0)
+    return None
 
 
 def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
@@ -276,7 +297,20 @@ def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
 
 
 def _batch_norm(element: Element) -> Cause | None:
+    """A running variance below zero, or a batch in which nothing varies.
+
+    The variance comes third or fifth, by framework. It counts if exactly its negative channels are NaN.
+    """
     values = element.inputs[0] if element.inputs else None
+    if values is not None and values.ndim > 1 and values.shape == element.output.shape:
+        axes = tuple({*range(values.ndim)} - {1})
+        broken: Array = np.asarray(np.isnan(element.output).any(axis=axes))
+        slots = [slot for slot in (2, 4) if slot < len(element.inputs)]
+        fits = [slot for slot in slots if np.array_equal(element.inputs[slot] < 0, broken)]
+        if len(fits) == 1 and broken[element.index[1]]:
+            channel = element.index[1]
+            words = _value(float(element.inputs[fits[0]][channel])) | {"channel": str(channel)}
+            return Cause("variance_negative", words, fits[0])
     if values is None or values.ndim < 2 or values.size // max(values.shape[1], 1) > 1:
         return None
     running = (*element.inputs[2:3], *element.inputs[4:5])  # layouts that hold a running variance
@@ -303,9 +337,9 @@ def _overflow(name: str, element: Element) -> Cause | None:
 
     Returns None for an operator whose result has no known bound.
     """
-    largest = LARGEST.get(element.dtype)
+    largest, broken = LARGEST.get(element.dtype), element.result
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
-    if largest is None or not floats or not math.isinf(element.result):
+    if largest is None or not floats or not (math.isinf(broken) or is_sum(name)):
         return None
     reach = _REACH.get(name)
     with np.errstate(all="ignore"):
@@ -314,7 +348,9 @@ def _overflow(name: str, element: Element) -> Cause | None:
     if span is None:
         return None
     words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
-    if abs(span.result) > largest and span.result * element.result > 0:
+    if math.isnan(broken):
+        return Cause("overflow_both", words) if span.both > largest else None
+    if abs(span.result) > largest and span.result * broken > 0:
         return Cause("overflow", words)
     return Cause("overflow_inside", words) if span.inside > largest else None
 
@@ -372,7 +408,8 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
     """Return the span of several possible results, or None without one."""
     if not results:
         return None
-    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside))
+    both = min((whole - abs(result)) / 2 for whole, result in zip(inside, results, strict=True))
+    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside), both)
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
@@ -380,7 +417,8 @@ def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -
 
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
-        return _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
+        span = _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
+        return span if span is None or result is np.sum else span._replace(both=0.0)
 
     return reach
 
@@ -394,20 +432,24 @@ def _squares(part: Array) -> Any:
 
 
 def _zero(part: Array) -> float:
-    """Return 0.0 as the result nearest to zero of a norm or deviation of unknown order."""
+    """Return zero: a result that may be as small, or nothing that is summed up inside."""
     return 0.0
 
 
-def _accumulated(element: Element) -> Span | None:
-    """Return the span of a cumulative sum along one of the axes."""
-    values = element.inputs[0] if element.inputs else None
-    if values is None or values.shape != element.output.shape:
-        return None
-    lines = [
-        _row(values, element.index, axis)[: element.index[axis] + 1].astype(np.float64)
-        for axis in range(values.ndim)
-    ]
-    return _span([float(line.sum()) for line in lines], [float(np.abs(line).sum()) for line in lines])
+def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
+    """Return the reach of a cumulative sum or product along one of the axes."""
+
+    def reach(element: Element) -> Span | None:
+        values = element.inputs[0] if element.inputs else None
+        if values is None or values.shape != element.output.shape:
+            return None
+        lines = [
+            _row(values, element.index, axis)[: element.index[axis] + 1].astype(np.float64)
+            for axis in range(values.ndim)
+        ]
+        return _span([float(result(line)) for line in lines], [float(inside(line)) for line in lines])
+
+    return reach
 
 
 def _squared_error(element: Element) -> Span | None:
@@ -520,7 +562,9 @@ _REACH: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(("var", "std"), _reduction(_zero, _squares)),
     "l2loss": _reduction(lambda part: _squares(part) / 2, _squares),
     "mseloss": _squared_error,
-    "cumsum": _accumulated,
+    "cumsum": _accumulated(np.sum, _magnitudes),
+    "cumprod": _accumulated(np.prod, _zero),
+    **dict.fromkeys(("prod", "reduceprod"), _reduction(np.prod, _zero)),
     **dict.fromkeys(("matmul", "mm", "bmm", "batchmatmul", "mv", "dot"), _product_of_matrices()),
     **dict.fromkeys(("linear", "dense"), _product_of_matrices()),
     **dict.fromkeys(("addmm", "baddbmm", "addmv"), _product_of_matrices(slice(0, 1), 1)),
@@ -545,7 +589,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys([f"{name}backward" for name in _SINGULAR_AT_ZERO], _division),  # gradient, input
     **dict.fromkeys(("lgamma", "digamma", "gammaln"), _gamma),
     **dict.fromkeys(("mean", "reducemean"), _mean),
-    **dict.fromkeys(("std", "var", "stdmean", "varmean"), _deviation),
+    **dict.fromkeys(("std", "var", "stdmean", "varmean", "reducestd", "reducevar"), _deviation),
+    **dict.fromkeys(("l2normalize", "normalize"), _normalized),
     **dict.fromkeys(("nlllossforward", "nllloss", "nllloss2dforward", "crossentropyloss"), _likelihood),
     **dict.fromkeys(("softmax", "logsoftmax", "safesoftmax"), _softmax),
     **dict.fromkeys(

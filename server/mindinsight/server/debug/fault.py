@@ -133,7 +133,8 @@ class Coverage:
             return (Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown"),)
         if self.judged == self.tensors and not self.masks:
             return (Claim("claim.fault.none", "clear", {"n": self.tensors}),)
-        counts = {"judged": self.judged - self.masks, "tensors": self.tensors}
+        finite = self.judged - self.masks
+        counts = {"n": finite, "judged": finite, "tensors": self.tensors}
         first = (
             Claim("claim.fault.finite", "clear", counts)
             if self.masks

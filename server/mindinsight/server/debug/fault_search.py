@@ -19,7 +19,7 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint, is_sum
-from mindinsight.server.debug.tensor_targets import parameter_kind, parameter_names
+from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 
 _PLACING: Final = frozenset(  # operators that write a given constant into a tensor and compute nothing
@@ -126,7 +126,7 @@ class MaskSearch:
         if result is None or not holds_minus_infinity(result):
             return False
         if entry.direction == "parameter":
-            return entry.type == "Parameter" and self.has_no_effect(position)
+            return self._is_buffer(entry, result) and self.has_no_effect(position)
         if entry.direction == "constant":
             return True
         if entry.direction == "output":
@@ -135,16 +135,26 @@ class MaskSearch:
             origins = [other for other in self._inputs(entry) if self._finiteness(other) == "non_finite"]
             return _is_tensor(result) and bool(origins) and all(map(self.is_mask, origins))
         outputs = self._outputs(entry)
-        if is_sum(entry.type) or fingerprint(result) in self._parameters:
+        if (parameter := self._parameters.get(fingerprint(result))) is not None:
+            return self._is_buffer(parameter, result) and self._absorbs(entry)
+        if is_sum(entry.type):
             return self._absorbs(entry)
         return bool(outputs) and all(map(self._may_hold_mask, outputs))
 
     @cached_property
-    def _parameters(self) -> frozenset[Fingerprint | None]:
-        """Return the contents of the step's parameters. An infinity in a parameter was not filled in by an
+    def _parameters(self) -> dict[Fingerprint | None, TensorEntry]:
+        """Return the step's parameters by content. An infinity in a parameter was not filled in by an
         operator."""
         positions = [p for p, entry in enumerate(self._entries) if entry.type == "Parameter"]
-        return frozenset(fingerprint(result) for result in map(self._result, positions) if result)
+        return {fingerprint(result): result.entry for result in map(self._result, positions) if result}
+
+    def _is_buffer(self, entry: TensorEntry, result: TensorResult) -> bool:
+        """Whether a parameter may hold a mask: one value beside minus infinity, and not a weight by name."""
+        if entry.type != "Parameter" or result.measurement is None:
+            return False
+        statistics = result.measurement.statistics
+        name = entry.operator
+        return statistics.minimum == statistics.maximum and not (is_weight(name) or is_state(name))
 
     def _may_hold_mask(self, position: int) -> bool:
         """Return True if an output is finite, or holds no other non-finite value than minus infinity."""
@@ -445,6 +455,8 @@ class OriginSearch:
         if met.carrier != "input" or not name:
             return met
         outputs = self._outputs_of_source(entry.graph, name)
+        if (output := self._output_of_masks(entry, outputs)) is not None:
+            return Origin("made", self._entries[output], entry.operator, "mask")
         if outputs:
             unmeasured = self._first_with(outputs, "unknown") is not None
             return replace(met, kind="unknown", carrier="", gap="values") if unmeasured else met
@@ -482,6 +494,16 @@ class OriginSearch:
         if self._modules_only and nearest:
             return Origin("unknown", entry, entry.operator, gap="between", source=nearest)
         return Origin("met", entry, entry.operator, "input")
+
+    def _output_of_masks(self, entry: TensorEntry, sources: Sequence[int]) -> int | None:
+        """Position of a non-finite output of an operator to which its sources gave nothing but masks."""
+        given = [p for p in sources if self._finiteness(p) == "non_finite"]
+        masks = bool(given) and all(map(self._gives_mask, given))
+        return self._first_with(self._side(operator_key(entry), "output"), "non_finite") if masks else None
+
+    def _gives_mask(self, position: int) -> bool:
+        """Whether an operator filled in minus infinities here: what comes of them began where they ended."""
+        return self._entries[position].direction == "output" and self._masks.is_mask(position)
 
     def _propagates(self, entry: TensorEntry) -> bool:
         """Return True if an input may make the outputs of its operator non-finite, or if no output was

@@ -96,3 +96,13 @@ def canonical(operator: str) -> str:
 def is_sum(operator: str) -> bool:
     """Return True if the results of an operator type are sums or means of elements or of products."""
     return canonical(operator) in _SUMS
+
+
+_RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
+_NOT_RANDOM: Final = ("normaliz", "grad", "backward")
+
+
+def draws_random(operator_type: str) -> bool:
+    """Whether an operator of this type can draw random numbers."""
+    name = canonical(operator_type)
+    return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)

@@ -21,7 +21,7 @@ from mindinsight.server.debug.compare.error_measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation_rules import number_text
 from mindinsight.server.debug.fault import gives_all_the_same, gives_each_its_part
-from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint
+from mindinsight.server.debug.operator_links import Fingerprint, canonical, draws_random, fingerprint
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import is_activation
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors, tensor_values
@@ -29,7 +29,6 @@ from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEn
 from mindinsight.server.formats.read_limits import UnreadableError
 
 MAX_TENSORS: Final = 200_000  # tensors of all ranks of a step: with more, ranks are not compared
-_RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
 _TAKING: Final = ("slice", "split", "chunk", "narrow", "select", "getitem", "roll")  # take numbers
 _OF_ONE: Final = ("abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose")
 _OF_TWO: Final = (
@@ -60,7 +59,8 @@ class Divergence:
     def claim(self) -> Claim:
         """Return the claim about the divergence, unknown if data is missing."""
         shown = list(self.norms.items())[:_SHOWN]
-        norms = [f"{rank}: {'–' if norm is None else number_text(norm)}" for rank, norm in shown]
+        texts = _distinct_texts([norm for _, norm in shown if norm is not None])
+        norms = [f"{rank}: {'–' if norm is None else texts[norm]}" for rank, norm in shown]
         values = {"operator": self.entry.operator, "ranks": [*map(str, self.ranks[:_SHOWN])], "norms": norms}
         location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
         if self.missing:
@@ -68,6 +68,17 @@ class Divergence:
         return Claim(
             "claim.ranks.stray" if self.ranks else "claim.ranks.differ", "found", values, (location,)
         )
+
+
+def _distinct_texts(numbers: Sequence[float]) -> dict[float, str]:
+    """Return numbers with six digits, or with as many as it takes to tell them apart."""
+    finite = {number for number in numbers if math.isfinite(number)}
+    texts = {number: number_text(number) for number in numbers}
+    for digits in range(7, 18):
+        if len({texts[number] for number in finite}) == len(finite):
+            break
+        texts |= {number: f"{number:.{digits}g}" for number in finite}
+    return texts
 
 
 def find_divergence(
@@ -125,8 +136,7 @@ def _diverging_slot(first: Sides, sides: Mapping[int, Sides]) -> str | None:
     """Return the output slot that should be equal on all ranks and differs, or None."""
     outputs = first.get("output", {})
     operator_type = next((result.entry.type for result in outputs.values()), "")
-    kind = canonical(operator_type)
-    if any(word in kind for word in _RANDOM) or gives_each_its_part(operator_type):
+    if draws_random(operator_type) or gives_each_its_part(operator_type):
         return None
     inputs = first.get("input", {})
     given_the_same = inputs and all(_equal("input", slot, sides) for slot in inputs)

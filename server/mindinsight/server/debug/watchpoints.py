@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
@@ -36,7 +36,7 @@ SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, d
 # Worst first: kinds that break a training, then kinds that slow it, then those that are only unusual.
 _SEVERITY: Final = (
     *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
-    *("frozen", "slow", "initial", "condition"),
+    *("frozen", "tolerated", "slow", "initial", "condition"),
 )
 _KINDS: Final = {
     "tensor_overflow": "non_finite",
@@ -50,7 +50,10 @@ _KINDS: Final = {
     "weight_initialization": "initial",
 }
 # A dead tensor is also inactive, and a frozen one hardly changes: only the stronger statement is shown.
-_IMPLIED: Final = {"inactive": "dead", "slow": "frozen", "saturated": "dead", "vanishing": "dead"}
+_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("inactive", "saturated", "vanishing"), ("dead",)),
+    "slow": ("frozen", "tolerated"),
+}
 _SHOWN: Final = 8  # steps, or tensors, that a sentence lists
 _STATED: Final = {  # limit named by the sentence of a kind: a hit of another limit is a "condition"
     "dead": "zero_percentage_ge",
@@ -117,6 +120,21 @@ class Hit:
         return self.result.entry
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a check covered: number of verdicts that could be reached, condition ids, ranks of the dump."""
+
+    decided: int
+    conditions: frozenset[str]
+    ranks: int
+
+    @property
+    def claim(self) -> Claim:
+        """Return the claim that names the conditions that were checked, and those that were not."""
+        other = sorted(set(conditions()) - self.conditions)
+        return Claim("claim.check.checked", "note", {"checked": sorted(self.conditions), "other": other})
+
+
 def check(
     dump: Dump,
     watchpoints: Sequence[Watchpoint],
@@ -133,8 +151,8 @@ def check_and_count(
     watchpoints: Sequence[Watchpoint],
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
-) -> Iterator[Hit | int]:
-    """Yield hits in the order of ``check`` and, last, the number of verdicts reached."""
+) -> Iterator[Hit | Tally]:
+    """Yield the hits as ``check`` does and, last, what the check covered."""
     decided = 0
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
@@ -145,7 +163,7 @@ def check_and_count(
             decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
-    yield decided
+    yield Tally(decided, frozenset(watchpoint.condition for watchpoint in watchpoints), len(dump.ranks))
 
 
 def _search(
@@ -218,10 +236,12 @@ def _names(entry: TensorEntry) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """Anomaly of one tensor of a rank, with the hits at all its steps."""
+    """Anomaly of one tensor, with the hits at all its steps."""
 
     kind: str  # one of _SEVERITY
-    hits: tuple[Hit, ...]  # in order of steps
+    hits: tuple[Hit, ...]  # of the first rank, in order of steps
+    ranks: tuple[int, ...]  # all of which the same is to be said
+    names_ranks: bool = False
 
     @property
     def steps(self) -> list[int]:
@@ -236,59 +256,89 @@ class CheckFinding:
         return tensor if entry.type != "Parameter" else entry.operator
 
     @property
+    def tensor(self) -> str | Claim:
+        """Return the tensor in words, with its ranks if the dump has several."""
+        if not self.names_ranks:
+            return self.name
+        ranks = few([str(rank) for rank in self.ranks], _SHOWN)
+        return Claim(
+            "claim.part.of_ranks", "note", {"tensor": self.name, "n": len(self.ranks), "ranks": ranks}
+        )
+
+    @property
     def claim(self) -> Claim:
         """Return the claim about the anomaly, with its first steps as evidence."""
         entry, steps = self.hits[0].entry, self.steps
         finding = next((result for result in self.hits[0].verdict.findings if result.hit), None)
         limits = self.hits[0].watchpoint.limits
         values = {
-            "tensor": self.name,
+            "tensor": self.tensor,
             "steps": few([str(step) for step in steps], _SHOWN),
             "condition": self.hits[0].watchpoint.condition,
             "actual": finding.actual if finding else 0,
             "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
+            "tolerance": limits.get("atol", 0),
         }
-        location = {"rank": entry.rank, "steps": steps, "graph": entry.graph, "operator": entry.operator}
-        return Claim(f"claim.check.{self.kind}", "found", values, (location,))
+        location = {"steps": steps, "graph": entry.graph, "operator": entry.operator}
+        evidence = tuple({"rank": rank, **location} for rank in self.ranks)
+        return Claim(f"claim.check.{self.kind}", "found", values, evidence)
 
 
-def group_hits(hits: Iterable[Hit]) -> list[CheckFinding]:
-    """Return one anomaly for each tensor and kind, the worst kind first, then by first step."""
+def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
+    """Return one anomaly for each tensor and kind, the worst kind first, then by first step.
+
+    Ranks with equal anomalies share one.
+    """
     grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
     for hit in hits:
         entry = hit.entry
         key = (entry.rank, entry.graph, entry.recorded, entry.direction, entry.slot)
         grouped.setdefault(key, {}).setdefault(_kind(hit), []).append(hit)
     findings = [
-        CheckFinding(kind, tuple(sorted(own, key=lambda hit: hit.entry.step)))
+        CheckFinding(
+            kind, tuple(sorted(own, key=lambda hit: hit.entry.step)), (own[0].entry.rank,), names_ranks
+        )
         for kinds in grouped.values()
         for kind, own in _explained(kinds).items()
         if not _is_implied(kind, own, kinds)
     ]
-    return sorted(findings, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
+    merged = _of_ranks(findings)
+    return sorted(merged, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
 
 
-def check_claims(hits: Sequence[Hit], judged: int) -> list[Claim]:
-    """Return the claims of a finished check, given hits, undecided tensors, and the number of verdicts
-    reached.
+def _of_ranks(findings: Iterable[CheckFinding]) -> list[CheckFinding]:
+    """Return findings that differ by rank alone as one."""
+    merged: dict[tuple[object, ...], CheckFinding] = {}
+    for finding in findings:
+        entry, hit = finding.hits[0].entry, finding.hits[0]
+        place = (finding.kind, entry.graph, entry.recorded, entry.direction, entry.slot)
+        key = (*place, tuple(finding.steps), hit.watchpoint.id, hit.verdict.findings)
+        known = merged.get(key)
+        merged[key] = replace(known, ranks=(*known.ranks, entry.rank)) if known else finding
+    return list(merged.values())
+
+
+def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
+    """Return the claims of a finished check, given the hits and undecided tensors, and what it covered.
 
     Without a hit the check is clear only about the tensors it could judge.
     """
-    confirmed = _grouped_claims(group_hits(hit for hit in hits if hit.verdict.hit))
+    judged = tally.decided
+    confirmed = _grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:
         clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
         confirmed = [clear if judged else unknown]
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
-    return confirmed
+    return [*confirmed, tally.claim] if judged else confirmed
 
 
 def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
     """Return one claim for each kind and set of steps, about the first tensor, with the names of the rest."""
-    groups: dict[tuple[str, int, tuple[int, ...]], list[CheckFinding]] = {}
+    groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
     for finding in findings:
-        key = (finding.kind, finding.hits[0].entry.rank, tuple(finding.steps))
+        key = (finding.kind, finding.ranks, tuple(finding.steps))
         groups.setdefault(key, []).append(finding)
     claims = []
     for first, *others in groups.values():
@@ -306,6 +356,8 @@ def _kind(hit: Hit) -> str:
     if hit.watchpoint.condition == "activation_range":
         return _range_kind(canonical(hit.entry.type), finding.name if finding else "", limits)
     kind = _KINDS.get(hit.watchpoint.condition, "condition")
+    if kind == "frozen" and limits.get("atol"):
+        return "tolerated"
     stated = _STATED.get(kind)
     if stated is None:
         return kind
@@ -336,7 +388,8 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
 
 def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:
     """Return True if a stronger statement covers every step of this one."""
-    stronger = {hit.entry.step for hit in kinds.get(_IMPLIED.get(kind, ""), ())}
+    implying = _IMPLIED.get(kind, ())
+    stronger = {hit.entry.step for name in implying for hit in kinds.get(name, ())}
     return {hit.entry.step for hit in hits} <= stronger
 
 
@@ -398,15 +451,17 @@ Preset: TypeAlias = tuple[str, Mapping[str, float], tuple[str, ...]]  # conditio
 _TANH: Final = math.tanh(8.8)
 _SIGMOID: Final = 1 / (1 + math.exp(-16.2))
 
+_RELATIVE: Final = {"epsilon": 1e-30}  # small weights change by less than any absolute tolerance
+
 _PRESETS: Final[tuple[Preset, ...]] = (
     ("tensor_overflow", {}, ()),
     ("operator_overflow", {}, ()),
     ("weight_overflow", {}, ()),
     ("tensor_all_zero", {}, ()),
     ("gradient_vanishing", {"abs_mean_lt": 1e-9}, ()),
-    ("weight_change_too_small", {}, ()),
-    ("weight_change_too_large", {"abs_mean_update_ratio_gt": 1.0}, ()),
-    ("weight_not_changed", {}, ()),
+    ("weight_change_too_small", {"abs_mean_update_ratio_lt": 1e-4, **_RELATIVE}, ()),
+    ("weight_change_too_large", {"abs_mean_update_ratio_gt": 1.0, **_RELATIVE}, ()),
+    ("weight_not_changed", {"rtol": 1e-5, "atol": 0.0}, ()),
     ("weight_initialization", {}, ()),
 )
 _RANGES: Final[tuple[tuple[tuple[str, ...], float, float, Mapping[str, float]], ...]] = (
@@ -420,7 +475,8 @@ def common_faults() -> tuple[Watchpoint, ...]:
     """Return watchpoints for overflow, zeros, vanishing gradients, constant or jumping weights, and
     saturation.
 
-    The conditions and limits are those that MindInsight's debugger recommended.
+    The set and its limits are those that MindInsight's debugger recommended, without its absolute
+    tolerances for the change of weights.
     """
     ranges: list[Preset] = [
         ("activation_range", {"range_start_inclusive": start, "range_end_inclusive": end, **limits}, types)

@@ -35,14 +35,15 @@ def test_check_gives_no_all_clear_of_what_it_could_not_judge(run: Any, tmp_path:
     (rank / "dump.json").write_text(json.dumps({"data": data}))
     code, out, _ = run("dump", "check", tmp_path / "dump")
     assert code == 2
-    assert out.startswith("1 of 2 tensors are finite. The others could not be judged. 1 tensor has neither")
+    assert out.startswith("1 of 2 tensors is finite. The others could not be judged. 1 tensor has neither")
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=1000")
     assert (code, out.splitlines()[0]) == (0, "All 198 recorded tensors that were searched are finite.")
 
 
 def test_check_takes_conditions(run: Any) -> None:
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=1000")
-    assert (code, out.splitlines()[-1]) == (0, "None of the conditions that could be checked is met.")
+    assert (code, out.splitlines()[-2]) == (0, "None of the conditions that could be checked is met.")
+    assert out.splitlines()[-1].startswith("Checked: weight_too_large. Not checked: activation_range, ")
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=0.0216", "--json")
     hits = json.loads(out)["hits"]
     assert code == 1

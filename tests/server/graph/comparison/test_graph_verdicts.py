@@ -37,6 +37,15 @@ def test_a_rewired_residual_is_named_with_both_values_and_its_place() -> None:
     assert claim.values["before"] != claim.values["after"]
 
 
+def test_values_of_other_scopes_are_named_with_their_scope() -> None:
+    """Both graphs number operators by themselves: ``Add-op1`` alone could be that of either."""
+    blocks = [claims(tree(), tree(layers=order))[0] for order in ((0, 2, 1), (1, 0, 2))]
+    for claim in blocks:
+        assert claim.key == "claim.graph.rewired"
+        assert "/" in str(claim.values["before"]) or "/" in str(claim.values["after"])
+        assert claim.values["before"] != claim.values["after"]
+
+
 def test_lora_tells_layers_blocks_and_rank() -> None:
     (claim,) = claims(tree(), tree(lora=("q", "v"), rank=4))
     assert (claim.key, claim.values) == ("claim.graph.lora", {"layers": ["q", "v"], "n": 3, "rank": 4})

@@ -36,6 +36,7 @@ from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.watchpoints import (
     Hit,
+    Tally,
     Watchpoint,
     check_and_count,
     check_claims,
@@ -83,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
         )
         checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
     hits = [item for item in checked if isinstance(item, Hit)]
-    findings = check_claims(hits, sum(item for item in checked if isinstance(item, int)))
+    (tally,) = (item for item in checked if isinstance(item, Tally))
+    findings = check_claims(hits, tally)
     claims = [*report.claims, *([divergence.claim] if divergence else []), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]

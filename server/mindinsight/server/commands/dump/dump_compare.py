@@ -7,7 +7,7 @@ import contextlib
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -40,6 +40,7 @@ from mindinsight.server.debug.compare.step_comparison import (
     common_steps,
     compare_steps,
     decide_steps,
+    left_out_claim,
 )
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
@@ -116,6 +117,7 @@ def run(options: argparse.Namespace) -> int:
     tolerance = Tolerance(options.relative, options.cosine)
     unlisted = [*target.damage(), *reference.damage()]
     outcome = decide(rows, tolerance, len(unlisted))
+    outcome = replace(outcome, claims=(*outcome.claims, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
         with _open_csv(options.csv) as file:
@@ -169,7 +171,26 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
     target = _side(options.target, options.rank, options.step)
     rank = options.rank if options.reference_rank is None else options.reference_rank
     step = options.step if options.reference_step is None else options.reference_step
-    return target, _side(options.reference, rank, step)
+    reference = _side(options.reference, rank, step)
+    common = _common(target, reference)
+    if options.step is None and options.reference_step is None and common:
+        return replace(target, step=common[0]), replace(reference, step=common[0])
+    return target, reference
+
+
+def _common(target: Side, reference: Side) -> list[int]:
+    return sorted(set(target.dump.steps(target.rank)) & set(reference.dump.steps(reference.rank)))
+
+
+def _left_out(options: argparse.Namespace, target: Side, reference: Side) -> Iterator[Claim]:
+    """Say what a choice of steps that nobody asked for leaves out."""
+    if options.step is not None or options.reference_step is not None:
+        return
+    if target.step != reference.step:
+        steps = {"target": target.step, "reference": reference.step}
+        yield Claim("claim.dump.other_step", "note", steps)
+    elif left_out := _common(target, reference)[1:]:
+        yield left_out_claim(left_out)
 
 
 def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:

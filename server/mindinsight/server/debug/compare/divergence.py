@@ -6,18 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.compare.dump_comparison import Row, same_sorted
+from mindinsight.server.debug.operator_links import draws_random
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.dumps import describe_tensor, read_tensor
-from mindinsight.server.formats.dumps.dump_types import TensorEntry, TensorRef
-from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
@@ -40,8 +38,9 @@ _PEAK: Final = 10  # one element may differ by this many times the tolerance of 
 _UNPARALLEL: Final = 5e-7  # largest sine between a tensor and a multiple of it: four roundings of float32
 _ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # largest sine for these types: four roundings
 _EPSILON: Final = 1e-15  # rounding of a cosine
+_SHARE: Final = 0.25  # of the difference of outputs, beyond which it may come from that of the inputs
+_TELLING: Final = 3  # values other than zero from which a common factor is no accident
 _NAMED: Final = 5  # names in a sentence
-_SORTED: Final = 64 << 20  # bytes of the largest tensor that is sorted to find a rearrangement
 _MODULES: Final = ("Module.", "Cell.")
 _WEIGHTLESS: Final = frozenset(
     ["AvgPool1d", "AvgPool2d", "CrossEntropyLoss", "Dropout", "ELU", "Flatten", "GELU", "GeLU", "Identity",
@@ -254,6 +253,15 @@ class _Operator:
         inputs = [row for row in self.rows if not _is_output(row)]
         return bool(inputs) and all(beyond(row, self.tolerance) is False for row in inputs)
 
+    @property
+    def inputs_are_near(self) -> bool:
+        """Whether inputs that agree differ by a large share of what the outputs differ by."""
+        inputs, outputs = (
+            [row.compared.measures.relative_distance or 0.0 for row in rows if row.compared.measures]
+            for rows in ([row for row in self.rows if not _is_output(row)], self.differing)
+        )
+        return max(inputs, default=0.0) > _SHARE * max(outputs, default=0.0) > 0
+
 
 def _by_operator(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[_Operator]:
     for _, group in groupby(rows, _operator_key):
@@ -297,12 +305,15 @@ def _first_difference(operator: _Operator, operators: Sequence[_Operator], diffe
     values: dict[str, Any] = {"operator": name, "slot": _entry(row).slot, "how": how}
     if not operator.inputs_agree:
         missing = "claim.missing.inputs"
+    elif operator.inputs_are_near:
+        missing = "claim.missing.near"
     elif operator.backward and not _forward_agrees(operator, operators):
         missing = "claim.missing.forward"
     elif not operator.weights_seen and not any(map(_records_weights, operators)):
         missing = "claim.missing.weights"
     else:
-        return Claim("claim.dump.introduced", "found", values, evidence)
+        name = "random" if draws_random(_entry(row).type) else "introduced"
+        return Claim(f"claim.dump.{name}", "found", values, evidence)
     return Claim("claim.dump.output_differs", "found", values, evidence, (missing,))
 
 
@@ -341,7 +352,8 @@ def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list
     """
     if not operator.differing or _entry(operator.rows[0]).type == "Parameter":
         return []
-    if operator.inputs_agree and not operator.backward and operator.weights_seen:
+    by_itself = operator.inputs_agree and not operator.inputs_are_near
+    if by_itself and not operator.backward and operator.weights_seen:
         return operator.differing[:1]
     return [row for row in operator.differing if not _is_output(row) and _weight_name(row, differing)]
 
@@ -380,7 +392,8 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
         target, reference = _dtypes(types[0])
         values = {"n": len(types), "name": tensor_name(types[0]), "target": target, "reference": reference}
         yield Claim("claim.dump.types_differ", "note", values)
-    shapes = [row for row in rows if len({_shape(*side) for side in _both(row)}) > 1]
+    compared = [row for row in rows if row.compared.measures]
+    shapes = [row for row in compared if len({_shape(*side) for side in _both(row)}) > 1]
     if shapes:
         target, reference = (_shape(*side) for side in _both(shapes[0]))
         values = {"n": len(shapes), "name": tensor_name(shapes[0]), "target": target, "reference": reference}
@@ -398,6 +411,9 @@ def _factor(row: Row) -> float | None:
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if not measures or measures.cosine is None or not target or not reference:
         return None
+    statistics = reference.statistics
+    if statistics.count is None or statistics.zeros is None or statistics.count - statistics.zeros < _TELLING:
+        return None
     norms = target.statistics.norm, reference.statistics.norm
     sine = max((_ROUNDINGS.get(dtype, _UNPARALLEL) for dtype in _dtypes(row)), default=_UNPARALLEL)
     if 1 - abs(measures.cosine) > sine**2 / 2 + _EPSILON or not norms[0] or not norms[1]:
@@ -409,18 +425,7 @@ def _factor(row: Row) -> float | None:
 def _rearranged(row: Row) -> bool:
     """Return True if two tensors hold the same values in another order. False if too large to be sorted."""
     refs = [entry.ref if entry else None for entry, _ in _both(row)]
-    return refs[0] is not None and refs[1] is not None and _same_sorted(refs[0], refs[1])
-
-
-@lru_cache(maxsize=64)
-def _same_sorted(target: TensorRef, reference: TensorRef) -> bool:
-    try:
-        if max(describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
-            return False
-        first, second = (np.sort(read_tensor(ref), axis=None) for ref in (target, reference))
-    except (UnreadableError, OSError, TypeError, ValueError):
-        return False
-    return np.array_equal(first, second, equal_nan=first.dtype.kind in "fc")
+    return refs[0] is not None and refs[1] is not None and same_sorted(refs[0], refs[1])
 
 
 def _same_size_and_statistics(target: Measurement, reference: Measurement) -> bool:
@@ -508,16 +513,17 @@ def _how(row: Row) -> Claim:
     measures, target = row.compared.measures, row.compared.target
     if measures is not None and measures.largest is not None and target is not None:
         index = np.unravel_index(measures.largest, target.shape)
-        values: dict[str, Any] = {"differing": measures.differing, "all": measures.count + measures.apart}
+        size = measures.count + measures.apart
+        values: dict[str, Any] = {"n": size, "differing": measures.differing, "all": size}
         values["index"] = str([int(i) for i in index])
         if measures.apart:
             return Claim("claim.part.non_finite_at", "note", values)
         return Claim("claim.part.values_at", "note", values | {"amount": measures.max_absolute})
-    if row.compared.same_checksum is False:
-        return Claim("claim.part.checksums", "note")
     if _sizes_differ(row):
         shapes = [_shape(entry, m) for entry, m in _both(row)]
         return Claim("claim.part.shapes", "note", {"target": shapes[0], "reference": shapes[1]})
+    if row.compared.same_checksum is False:
+        return Claim("claim.part.checksums", "note")
     return Claim("claim.part.statistics", "note")
 
 

@@ -105,6 +105,12 @@ def decide_steps(
     return claims
 
 
+def left_out_claim(steps: Sequence[int]) -> Claim:
+    """Return the claim that both dumps have these steps, which were not compared."""
+    names = [str(step) for step in steps[:_NAMED]] + (["…"] if len(steps) > _NAMED else [])
+    return Claim("claim.dump.steps_left_out", "note", {"n": len(steps), "names": names})
+
+
 def _compare_numbered(numbered: _Numbered) -> tuple[int, list[list[Compared]]]:
     number, batch = numbered
     return number, compare_batch(batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,6 +60,8 @@ class TorchTensor:
     offset: int  # elements
     shape: tuple[int, ...]
     stride: tuple[int, ...]
+    conjugated: bool = False  # the values are the conjugates of what is stored
+    negated: bool = False  # the values are the stored ones with the other sign
 
     @property
     def dtype(self) -> str:
@@ -67,13 +69,18 @@ class TorchTensor:
         return self.storage.dtype
 
 
-def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor]]:
+@dataclass(eq=False, slots=True)
+class UnreadTensor(Opaque):
+    """Placeholder of a tensor whose storage is not interpreted: quantized, sparse, nested, NumPy's."""
+
+
+def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor | UnreadTensor]]:
     """Yield the tensors with their paths. Each container is visited once, even if it contains itself."""
     seen: set[int] = set()
     waiting: list[tuple[str, object, int]] = [("", value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
-        if isinstance(item, TorchTensor):
+        if isinstance(item, TorchTensor | UnreadTensor):
             yield path, item
         elif id(item) not in seen and depth < PICKLE.depth:
             seen.add(id(item))
@@ -99,16 +106,28 @@ def _children(item: object) -> Iterator[tuple[object, object]]:
 def _build(name: Name, arguments: tuple[Any, ...]) -> object:
     """Build the tensor or container that a call describes. Return ``Opaque`` for other calls or arguments."""
     with contextlib.suppress(LookupError, TypeError, ValueError):  # invalid arguments
-        if name.name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_npu_tensor"):
-            return _tensor(*arguments[:4])
-        if name.name == "_rebuild_tensor_v3":
-            return _with_dtype(_tensor(*arguments[:4]), arguments[6])
-        if name.name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
-            return arguments[0]
-        if name.name == "_rebuild_from_type_v2" and isinstance(arguments[0], Name):
-            return _build(arguments[0], arguments[2])
-        if name == Name("collections", "OrderedDict"):
-            return {show_name(key): inner for key, inner in (arguments[0] if arguments else ())}
+        built = _build_or_raise(name, arguments)
+        if not isinstance(built, Opaque) or isinstance(built, UnreadTensor):
+            return built
+    shown = f"{name.module}.{name.name}"
+    if name.name.startswith("_rebuild_") or name.name in ("_reconstruct", "_frombuffer"):
+        return UnreadTensor(shown)
+    return Opaque(shown, arguments or None)  # the arguments may hold tensors
+
+
+def _build_or_raise(name: Name, arguments: tuple[Any, ...]) -> object:
+    if name.name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_npu_tensor"):
+        return _with_signs(_tensor(*arguments[:4]), arguments[6:7])
+    if name.name == "_rebuild_tensor_v3":
+        return _with_signs(_with_dtype(_tensor(*arguments[:4]), arguments[6]), arguments[7:8])
+    if name.name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
+        return arguments[0]
+    if name.name == "_rebuild_from_type_v2" and isinstance(arguments[0], Name):
+        return _build(arguments[0], arguments[2])
+    if name == Name("collections", "OrderedDict"):
+        return {show_name(key): inner for key, inner in (arguments[0] if arguments else ())}
+    if name == Name("collections", "defaultdict"):
+        return {}
     return Opaque(f"{name.module}.{name.name}")
 
 
@@ -127,6 +146,14 @@ def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Op
     name, storage = canonical(dtype.name), tensor.storage
     width = element_type(name).size(1) if is_known(name) else 1
     return replace(tensor, storage=replace(storage, dtype=name, count=storage.count // width))
+
+
+def _with_signs(tensor: TorchTensor | Opaque, metadata: tuple[Any, ...]) -> TorchTensor | Opaque:
+    """Apply the bits ``conj`` and ``neg`` that PyTorch saves beside the storage of a lazy view."""
+    if not isinstance(tensor, TorchTensor) or not metadata or not isinstance(metadata[0], dict):
+        return tensor
+    bits = (metadata[0].get("conj") is True, metadata[0].get("neg") is True)
+    return replace(tensor, conjugated=bits[0], negated=bits[1])
 
 
 def _integers(value: object) -> tuple[int, ...] | None:
@@ -164,6 +191,7 @@ class TorchFile:
     extents: dict[str, tuple[int, int]]  # offset and size of uncompressed storages
     prefix: str = ""  # zip files: folder of the members
     swapped: bool = False  # zip files: saved on a big-endian machine
+    unread: dict[str, str] = field(default_factory=dict)  # tensors of other kinds: what would build them
 
 
 def open_torch(path: Path) -> TorchFile:
@@ -176,6 +204,8 @@ def open_torch(path: Path) -> TorchFile:
 def read_torch(file: TorchFile, name: str) -> Array:
     """Read one tensor, read-only. Raises UnreadableError, also if its storage is too small."""
     tensor = file.tensors.get(name)
+    if name in file.unread:
+        raise unread_error(file.unread[name])
     if tensor is None:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
     _check_view(tensor)
@@ -188,7 +218,14 @@ def read_torch(file: TorchFile, name: str) -> Array:
     if 0 in tensor.shape:
         return np.empty(tensor.shape, flat.dtype)
     strides = [axis * flat.itemsize for axis in tensor.stride]
-    return np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
+    view = np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
+    signed = np.conjugate(view) if tensor.conjugated else view
+    return np.negative(signed) if tensor.negated else signed
+
+
+def unread_error(kind: str) -> UnreadableError:
+    """Return the error of a tensor that is listed but not interpreted."""
+    return UnreadableError("dump.unread_tensor", kind[:200])
 
 
 def torch_values(file: TorchFile, name: str) -> Values:
@@ -197,7 +234,7 @@ def torch_values(file: TorchFile, name: str) -> Values:
     Raises UnreadableError.
     """
     tensor = file.tensors.get(name)
-    if tensor is None or file.swapped or not _is_contiguous(tensor) or tensor.storage.key not in file.extents:
+    if tensor is None or tensor.storage.key not in file.extents or not _is_stored_as_is(file, tensor):
         return Held(read_torch(file, name))
     _check_view(tensor)
     start, size = file.extents[tensor.storage.key]
@@ -206,6 +243,10 @@ def torch_values(file: TorchFile, name: str) -> Values:
     if values is None or width * tensor.storage.count > size:
         return Held(read_torch(file, name))
     return values
+
+
+def _is_stored_as_is(file: TorchFile, tensor: TorchTensor) -> bool:
+    return _is_contiguous(tensor) and not (file.swapped or tensor.conjugated or tensor.negated)
 
 
 def _is_contiguous(tensor: TorchTensor) -> bool:
@@ -233,9 +274,16 @@ def _open_zip(path: Path) -> TorchFile:
         if f"{prefix}byteorder" in names:
             with archive.opened(f"{prefix}byteorder") as member:
                 swapped = member.read(16).strip() == b"big"
-        tensors = dict(tensors_of(value))
+        tensors, unread = _by_name(value)
         extents = _zip_extents(archive, prefix, {tensor.storage.key for tensor in tensors.values()})
-    return TorchFile(path, tensors, extents, prefix, swapped)
+    return TorchFile(path, tensors, extents, prefix, swapped, unread)
+
+
+def _by_name(value: object) -> tuple[dict[str, TorchTensor], dict[str, str]]:
+    """Return the tensors that can be read, and what would build the others."""
+    found = dict(tensors_of(value))
+    tensors = {name: tensor for name, tensor in found.items() if isinstance(tensor, TorchTensor)}
+    return tensors, {name: tensor.name for name, tensor in found.items() if isinstance(tensor, UnreadTensor)}
 
 
 def _zip_extents(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:
@@ -260,9 +308,9 @@ def _open_legacy(path: Path) -> TorchFile:
             interpret(data, TORCH_CALLS)
         value = interpret(data, TORCH_CALLS)
         keys = interpret(data, TORCH_CALLS)
-        tensors = dict(tensors_of(value))
+        tensors, unread = _by_name(value)
         extents = _legacy_extents(data, keys if isinstance(keys, list) else [], data.tell(), tensors)
-    return TorchFile(path, tensors, extents)
+    return TorchFile(path, tensors, extents, unread=unread)
 
 
 def _legacy_extents(

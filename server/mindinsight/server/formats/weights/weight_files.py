@@ -36,7 +36,7 @@ from mindinsight.server.formats.weights.safetensors import (
     read_safetensor,
     safetensor_values,
 )
-from mindinsight.server.formats.weights.torch_files import open_torch, read_torch, torch_values
+from mindinsight.server.formats.weights.torch_files import open_torch, read_torch, torch_values, unread_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ def _torch(path: Path) -> WeightFile:
     """List the tensors of a PyTorch file. Raises UnreadableError."""
     file = open_torch(path)
     weights = [_weight(name, tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()]
+    weights += [_weight_of(name, unread_error(kind)) for name, kind in file.unread.items()]
     verify = partial(_verify_zip, path) if file.prefix else _unchecked
     read, values = partial(read_torch, file), partial(torch_values, file)
     return WeightFile(path, "torch", tuple(weights), read, values, verify=verify)

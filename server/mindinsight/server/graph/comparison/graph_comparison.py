@@ -92,7 +92,7 @@ class Comparison:
         for tree, own, node in zip(self.trees, self.input_ids, (left_node, right_node), strict=True):
             sources = tree.graph.inputs_of(node)
             ids.append([int(own[source]) for source in sources])
-            names.append([input_name(tree.graph, source) for source in sources])
+            names.append([input_name(tree.graph, source, node) for source in sources])
         swapped = ids[LEFT] != ids[RIGHT] and sorted(ids[LEFT]) == sorted(ids[RIGHT])
         return (names[LEFT], names[RIGHT]) if swapped else None
 
@@ -181,10 +181,43 @@ def _pair_states(
     passing = np.array([kind in PLUMBING for kind in matching.left.graph.types], dtype=np.bool_)
     rewired = inputs.rewired & ~passing[left_nodes] & (columns.types[left] == columns.types[right])
     changed = itself | inputs.outer | rewired | (output & ~inputs.types)
+    turned = _turned(matching, input_ids, left_nodes, right_nodes, inputs.outer | rewired)
+    rewired &= ~turned
+    changed &= ~turned | itself
     states = np.full(len(left), SAME, dtype=np.uint8)
-    states[output | inputs.operators] = FOLLOWS
+    states[output | inputs.operators | turned] = FOLLOWS
     states[changed] = CHANGED
     return states, rewired
+
+
+COMMUTATIVE: Final = frozenset({"Add", "TensorAdd", "Mul", "Maximum", "Minimum"})  # of two inputs
+
+
+def _turned(
+    matching: Matching,
+    input_ids: tuple[Offsets, Offsets],
+    left_nodes: Numbers,
+    right_nodes: Numbers,
+    differing: Flags,
+) -> Flags:
+    """[p] flag of the pairs that take the same two inputs in another order, which is nothing to them."""
+    turned = np.zeros(len(left_nodes), dtype=np.bool_)
+    for place in np.flatnonzero(differing).tolist():
+        nodes = int(left_nodes[place]), int(right_nodes[place])
+        if matching.left.graph.types[nodes[LEFT]] not in COMMUTATIVE:
+            continue
+        ids = [
+            own[sources].tolist()
+            for own, sources in zip(input_ids, sources_of_pair(matching, nodes), strict=True)
+        ]
+        turned[place] = len(ids[LEFT]) == 2 and ids[LEFT] == ids[RIGHT][::-1]
+    return turned
+
+
+def sources_of_pair(matching: Matching, nodes: tuple[int, int]) -> list[list[int]]:
+    """Return the inputs of a node of each graph, in order."""
+    trees = matching.left, matching.right
+    return [tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True)]
 
 
 class _InputDifferences(NamedTuple):
@@ -193,7 +226,7 @@ class _InputDifferences(NamedTuple):
     outer: Flags  # a parameter or constant differs
     operators: Flags  # an input from an operator differs, or the number of inputs
     types: Flags  # such an input has another type or shape
-    rewired: Flags  # an input is not the partner of the other one, although both have partners
+    rewired: Flags  # an input is not the partner: both have one, or one of two parameters has
 
 
 def _input_differences(
@@ -215,7 +248,11 @@ def _input_differences(
     retyped = outputs[sources[LEFT]] != outputs[sources[RIGHT] + np.int64(matching.columns.left_count)]
     partners = matching.node_partners
     taken = sources[RIGHT] + np.int64(matching.columns.left_count)
-    both = (partners[sources[LEFT]] >= 0) & (partners[taken] >= 0) & (partners[sources[LEFT]] != taken)
+    given = partners[sources[LEFT]] >= 0, partners[taken] >= 0
+    parameters = _are_parameters(left, sources[LEFT]) & _are_parameters(right, sources[RIGHT])
+    both = ((given[LEFT] & given[RIGHT]) | (parameters & (given[LEFT] | given[RIGHT]))) & (
+        partners[sources[LEFT]] != taken
+    )
     even = (counts[LEFT] == counts[RIGHT])[pairs] & ~left.edges.controls[edges[LEFT]]
     states = np.array([kind == "UpdateState" for kind in left.types], dtype=np.bool_)[sources[LEFT]]
     flags = [
@@ -235,10 +272,24 @@ def _input_differences(
     return _InputDifferences(*flags)
 
 
-def input_name(graph: Graph, node: int) -> str:
-    """Return the name of an input: of an operator, or of the parameter that a Load reads."""
-    sources = graph.inputs_of(node) if graph.types[node] == "Load" else []
-    return graph.names[sources[0] if sources else node].rpartition("/")[2]
+def _are_parameters(graph: Graph, nodes: Numbers) -> Flags:
+    """[n] flag of the nodes that are parameters, or read one."""
+    loads = np.array([kind == "Load" for kind in graph.types], dtype=np.bool_)
+    flags: Flags = (graph.kinds[nodes] == PARAMETER) | loads[nodes]
+    return flags
+
+
+def input_name(graph: Graph, node: int, user: int = -1) -> str:
+    """Return the name of an input: of an operator, or of the parameter that a Load reads.
+
+    It comes with its innermost scope unless ``user``, the operator that takes it, lies in the same scope.
+    """
+    if graph.types[node] == "Load":
+        node = next(iter(graph.inputs_of(node)), node)
+    scope, _, name = graph.names[node].rpartition("/")
+    shown = scope.rpartition("/")[2]
+    elsewhere = user >= 0 and scope != graph.names[user].rpartition("/")[0]
+    return f"{shown}/{name}" if elsewhere and shown else name
 
 
 def _input_spans(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
@@ -381,8 +432,11 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
             )
             continue
         if nodes[LEFT] in rewired and (sources := comparison.sources_of(*nodes)):
-            names = input_name(left.graph, sources[LEFT]), input_name(right.graph, sources[RIGHT])
-            yield _Change("rewired", subject, subject, *names, position)
+            before, after = (
+                input_name(tree.graph, source, node)
+                for tree, source, node in zip(comparison.trees, sources, nodes, strict=True)
+            )
+            yield _Change("rewired", subject, subject, before, after, position)
             continue
         changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
         yield from changes
@@ -411,7 +465,7 @@ def _constants(
 ) -> Iterator[_Change]:
     """Yield the inputs that are constants in both graphs and differ."""
     kind = comparison.trees[LEFT].types[position[LEFT]]
-    for slot, sources in enumerate(zip_longest(*_sources(comparison, nodes), fillvalue=-1)):
+    for slot, sources in enumerate(zip_longest(*sources_of_pair(comparison.matching, nodes), fillvalue=-1)):
         if min(sources) < 0:
             continue
         left, right = ((tree.graph, source) for tree, source in zip(comparison.trees, sources, strict=True))
@@ -425,10 +479,6 @@ def _is(node: tuple[Graph, int], kind: int) -> bool:
     return bool(node[0].kinds[node[1]] == kind)
 
 
-def _sources(comparison: Comparison, nodes: tuple[int, int]) -> list[list[int]]:
-    return [tree.graph.inputs_of(node) for tree, node in zip(comparison.trees, nodes, strict=True)]
-
-
 def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bool:
     """Return True if a pair uses different parameters or constants."""
     ids = [
@@ -437,7 +487,7 @@ def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bo
             for source in sources
             if comparison.trees[side].graph.kinds[source] != OPERATOR
         }
-        for side, sources in enumerate(_sources(comparison, nodes))
+        for side, sources in enumerate(sources_of_pair(comparison.matching, nodes))
     ]
     return ids[LEFT] != ids[RIGHT]
 

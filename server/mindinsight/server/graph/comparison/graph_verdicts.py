@@ -12,6 +12,7 @@ import numpy as np
 from mindinsight.server.claims import Claim
 from mindinsight.server.graph.comparison.graph_comparison import (
     CHANGED,
+    COMMUTATIVE,
     FOLLOWS,
     LEFT,
     ONLY,
@@ -95,7 +96,8 @@ def _only_reordered(comparison: Comparison) -> bool:
         ids = [comparison.input_ids[side][of_side].tolist() for side, of_side in enumerate(sources)]
         kind = left.graph.types[node]
         packed = kind == "MakeTuple" and users.get(node, set()) <= _UNORDERED
-        if kind in _EFFECTS or ((packed or kind == "AddN") and sorted(ids[LEFT]) == sorted(ids[RIGHT])):
+        unordered = packed or kind == "AddN" or kind in COMMUTATIVE
+        if kind in _EFFECTS or (unordered and sorted(ids[LEFT]) == sorted(ids[RIGHT])):
             continue
         if len(ids[LEFT]) != len(ids[RIGHT]) or any(
             before != after and not {left.graph.types[source], right.graph.types[taken]} <= _EFFECTS
@@ -272,8 +274,8 @@ def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
         values: dict[str, Any] = {
             "operator": left.paths[index].rpartition("/")[2],
             "scope": left.paths[index].rpartition("/")[0].rpartition("/")[2],
-            "before": input_name(left.graph, before),
-            "after": input_name(right.graph, after),
+            "before": input_name(left.graph, before, node),
+            "after": input_name(right.graph, after, int(right.nodes[other])),
         }
         key = "claim.graph.residual_rewired" if skip else "claim.graph.rewired"
         if operands := comparison.operands_of(node, int(right.nodes[other])):

@@ -373,25 +373,32 @@ def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) ->
     pairs.
 
     A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
-    same types as inputs, and is unique. Every parameter of either one is in both graphs.
+    same types as inputs, and is unique. Every parameter of one of the two is in both graphs.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
     total = 0
     for _ in range(_MOST_ROUNDS):
         waiting: dict[Hashable, tuple[list[int], list[int]]] = {}
+        known: set[int] = set()  # operators that take no parameter of their graph alone
         nodes = np.flatnonzero((partners < 0) & (columns.kinds == OPERATOR))
         begins, ends = (np.searchsorted(columns.targets[order], nodes, side) for side in ("left", "right"))
         for node, begin, end in zip(nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
             sources = columns.sources[order[begin:end]]
             outer = (columns.kinds[sources] == PARAMETER) | loads[sources]
-            if not outer.any() or (partners[sources[outer]] < 0).any():
+            if not outer.any():
                 continue
+            if (partners[sources[outer]] >= 0).all():
+                known.add(node)
             inputs = np.where(outer, -2 - columns.outputs[sources], np.minimum(sources, partners[sources]))
             own = (columns.types, columns.attributes, columns.outputs, places)
             key = *(int(column[node]) for column in own), *inputs.tolist()
             waiting.setdefault(key, ([], []))[node >= columns.left_count].append(node)
-        sure = [(left[0], right[0]) for left, right in waiting.values() if len(left) == len(right) == 1]
+        sure = [
+            (left[0], right[0])
+            for left, right in waiting.values()
+            if len(left) == len(right) == 1 and not known.isdisjoint((left[0], right[0]))
+        ]
         for left, right in sure:
             pair(partners, left, right)
         total += len(sure)

@@ -22,11 +22,13 @@ from mindinsight.server.debug.checkpoint_weights import (
     WeightStatistics,
     compare_weights,
     damage_of,
+    difference_claims,
     find_series,
     list_weights,
     locate_values,
     measure_weights,
     timeline_claims,
+    unread_claims,
     weight_timeline,
 )
 from mindinsight.server.errors import ApiError
@@ -89,6 +91,7 @@ def checkpoint(service: CurrentService, sessions: Sessions, file: FileId) -> dic
     job.wait(_WAIT)
     done = job.done and damage_job.done  # read before the items, so that none is added after it
     measurements = list(job.items)
+    unread = [measured.weight.name for measured in measurements if measured.error]
     unmeasured = weights.weights[len(measurements) :]
     return {
         "id": file,
@@ -97,6 +100,7 @@ def checkpoint(service: CurrentService, sessions: Sessions, file: FileId) -> dic
         "error": job.error or damage_job.error,
         "tensors": [*map(_statistics_json, measurements), *map(_weight_json, unmeasured)],
         "damage": [_error_json(error) for error in list(damage_job.items)],
+        "claims": [claim.as_json() for claim in unread_claims(unread)] if done and not job.error else [],
     }
 
 
@@ -116,10 +120,14 @@ def difference(service: CurrentService, sessions: Sessions, first: FileId, secon
         for weights, (_, stamp) in zip(pair, stamps, strict=True)
     ]
     job.wait(_WAIT)
+    done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
+    differences = list(job.items)
+    claims = difference_claims(differences) if done and not job.error else []
     return {
-        "done": job.done and all(damage.done for damage in damage_jobs),
+        "done": done,
         "error": job.error,
-        "differences": [_difference_json(difference) for difference in list(job.items)],
+        "claims": [claim.as_json() for claim in claims],
+        "differences": [_difference_json(difference) for difference in differences],
         "damage": [_error_json(error) for damage in damage_jobs for error in list(damage.items)],
     }
 

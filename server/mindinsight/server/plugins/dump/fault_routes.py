@@ -28,6 +28,7 @@ from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
 from mindinsight.server.debug.watchpoints import (
     Hit,
+    Tally,
     Watchpoint,
     check_and_count,
     check_claims,
@@ -129,7 +130,7 @@ def fault(
     }
 
 
-def _check(service: Service, body: Check) -> BackgroundJob[Hit | int]:
+def _check(service: Service, body: Check) -> BackgroundJob[Hit | Tally]:
     dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
     executor, cache = service.executor, cache_of(service)
     return BackgroundJob(service.jobs, lambda: check_and_count(dump, watchpoints, executor, cache))
@@ -158,13 +159,13 @@ def hits(
     job = CHECK.find(service, number)
     done = job.done  # read before the items, so that none is added after it
     judgements = [item for item in job.items if isinstance(item, Hit)]
-    decided = next((item for item in job.items if isinstance(item, int)), None)  # the last item
+    tally = next((item for item in job.items if isinstance(item, Tally)), None)  # the last item
     hit_rows = [hit for hit in judgements if hit.verdict.hit]
     return {
         "done": done,
         "error": job.error,
         "total": len(hit_rows),
-        "claims": [] if decided is None else [claim.as_json() for claim in check_claims(judgements, decided)],
+        "claims": [] if tally is None else [claim.as_json() for claim in check_claims(judgements, tally)],
         "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
         "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
     }
