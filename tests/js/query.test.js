@@ -4,8 +4,10 @@ import { test } from "node:test";
 import {
   matchesQuery,
   namesIn,
+  numberIn,
   parseQuery,
   unknownNames,
+  withoutNumber,
 } from "../../web/mindinsight/web/static/js/views/runs/query.js";
 
 const run = { id: "./sweep/LeNet_3", note: "best so far", labels: ["重要"] };
@@ -88,4 +90,38 @@ test("what is not a number is in no order", () => {
 
 test("the names that are compared are known before values are", () => {
   assert.deepEqual(namesIn(parseQuery("lenet loss<0.1 /x/ lr>=1e-3")), ["loss", "lr"]);
+});
+
+test("numbers as people write them", () => {
+  assert.equal(numberIn("12.8kB"), 12_800);
+  assert.equal(numberIn("1k"), 1000);
+  assert.equal(numberIn("50%"), 0.5);
+  assert.equal(numberIn("2h"), 7200);
+  assert.equal(numberIn("−1e-3"), -0.001);
+  assert.equal(numberIn("-Inf"), -Infinity);
+  for (const text of ["", "abc", "1x", "kB", "nan"]) assert.ok(Number.isNaN(numberIn(text)), text);
+});
+
+test("values of every kind are compared", () => {
+  const have = {
+    loss: Infinity,
+    lr: "0.5",
+    amp: false,
+    "hparam/acc": 0.9,
+    "a b": "c",
+    step: -1,
+    size: 12_800,
+  };
+  const holds = (text) => matchesQuery(parseQuery(text), run, (_, name) => have[name]);
+  for (const text of ["loss=inf", "loss=+Inf", "loss>5", "lr>0.1", "lr=0.50", "amp=false"])
+    assert.ok(holds(text), text);
+  for (const text of ['"hparam/acc">0.85', '"a b"=c', "step<0", "step=-1", "size>10kB"])
+    assert.ok(holds(text), text);
+  for (const text of ["loss<1e9", "lr>1", "amp=true", "size<10kB", "lr>abc"]) assert.ok(!holds(text), text);
+});
+
+test("a comparison in quotes is text, one without a number is told", () => {
+  assert.deepEqual(parseQuery('"lr>0.1"'), [{ text: "lr>0.1" }]);
+  const terms = parseQuery("lr> lr>abc lr>1 opt=adam opt=");
+  assert.deepEqual(withoutNumber(terms), ["lr>", "lr>abc", "opt="]);
 });

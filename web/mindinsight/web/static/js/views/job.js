@@ -13,6 +13,7 @@ import { idOf } from "../core/names.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { exactPattern } from "../core/patterns.js";
 import { stateMark } from "../components/runs/columns.js";
+import { lastStep } from "../components/runs/values.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../components/health_strip.js").Health} Health */
@@ -158,7 +159,11 @@ function table(app, health) {
       null,
       h("th", { scope: "row" }, t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] })),
       h("td", null, run ? stateMark(app, run, now) : ""),
-      h("td", { class: "number" }, run && run.step >= 0 ? format.number(run.step, 12) : ""),
+      h(
+        "td",
+        { class: "number" },
+        run && lastStep(run) !== undefined ? format.number(lastStep(run), 12) : "",
+      ),
       h("td", null, strays[row].length ? strays[row].map((stray) => fault(app, health, stray)) : well(row)),
     );
   });

@@ -18,7 +18,7 @@ import { counts, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
 import { columnsOf, defaultColumns } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
-import { matchesQuery, namesIn, parseQuery, unknownNames } from "./runs/query.js";
+import { matchesQuery, namesIn, parseQuery, unknownNames, withoutNumber } from "./runs/query.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
 import { moved } from "./runs/order.js";
@@ -238,6 +238,7 @@ class RunsTable {
     if (this.terms.length) texts.unshift(t("runs.found", { n: matches.length }));
     const unknown = unknownNames(this.terms, selection.all(), this.values.lookup);
     texts.unshift(...unknown.map((name) => t("runs.search.no_column", { name })));
+    texts.unshift(...withoutNumber(this.terms).map((term) => t("runs.search.no_number", { term })));
     replace(this.summary, texts.join(" · "), onlyBase(this.app, list));
     this.bases.draw(list, this.search.box.value);
     const automatic = selection.leavesOut();

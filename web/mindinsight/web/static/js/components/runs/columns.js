@@ -6,7 +6,7 @@ import { h } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
-import { bestEnd, isTorn, stateOf } from "./values.js";
+import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -109,7 +109,8 @@ function hyperColumn(app, key, name) {
     label: name,
     value,
     number: true,
-    cell: (run) => (typeof value(run) === "number" ? app.format.number(value(run)) : (value(run) ?? "")),
+    cell: (run) =>
+      typeof value(run) === "number" ? app.format.number(value(run)) : String(value(run) ?? ""),
   };
 }
 
@@ -169,8 +170,8 @@ function contentColumns(app) {
       key: "step",
       label: t("common.step"),
       number: true,
-      value: (run) => run.step,
-      cell: (run) => (run.step < 0 ? "" : format.number(run.step)),
+      value: lastStep,
+      cell: (run) => (lastStep(run) === undefined ? "" : format.number(lastStep(run))),
     },
     {
       key: "kinds",

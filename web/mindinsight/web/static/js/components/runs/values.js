@@ -52,6 +52,11 @@ export function isTorn(run, now) {
   return run.torn_since !== null && now >= run.torn_since;
 }
 
+/** The last step of the run's scalars, which may be negative; undefined without one. @param {Run} run */
+export function lastStep(run) {
+  return run.step >= 0 || "scalar" in run.kinds ? run.step : undefined;
+}
+
 const MEANT = 5; // tags that a short name may mean
 
 /** @param {App} app @param {Element} element what the values are shown in */
@@ -63,10 +68,13 @@ export function createValues(app, element) {
   let tags = [];
   const order = createOrder(app, element);
 
-  /** The tags a short name may mean: itself and those that hold it, short ones first. @param {string} name */
+  /** Tags that a short name may mean: itself, then those that hold it, short ones first. @param {string} name */
   const tagsFor = (name) => {
     const holding = tags.filter((tag) => tag.toLowerCase().includes(name.toLowerCase()));
-    return holding.sort((a, b) => a.length - b.length || a.localeCompare(b)).slice(0, MEANT);
+    const first = (/** @type {string} */ tag) => Number(tag !== name);
+    return holding
+      .sort((a, b) => first(a) - first(b) || a.length - b.length || a.localeCompare(b))
+      .slice(0, MEANT);
   };
 
   return {
@@ -163,7 +171,7 @@ export function directoryOf(app, run) {
 /** @type {Record<string, (run: Run, now: number) => any>} */
 const FACTS = {
   state: stateOf,
-  step: (run) => (run.step < 0 ? undefined : run.step),
+  step: lastStep,
   size: (run) => run.size,
   rank: (run) => run.rank,
   damage: (run) => run.damage,
@@ -175,6 +183,7 @@ const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimise
 
 /** @param {Record<string, any>} settings @param {string} name */
 function named(settings, name) {
+  if (Object.hasOwn(settings, name)) return settings[name];
   const lowered = name.toLowerCase();
   const key = Object.keys(settings).find(
     (candidate) => candidate.toLowerCase() === lowered || candidate.toLowerCase() === SHORT[lowered],

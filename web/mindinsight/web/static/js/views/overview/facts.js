@@ -1,5 +1,6 @@
 // Facts of a run: configuration, results, times and paths.
 
+import { lastStep } from "../../components/runs/values.js";
 import { h, replace } from "../../core/dom.js";
 
 /**
@@ -14,7 +15,7 @@ export function factsPanel(app, panel, run) {
     [t("runs.col.created")]: format.time(run.first_event),
     [t("runs.col.last_event")]: format.time(run.last_event),
     [t("runs.col.duration")]: format.duration(run.last_event - run.first_event),
-    [t("common.step")]: run.step < 0 ? "–" : format.number(run.step),
+    [t("common.step")]: format.number(lastStep(run)),
     [t("runs.col.size")]: format.bytes(run.size),
     ...(run.dumps.length
       ? {

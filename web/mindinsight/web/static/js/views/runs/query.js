@@ -15,7 +15,10 @@ export class PatternError extends SyntaxError {
   }
 }
 
-const COMPARISON = /^([^<>=!\s]+)(<=|>=|!=|==|=|<|>)(.+)$/;
+const COMPARISON = /^("[^"]+"|[^"<>=!\s]+)(<=|>=|!=|==|=|<|>)(.*)$/;
+const FACTORS = { "%": 0.01, k: 1e3, M: 1e6, G: 1e9, s: 1, min: 60, h: 3600, d: 86_400 };
+const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%|k|M|G|s|min|h|d|kB|KB|MB|GB|TB|B)?$/i;
+const INFINITY = /^([+-]?)(?:inf|infinity|∞)$/i;
 
 /**
  * Terms are separated by spaces; all must hold. Throws PatternError for a broken regular expression.
@@ -35,9 +38,46 @@ function parseTerm(word) {
   }
   const comparison = COMPARISON.exec(word);
   if (comparison) {
-    return { name: comparison[1], op: comparison[2], value: comparison[3].replace(/^"|"$/g, "") };
+    return { name: unquoted(comparison[1]), op: comparison[2], value: unquoted(comparison[3]) };
   }
-  return { text: word.replace(/^"|"$/g, "").toLowerCase() };
+  return { text: unquoted(word).toLowerCase() };
+}
+
+/** @param {string} word */
+function unquoted(word) {
+  return word.replace(/^"|"$/g, "");
+}
+
+/**
+ * Return the number that a person wrote, such as 1e-3, 50%, 12.8kB, 2h or -inf; NaN for other texts. Bytes
+ * count by 1000, as the table shows them.
+ * @param {string} text
+ */
+export function numberIn(text) {
+  const written = text.trim().replace("−", "-");
+  const infinite = INFINITY.exec(written);
+  if (infinite) return infinite[1] === "-" ? -Infinity : Infinity;
+  const match = NUMBER.exec(written);
+  if (!match) return NaN;
+  const unit = (match[2] ?? "").replace(/(?<=.)B$/i, "");
+  const factors = /** @type {Record<string, number>} */ ({
+    ...FACTORS,
+    K: 1e3,
+    m: 1e6,
+    g: 1e9,
+    T: 1e12,
+    B: 1,
+  });
+  return Number(match[1]) * (factors[unit] ?? 1);
+}
+
+/** Return the comparisons by size that name no number, such as lr> and lr>abc. @param {Term[]} terms */
+export function withoutNumber(terms) {
+  return terms.flatMap((term) =>
+    "op" in term && (term.value === "" || (/[<>]/.test(term.op) && Number.isNaN(numberIn(term.value))))
+      ? [`${term.name}${term.op}${term.value}`]
+      : [],
+  );
 }
 
 /** The names a query compares, for which values are needed. @param {Term[]} terms @returns {string[]} */
@@ -77,9 +117,10 @@ function texts(run) {
 /** @param {any} have @param {string} op @param {string} want */
 function compare(have, op, want) {
   if (have === undefined || have === null) return op === "!=";
-  const number = Number(want);
-  const numeric = typeof have === "number" && want.trim() !== "" && !Number.isNaN(number);
-  if (numeric) return NUMERIC[op](have, number);
+  const [mine, theirs] = [typeof have === "string" ? numberIn(have) : have, numberIn(want)];
+  if (typeof mine === "number" && !Number.isNaN(mine) && !Number.isNaN(theirs)) {
+    return NUMERIC[op](mine, theirs);
+  }
   const equal = String(have).toLowerCase() === want.toLowerCase();
   if (op === "=" || op === "==") return equal;
   return op === "!=" && !equal;
