@@ -154,6 +154,12 @@ test("the nearest recorded step is taken", () => {
 
 test("losses are best low, accuracies high, and of other scalars it is not known", () => {
   const ends = (/** @type {string[]} */ ...tags) => tags.map(bestEnd);
+  assert.deepEqual(ends("neg_loss", "eval/negative_mse", "neg_acc", "neg_log_loss"), [
+    "max",
+    "max",
+    "min",
+    "min",
+  ]);
   assert.deepEqual(ends("loss", "val/error_rate", "train_err", "step_time"), Array(4).fill("min"));
   assert.deepEqual(ends("accuracy", "F1", "tokens_per_sec", "mIoU"), Array(4).fill("max"));
   assert.deepEqual(ends("learning_rate", "accumulated_cost", "grad_norm"), Array(3).fill(null));

@@ -22,7 +22,8 @@ Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Kind: TypeAlias = str  # a name of the table of kinds
 Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
 LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
-BELIEVABLE: Final = (946_684_800.0, 4_102_444_800.0)  # Unix seconds, 2000 to 2100; others are no wall times
+# Unix seconds, 2015 to 2100. Event files exist since 2015; a clock that was never set starts in 1970 or 2000.
+BELIEVABLE: Final = (1_420_070_400.0, 4_102_444_800.0)
 TENSOR_KINDS: Final = tuple(kind.name for kind in KINDS if kind.in_tensors)  # recorded so by TensorBoard
 PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "payload")
 

@@ -112,6 +112,8 @@ def test_a_name_says_which_end_is_better_or_nothing_does() -> None:
     assert [better_end(name) for name in high] == ["highest"] * 5
     other = ("loss_scale", "lossScale", "lossless_ratio", "timestamp", "learning_rate", "accumulated_cost")
     assert [better_end(name) for name in other] == [None] * 6
+    negated = [better_end(name) for name in ("neg_loss", "eval/negative_mse", "neg_acc", "neg_log_loss")]
+    assert negated == ["highest", "highest", "lowest", "lowest"]
 
 
 TARGET = np.array([1.0, 2.0, 3.0, 4.0, np.nan])

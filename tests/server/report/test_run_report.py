@@ -93,6 +93,19 @@ def test_a_run_without_faults_says_so_and_shows_its_curves_and_settings(tmp_path
     assert "polyline" in page.tags
 
 
+def test_scalars_that_are_not_finite_are_named_beside_the_alerts(tmp_path: Path) -> None:
+    with SummaryRecord(tmp_path / "run") as record:
+        for step in range(20):
+            record.add_value("scalar", "loss", float("nan") if step >= 15 else 1.0)
+            record.add_value("scalar", "rate", float("-inf") if step == 3 else 1.0)
+            record.add_value("scalar", "fine", 1.0)
+            record.record(step)
+    page, _ = report(tmp_path, "./run")
+    assert "loss: 5 of 20 points are not finite, the first at step 15 (NaN)." in page.text
+    assert "rate: 1 of 20 points is not finite, at step 3 (" in page.text
+    assert "fine: 0" not in page.text
+
+
 def test_names_and_texts_of_files_stay_text(tmp_path: Path) -> None:
     with SummaryRecord(tmp_path / "run") as record:
         record.add_value("scalar", HOSTILE, 1.0)

@@ -96,7 +96,14 @@ def test_times_are_those_of_the_events() -> None:
     files = (file(1, first=10.0, last=20.0), file(2, first=15.0, last=90.0), file(3))
     assert (first_event(files, 5.0), last_event(files, 100.0)) == (10.0, 90.0)
     assert last_event(files, 50.0) == 50.0  # no event is newer than the write that brought it
-    assert (first_event(files[2:], 5.0), last_event(files[2:], 100.0)) == (5.0, 100.0)
+    created = 1.6e9
+    assert (first_event(files[2:], created), last_event(files[2:], 1.7e9)) == (created, 1.7e9)
+
+
+def test_times_that_cannot_be_are_not_shown() -> None:
+    untimed, timed = file(3), file(1, first=1.7e9, last=1.7e9 + 60)
+    assert first_event((untimed,), 2.0) == untimed.modified  # a name such as events.out.tfevents.2.x
+    assert last_event((timed,), 1.6e9) == 1.7e9 + 60  # the files' times were set back
 
 
 def test_an_unfinished_record_is_waited_for_as_long_as_the_run_goes_on() -> None:

@@ -108,6 +108,7 @@ _END: Final = re.compile(
     r"|(?P<highest>(?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?"
     r"|psnr|ssim|[a-z]?iou|dice|ndcg|r2|throughput|speed|per_sec(?:ond)?)\d*))(?=_)"
 )
+_NEGATED: Final = re.compile(r"_(?:neg|negative|minus)$")  # before the word: a negated loss is best highest
 _OTHER: Final = re.compile(r"_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)")
 
 
@@ -179,7 +180,8 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
     last = max(_END.finditer(words), key=lambda match: match.start(), default=None)
     if last is None or _OTHER.search(words, last.end()):
         return None
-    return "lowest" if last["lowest"] else "highest"
+    negated = _NEGATED.search(words, 0, last.start()) is not None
+    return "lowest" if bool(last["lowest"]) != negated else "highest"
 
 
 def _left_out(objective: str, count: int) -> list[Claim]:

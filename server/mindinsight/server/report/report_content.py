@@ -233,8 +233,10 @@ class Texts:
 
 
 def number(value: float | int | None) -> str:
-    """Format a number with six digits. Return a dash for None."""
-    return "–" if value is None else f"{value:.6g}"
+    """Return a number with six digits, ``NaN`` or ``+Inf``. Return a dash for None."""
+    if value is None:
+        return "–"
+    return {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}.get(f"{value:.6g}", f"{value:.6g}")
 
 
 def moment(seconds: float) -> str:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from mindinsight.server.errors import Gone
@@ -33,6 +34,7 @@ from mindinsight.server.report.report_content import (
 )
 from mindinsight.server.store.mounts import dump_id
 from mindinsight.server.store.run import Run, state_of
+from mindinsight.server.store.series import ScalarSeries
 
 _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
 
@@ -171,6 +173,9 @@ def _content(
         ],
         "results": [(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
         "alerts": [_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
+        "non_finite": [
+            line for tag in sorted(run.scalars) if (line := _describe_non_finite(tag, run.scalars[tag], t))
+        ],
         "alerts_left_out": max(len(alerts) - MOST_ALERTS, 0),
         "curves": curves,
         "curves_left_out": max(len(run.scalars) - MOST_CURVES, 0),
@@ -207,6 +212,17 @@ def _alert(alert: RecordedAlert, t: Texts) -> dict[str, Any]:
         "text": content.text,
         "where": f"{t('alert.step', step=alert.step)} · {alert.run.name} · {moment(alert.wall)}",
     }
+
+
+def _describe_non_finite(tag: str, series: ScalarSeries, t: Texts) -> str:
+    """Return where a scalar is NaN or infinite, and how often. Return "" if it is always finite."""
+    line = series.line()
+    rows = np.flatnonzero(~np.isfinite(line.values))
+    if not len(rows):
+        return ""
+    first = int(rows[0])
+    facts = {"tag": tag, "value": number(float(line.values[first])), "step": int(line.steps[first])}
+    return t("report.non_finite", n=len(rows), count=len(line.values), **facts)
 
 
 def _shown(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from mindinsight.server.errors import unknown_run, unknown_tag
 from mindinsight.server.store import file_names
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
-from mindinsight.server.types import FileState, Kind
+from mindinsight.server.types import BELIEVABLE, FileState, Kind
 
 if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
@@ -122,16 +122,27 @@ def failure(files: Iterable[FileState]) -> str:
 
 
 def last_event(files: Iterable[FileState], updated: float) -> float:
-    """Return the Unix seconds of the last event, at most ``updated``, the time of the newest write.
+    """Return the Unix seconds of the last event, or of the newest write without a believable time.
 
-    ``updated`` if no event has a believable time.
+    An event is not newer than the write that brought it, so ``updated`` is the limit, unless the files' times
+    were set back to before the first event.
     """
+    files = list(files)
     latest = max((file.last_event for file in files), default=0.0)
+    if latest and updated < first_event(files, updated):
+        return latest
     return min(latest, updated) if latest else updated
 
 
 def first_event(files: Iterable[FileState], created: float) -> float:
-    """Return the Unix seconds of the first event, or ``created`` if no event has a believable time."""
+    """Return the Unix seconds of the first event.
+
+    If no event carries a believable time, return ``created``, or the oldest write if that is not believable.
+    """
+    files = list(files)
+    earliest, latest = BELIEVABLE
+    if not earliest <= created < latest:
+        created = min((file.modified for file in files), default=created)
     return min((file.first_event for file in files if file.first_event), default=created)
 
 

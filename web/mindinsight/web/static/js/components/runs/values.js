@@ -18,6 +18,7 @@ const END = new RegExp(
     "|psnr|ssim|[a-z]?iou|dice|ndcg|r2|throughput|speed|per_sec(?:ond)?)\\d*))(?=_)",
   "g",
 );
+const NEGATED = /_(?:neg|negative|minus)$/; // before the word: a negated loss is best at its highest
 const OTHER = /_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)/;
 
 /**
@@ -28,7 +29,7 @@ export function bestEnd(tag) {
   const words = `_${tag.replace(WORDS, "_").toLowerCase()}_`;
   const last = [...words.matchAll(END)].at(-1);
   if (!last || OTHER.test(words.slice(last.index + last[0].length))) return null;
-  return last[1] ? "min" : "max";
+  return Boolean(last[1]) !== NEGATED.test(words.slice(0, last.index)) ? "min" : "max";
 }
 
 /**
@@ -68,7 +69,7 @@ export function createValues(app, element) {
   let tags = [];
   const order = createOrder(app, element);
 
-  /** Tags that a short name may mean: itself, then those that hold it, short ones first. @param {string} name */
+  /** Tags that a short name may mean: itself, then those that hold it, short first. @param {string} name */
   const tagsFor = (name) => {
     const holding = tags.filter((tag) => tag.toLowerCase().includes(name.toLowerCase()));
     const first = (/** @type {string} */ tag) => Number(tag !== name);
