@@ -84,12 +84,12 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
 
 def test_a_link_to_a_missing_run_shows_no_other_verdict(page: Page, url: str) -> None:
     page.goto(f"{url}align?baseline=good-1&run=gone")
-    expect(page.get_by_text("There is no run")).to_be_visible()
+    expect(page.get_by_text("Run gone not found")).to_be_visible()
     expect(page.locator(".claim")).to_have_count(0)
     page.goto(f"{url}why?good=good-1&good=gone&bad=bad-1")
-    expect(page.locator(".answer-story")).to_contain_text("There is no run gone.")
+    expect(page.locator(".answer-story")).to_contain_text("Run gone not found.")
     page.goto(f"{url}job?job=gone")
-    expect(page.get_by_text("There is no job gone with several ranks")).to_be_visible()
+    expect(page.get_by_text("No job gone with several ranks was found")).to_be_visible()
     expect(page.locator(".claim")).to_have_count(0)
 
 

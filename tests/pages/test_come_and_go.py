@@ -48,7 +48,7 @@ def test_the_overview_of_a_run_that_is_gone_says_so(
     expect(page.get_by_role("heading", name="second", level=1)).to_be_visible()
     expect(page.get_by_role("region", name="Scalars", exact=True)).to_contain_text("0.4")
     shutil.rmtree(base / "second")
-    expect(page.get_by_role("heading", name="There is no run ./second.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Run ./second not found.")).to_be_visible()
     expect(page.get_by_role("link", name="Runs").last).to_be_visible()
 
 

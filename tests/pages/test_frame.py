@@ -150,7 +150,7 @@ def test_a_narrow_window_has_the_panel_in_a_drawer(page: Any, url: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{url}overview")
     expect(side(page)).not_to_be_visible()
-    page.get_by_role("button", name="Runs to show").click()
+    page.get_by_role("button", name="Charted runs").click()
     expect(side(page)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -166,7 +166,7 @@ def test_below_a_prefix_all_addresses_work(page: Any, serve: Any, sample_base: A
 
 def test_an_unknown_run_is_said(page: Any, url: Any) -> None:
     page.goto(f"{url}overview?run=./nothing")
-    expect(page.get_by_role("heading", name="There is no run ./nothing.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Run ./nothing not found.")).to_be_visible()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

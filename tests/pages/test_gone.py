@@ -15,7 +15,7 @@ VIEWS = {  # address -> what is there when all of the run has come, and what is 
     "tensor?": ([".tensor-table"], "No tensors in the selected runs"),
     "graph?run=./gone": (
         [".graph-drawing [data-id]", ".graph-outline li", ".graph-finder option[value=Conv2D]"],
-        "There is no run ./gone.",
+        "Run ./gone not found.",
     ),
     "lineage?": ([".axes path.run"], "No lineage yet"),
     "landscape?": ([".landscape-chart", ".loss-plot path"], "No loss landscapes in the selected runs"),

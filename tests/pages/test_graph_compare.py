@@ -185,7 +185,7 @@ def test_both_drawings_begin_at_one_height_however_many_choices_there_are(
 
 def test_a_run_that_is_not_there_is_said_to_be_missing(page: Any, serve: Any, base: Any) -> None:
     page.goto(f"{serve(base)}graph?{PAIR}&run2=./nothing")
-    expect(page.get_by_text("There is no run ./nothing.")).to_be_visible()
+    expect(page.get_by_text("Run ./nothing not found.")).to_be_visible()
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])

@@ -53,12 +53,12 @@ def test_an_address_that_names_what_is_not_there_is_told_so(
 ) -> None:
     refusals.add(404)
     page = graph("run=./job&dump=./job/nosuch")
-    expect(notes(page)).to_contain_text("There is no dump ./job/nosuch.")
+    expect(notes(page)).to_contain_text("Dump ./job/nosuch not found.")
     page = graph("run=./job&node=Default/zzz")
-    expect(page.get_by_text("There is no node Default/zzz in this graph.")).to_be_visible()
+    expect(page.get_by_text("Node Default/zzz not found in this graph.")).to_be_visible()
     page = graph("run=./job&node=Gradients")
     expect(page).to_have_url(re.compile(r"node=\d+"))
-    expect(page.get_by_text("There is no node")).to_be_hidden()
+    expect(page.get_by_text("not found in this graph")).to_be_hidden()
 
 
 def test_a_dump_of_another_network_is_not_called_healthy(graph: Callable[..., Any]) -> None:

@@ -88,7 +88,7 @@ def test_a_run_that_is_pointed_at_in_the_panel_stands_out(page: Any, samples: An
     page.goto(f"{samples}scalar?runs=lenet,landscape&q=loss&s=0")
     loss = chart("loss/auto")
     loss.until(lambda traces: len(traces) == 2)
-    panel = page.get_by_role("complementary", name="Runs to show")
+    panel = page.get_by_role("complementary", name="Charted runs")
     panel.get_by_text("landscape", exact=True).hover()
     faded = loss.element.locator(".trace.faded")
     expect(faded).to_have_count(1)

@@ -148,10 +148,10 @@ def test_what_no_page_draws_is_listed_and_rare_tiles_need_data(
     table = page.get_by_role("region", name="Recorded and not drawn")
     expect(table.get_by_role("row").nth(1)).to_contain_text("meshmesh_VERTEX")
     expect(tile(page, "PR curves")).to_contain_text("average precision 0.4132")
-    expect(tile(page, "Sounds")).to_contain_text("8000 Hz")
+    expect(tile(page, "Audio")).to_contain_text("8000 Hz")
     page.goto(f"{url}overview?run=./x")
     expect(tile(page, "Scalars")).to_be_visible()
-    expect(tile(page, "Sounds")).to_be_hidden()
+    expect(tile(page, "Audio")).to_be_hidden()
     expect(page.get_by_role("region", name="Recorded and not drawn")).to_have_count(0)
 
 

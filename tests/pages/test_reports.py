@@ -58,7 +58,7 @@ def test_a_card_is_pinned_live_and_frozen_and_the_report_is_one_file(
 
 def test_a_text_is_written_and_never_over_that_of_another(page: Page, report: str) -> None:
     open_report(page, report)
-    page.get_by_role("button", name="Write a text").click()
+    page.get_by_role("button", name="Add text").click()
     box = page.get_by_label("Text of the report")
     box.fill("# Seen <img src=x onerror=alert(1)>")
     box.press("Control+Enter")

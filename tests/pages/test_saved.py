@@ -86,7 +86,7 @@ def test_a_name_that_is_taken_is_said_and_changes_nothing(page: Any, url: Any) -
     views.get_by_role("button", name="Rename first").click()
     views.get_by_role("textbox", name="New name for first").fill("second")
     page.keyboard.press("Enter")
-    expect(views.get_by_role("alert")).to_have_text("There is already a saved view second.")
+    expect(views.get_by_role("alert")).to_have_text("A saved view named second already exists.")
     expect(views.get_by_role("textbox", name="New name for first")).to_have_value("second")
 
 
@@ -119,7 +119,7 @@ def test_a_narrow_window_holds_the_whole_list(page: Any, url: Any) -> None:
 
 def test_a_page_opens_with_its_default_settings_until_they_are_forgotten(page: Any, url: Any) -> None:
     page.goto(f"{url}scalar?runs=lenet&s=0.9&sk=gaussian&x=wall")
-    opened(page).get_by_role("button", name="Open this page with these settings").click()
+    opened(page).get_by_role("button", name="Use as default for this page").click()
     expect(box(page).get_by_role("status")).to_have_text("These settings are the page’s default now.")
     page.goto(f"{url}scalar")
     expect(page).to_have_url(f"{url}scalar?s=0.9&sk=gaussian&x=wall")
@@ -131,8 +131,8 @@ def test_a_page_opens_with_its_default_settings_until_they_are_forgotten(page: A
     page.goto(f"{url}scalar")
     expect(page.get_by_role("combobox", name="X axis")).to_have_value("step")
     expect(page).to_have_url(f"{url}scalar")
-    opened(page).get_by_role("button", name="Numbers and refreshing…").click()
-    dialog = page.get_by_role("dialog", name="Numbers and refreshing")
+    opened(page).get_by_role("button", name="Preferences…").click()
+    dialog = page.get_by_role("dialog", name="Preferences")
     dialog.get_by_role("combobox", name="Significant digits").select_option("8")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)

@@ -102,7 +102,7 @@ def test_the_panel_says_it_beside_charts_of_what_is_read(
     page: Any, half_read: Any, executor: Any, chart: Any
 ) -> None:
     page.goto(half_read + "scalar")
-    panel = page.get_by_role("complementary", name="Runs to show")
+    panel = page.get_by_role("complementary", name="Charted runs")
     expect(panel).to_contain_text("Reading files: 50%")
     chart("loss").until(lambda traces: {trace["name"] for trace in traces} == {"fast"})
     executor.go_on()

@@ -101,8 +101,8 @@ def test_scalars_that_are_not_finite_are_named_beside_the_alerts(tmp_path: Path)
             record.add_value("scalar", "fine", 1.0)
             record.record(step)
     page, _ = report(tmp_path, "./run")
-    assert "loss: 5 of 20 points are not finite, the first at step 15 (NaN)." in page.text
-    assert "rate: 1 of 20 points is not finite, at step 3 (" in page.text
+    assert "loss: 5 of 20 points are non-finite, the first at step 15 (NaN)." in page.text
+    assert "rate: 1 of 20 points is non-finite, at step 3 (" in page.text
     assert "fine: 0" not in page.text
 
 
