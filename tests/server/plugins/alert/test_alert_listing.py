@@ -100,6 +100,16 @@ def test_a_stretch_that_is_not_finite_is_one_alert(
     assert newest["ongoing"] is False  # the run has finished
 
 
+def test_points_that_a_restart_replaced_are_said_to_be_replaced(
+    ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
+    train("a", loss=[1.0, math.nan, math.nan])
+    assert [alert["replaced"] for alert in ask(total(1))["alerts"]] == [False]
+    train("a", loss=[2.0, 3.0, 4.0], first=1)
+    answer = ask(lambda answer: any(alert["replaced"] for alert in answer["alerts"]))
+    assert [(alert["step"], alert["replaced"]) for alert in answer["alerts"]] == [(1, True)]
+
+
 def test_rules_of_people_find_what_is_there_already_and_what_comes(
     client: Any, ask: Callable[..., Any], train: Callable[..., Any]
 ) -> None:

@@ -228,6 +228,7 @@ def alert_list(
         {
             **_shown(source, row, rules.get(source.rule)),
             **_dump_json(source, row, snapshot.runs.get(source.run), known),
+            "replaced": _is_replaced(source, row, snapshot.runs.get(source.run)),
         }
         for source, row in _located(chosen, newest)
     ]
@@ -248,6 +249,17 @@ def _dump_json(source: Source, row: int, run: Run | None, known: Container[str])
     relative = source.contents[row].dump if source.contents else ""
     dump = dump_id(run, relative, known) if run else None
     return {"dump": dump, "dump_rank": (run.rank or 0) if run and dump else None}
+
+
+def _is_replaced(source: Source, row: int, run: Run | None) -> bool:
+    """Return True if a restart recorded another value for the first step of an alert's points."""
+    series = run.scalars.get(source.tag) if run else None
+    if source.values is None or series is None:
+        return False
+    line, step = series.line(), source.steps[row]
+    at = int(np.searchsorted(line.steps, step))
+    kept = at < len(line.steps) and line.steps[at] == step
+    return not (kept and np.array_equal(line.values[at], source.values[row], equal_nan=True))
 
 
 def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:

@@ -23,6 +23,7 @@ import { notificationState } from "./notifications.js";
  * @property {string | null} tag
  * @property {number | string | null} value of the first point; text when it is not finite
  * @property {number} count points
+ * @property {boolean} replaced a restart recorded other values for these steps
  * @property {boolean} ongoing
  * @property {string | null} [dump] id of the dump of this step
  * @property {number | null} [dump_rank]

@@ -143,6 +143,7 @@ function alertRow(app, alert, fresh) {
     alert.count > 1 && !alert.stray
       ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count })
       : null,
+    alert.replaced ? t("alert.replaced") : null,
   ].filter((fact) => fact !== null);
   const element = h(
     "li",
