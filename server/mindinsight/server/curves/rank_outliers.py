@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.curves.bands import Cells, cells
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
@@ -191,6 +192,7 @@ class Differences:
         for row in rows.tolist():
             begin, end = (int(edges[number]) for number in stretch[row])
             begin = self._onset(row, begin, end, int(edges[1]))
+            end = self._end(row, begin, end, int(edges[1]))
             if (stray := self._lasting(row, begin, end)) is not None:
                 strays.append((float(best[row]), stray))
         return strays
@@ -215,6 +217,16 @@ class Differences:
             return begin
         below = np.concatenate(([0.0], np.cumsum(clipped)))
         return int(candidates[np.argmax(np.abs(below[end] - below[candidates]) / np.sqrt(end - candidates))])
+
+    def _end(self, row: int, begin: int, end: int, near: int) -> int:
+        """Return the column before which the difference is clearest, near ``end``."""
+        candidates = np.arange(max(end - near, begin + 2), min(end + near, self.columns) + 1)
+        if end == self.columns or not len(candidates):
+            return end
+        clipped = np.clip(np.nan_to_num(self.scaled[row]), -_CLIP, _CLIP)
+        sums = np.concatenate(([0.0], np.cumsum(clipped)))
+        sizes = np.abs(sums[candidates] - sums[begin]) / np.sqrt(candidates - begin)
+        return int(candidates[np.argmax(sizes)])
 
     def spikes(self, lasting: list[Stray]) -> list[tuple[float, Stray]]:
         """Single steps, or few in a row, at which a curve is beyond what may be expected of the others."""
@@ -294,31 +306,119 @@ _CELLS: Final = 2_000_000  # ranks x columns that are looked at: half a second
 FEWEST_STEPS: Final = 16  # below which only NaN and silence are said
 _SILENT_POINTS: Final = 10
 _SILENT_SHARE: Final = 0.05  # of a rank's points
+_PLENTY: Final = 10  # times the median, from which on percent are hard to read
+_GAPS: Final = 8  # of missing ranks that are named; the count tells how many there are
 
 
-def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
-    """All that is wrong with ``curves`` (ascending steps, values), by row; nothing for fewer than two."""
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is wrong with curves, by row, and which of them were compared with others."""
+
+    strays: tuple[Stray, ...] = ()
+    compared: frozenset[int] = frozenset()  # rows with at least FEWEST_STEPS finite steps that others have
+
+    def claims(self, ranks: Sequence[int | None], job: Sequence[int | None]) -> list[Claim]:
+        """Return what is known of ``ranks`` [r], whose curves these are, of the ranks of ``job``."""
+        claims = [stray_claim(stray, ranks) for stray in self.strays]
+        faulty = {row for stray in self.strays for row in (stray.row, stray.other)}
+        short = [row for row in range(len(ranks)) if row not in self.compared and row not in faulty]
+        unknown = missing_ranks([rank for rank in job if rank is not None])
+        if short:
+            facts = {"n": len(short), "fewest": FEWEST_STEPS}
+            unknown.append(Claim("claim.rank.too_few", "unknown", facts, _evidence(ranks, short)))
+        if len(job) > len(ranks):
+            facts = {"n": len(job) - len(ranks), "total": len(job)}
+            unknown.append(Claim("claim.rank.not_recorded", "unknown", facts))
+        if not claims and not unknown:
+            return [Claim("claim.rank.alike", "clear", {"n": len(ranks)})]
+        return claims + unknown
+
+
+def _evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict[str, Any], ...]:
+    return tuple({"row": row, "rank": ranks[row]} for row in rows)
+
+
+def stray_claim(stray: Stray, ranks: Sequence[int | None] = ()) -> Claim:
+    """Return the claim about one curve, or about two that differ from each other."""
+    rows = [stray.row] if stray.other is None else [stray.row, stray.other]
+    evidence = _evidence(ranks, rows) if ranks else ()
+    facts: dict[str, Any] = {"step": stray.step}
+    if stray.relative is not None:
+        facts["by"] = _amount(stray.relative)
+    if stray.kind == "lasting":
+        ended = stray.last_step is not None
+        facts |= {"last": stray.last_step} if ended else {}
+        name = "pair" if stray.other is not None else "differs"
+        return Claim(f"claim.rank.{name}_until" if ended else f"claim.rank.{name}", "found", facts, evidence)
+    if stray.kind == "silent":
+        return Claim("claim.rank.silent", "found", facts, evidence)
+    facts["n"] = stray.count
+    if stray.kind == "not_finite":
+        return Claim("claim.rank.non_finite", "found", facts, evidence)
+    if stray.period is not None:
+        return Claim("claim.rank.spikes_every", "found", {**facts, "period": stray.period}, evidence)
+    return Claim("claim.rank.spikes", "found", facts, evidence)
+
+
+def _amount(relative: float) -> Claim:
+    """Return a share of the median as part of a claim: in percent, or how many times the median it is."""
+    if relative >= _PLENTY:
+        return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
+    name = "claim.part.rank_less" if relative < 0 else "claim.part.rank_more"
+    return Claim(name, "note", {"percent": float(f"{100 * abs(relative):.2g}")})
+
+
+def missing_ranks(ranks: Collection[int], recorded: int = 0) -> list[Claim]:
+    """Return the claim that ranks have no data, up to the highest or to the number that was ``recorded``."""
+    total = max([recorded, *(rank + 1 for rank in ranks)], default=0)
+    count = total - len(set(ranks))
+    if not ranks or not count:
+        return []
+    facts = {"n": count, "total": total, "ranks": _gaps(sorted(set(ranks)), total)}
+    return [Claim("claim.health.missing_ranks", "unknown", facts)]
+
+
+def _gaps(numbers: Sequence[int], total: int) -> list[str]:
+    """Return the first gaps below ``total`` between ascending numbers: "3" or "5–7", with "…" for more."""
+    gaps = [(a + 1, b - 1) for a, b in pairwise([-1, *numbers, total]) if b - a > 1]
+    names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
+    return names if len(names) <= _GAPS else [*names[:_GAPS], "…"]
+
+
+def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
+    """Return what is wrong with ``curves`` (ascending steps, values); nothing is known of fewer than two."""
     alive = [row for row, (steps, _) in enumerate(curves) if len(steps)]
     if len(alive) < 2:
-        return []
+        return Judgement()
     longest = max(len(curves[row][0]) for row in alive)
     grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # what follows is about shares
-    all_strays = [*_not_finite(grid), *_silent(curves, alive)]
+    all_strays = [*_not_finite(grid, curves), *_silent(curves, alive)]
     if len(grid.steps) >= FEWEST_STEPS:
         all_strays += _different(grid)
-    return sorted(all_strays, key=lambda stray: (stray.row, stray.step))
+    there = ~np.isnan(grid.mean)
+    common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
+    compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
+    return Judgement(tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step))), compared)
 
 
-def _not_finite(grid: Cells) -> list[Stray]:
+def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
+    """Return all that is wrong with ``curves`` (ascending steps, values), by row."""
+    return list(judge(curves).strays)
+
+
+def _not_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:
+    """Curves that are not finite where most others are; values that are so in most of them do not count."""
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
-    rows = np.flatnonzero(alone.any(axis=1))
-    return [
-        Stray(int(row), "not_finite", int(grid.steps[np.argmax(alone[row])]), count=int(grid.bad[row].sum()))
-        for row in rows
-    ]
+    found = []
+    for row in np.flatnonzero(alone.any(axis=1)).tolist():
+        steps, values = curves[row]
+        inside = np.flatnonzero((steps >= grid.steps[np.argmax(alone[row])]) & ~np.isfinite(values))
+        step = int(steps[inside[0]]) if len(inside) else int(grid.steps[np.argmax(alone[row])])
+        found.append(Stray(row, "not_finite", step, count=int(grid.bad[row][alone[row]].sum())))
+    return found
 
 
 def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Stray]:
