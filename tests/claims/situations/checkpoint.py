@@ -91,3 +91,23 @@ def tensor_that_was_cut(folder: Path) -> Question:
 @situation(never=["claim.checkpoint.no_common_tensor", "claim.checkpoint.non_finite"])
 def checkpoints_with_one_common_tensor(folder: Path) -> Question:
     return series(folder, {"a": ONES, "b": ONES}, {"b": 2 * ONES, "c": ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.damaged"],
+    never=["claim.checkpoint.finite", "claim.checkpoint.frozen", "claim.checkpoint.non_finite"],
+)
+def tensor_whose_bytes_were_overwritten(folder: Path) -> Question:
+    """The values of an uncompressed tensor are finite, and not those that were saved."""
+    values = np.arange(40_000.0)
+    question = series(folder, {"a": values, "b": ONES}, {"a": values + 1, "b": ONES})
+    damaged = bytearray((folder / "net-2.npz").read_bytes())
+    damaged[200_000:200_080] = damaged[100_000:100_080]
+    (folder / "net-2.npz").write_bytes(damaged)
+    return question
+
+
+@situation(makes=["claim.checkpoint.finite", "claim.checkpoint.frozen"], never=["claim.checkpoint.damaged"])
+def large_tensors_that_are_whole(folder: Path) -> Question:
+    values = np.arange(40_000.0)
+    return series(folder, {"a": values, "b": ONES}, {"a": values + 1, "b": ONES})

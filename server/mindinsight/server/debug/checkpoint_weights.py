@@ -89,6 +89,17 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
         yield error
 
 
+def damaged_files(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[int]:
+    """Yield the places of the files that are damaged as a whole, each read once."""
+    for at, damaged in enumerate(spread(_is_damaged, [file.path for file in files], executor)):
+        if damaged:
+            yield at
+
+
+def _is_damaged(path: Path) -> bool:
+    return any(True for _ in damage_of(open_weights(path)))
+
+
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
@@ -289,9 +300,19 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
         yield from rows
 
 
-def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
-    """Return what all rows of a timeline say; ``checkpoints`` are the names of its columns."""
+def timeline_claims(
+    rows: Sequence[TimelineRow], checkpoints: Sequence[str], damaged: Sequence[int] = ()
+) -> list[Claim]:
+    """Return what all rows of a timeline say.
+
+    ``checkpoints`` are the names of its columns, of which those at ``damaged`` have bytes that their checksum
+    contradicts.
+    """
     claims = []
+    if damaged:
+        values = {"n": len(damaged), "names": _few([checkpoints[at] for at in damaged])}
+        evidence = tuple({"checkpoint": checkpoints[at]} for at in damaged[:_NAMED])
+        claims.append(Claim("claim.checkpoint.damaged", "found", values, evidence))
     broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
     if broken:
         at = min(broken.values())
@@ -309,7 +330,7 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
     if not compared:
         return [*claims, Claim("claim.checkpoint.no_common_tensor", "unknown")]
     frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
-    if frozen:
+    if frozen and not damaged:
         values = {"n": len(frozen), "count": len(compared), "names": _few(frozen)}
         claims.append(Claim("claim.checkpoint.frozen", "note", values))
     return claims
