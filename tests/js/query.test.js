@@ -89,3 +89,12 @@ test("what is not a number is in no order", () => {
 test("the names that are compared are known before values are", () => {
   assert.deepEqual(namesIn(parseQuery("lenet loss<0.1 /x/ lr>=1e-3")), ["loss", "lr"]);
 });
+
+test("a state is found by the page's own word for it, and by the English one", () => {
+  const words = { failed: "失败", finished: "已完成" };
+  const state = (_, name) => (name === "state" ? "failed" : undefined);
+  const finds = (text) => matchesQuery(parseQuery(text), run, state, words);
+  assert.ok(finds("失败") && finds("failed") && finds("state=失败") && finds("state=failed"));
+  assert.ok(finds("state!=已完成"));
+  assert.ok(!finds("已完成") && !finds("state=已完成") && !finds("state!=失败"));
+});

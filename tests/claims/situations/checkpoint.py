@@ -111,3 +111,15 @@ def tensor_whose_bytes_were_overwritten(folder: Path) -> Question:
 def large_tensors_that_are_whole(folder: Path) -> Question:
     values = np.arange(40_000.0)
     return series(folder, {"a": values, "b": ONES}, {"a": values + 1, "b": ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.finite", "claim.checkpoint.frozen_all"], never=["claim.checkpoint.frozen"]
+)
+def checkpoints_in_which_nothing_moves(folder: Path) -> Question:
+    return series(folder, {"a": ONES, "b": ONES}, {"a": ONES, "b": ONES})
+
+
+@situation(makes=["claim.checkpoint.frozen"], never=["claim.checkpoint.frozen_all"])
+def one_of_two_tensors_moves(folder: Path) -> Question:
+    return series(folder, {"a": ONES, "b": ONES}, {"a": ONES, "b": 2 * ONES})

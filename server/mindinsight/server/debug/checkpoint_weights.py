@@ -332,7 +332,8 @@ def timeline_claims(
     frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
     if frozen and not damaged:
         values = {"n": len(frozen), "count": len(compared), "names": _few(frozen)}
-        claims.append(Claim("claim.checkpoint.frozen", "note", values))
+        key = "claim.checkpoint.frozen_all" if len(frozen) == len(compared) else "claim.checkpoint.frozen"
+        claims.append(Claim(key, "note", values))
     return claims
 
 

@@ -514,9 +514,12 @@ def _how(row: Row) -> Claim:
         index = np.unravel_index(measures.largest, target.shape)
         values: dict[str, Any] = {"differing": measures.differing, "all": measures.count + measures.apart}
         values["index"] = str([int(i) for i in index])
+        only = values["all"] == 1
         if measures.apart:
-            return Claim("claim.part.non_finite_at", "note", values)
-        return Claim("claim.part.values_at", "note", values | {"amount": measures.max_absolute})
+            key = "claim.part.only_value_non_finite" if only else "claim.part.non_finite_at"
+            return Claim(key, "note", values)
+        key = "claim.part.only_value_at" if only else "claim.part.values_at"
+        return Claim(key, "note", values | {"amount": measures.max_absolute})
     if row.compared.same_checksum is False:
         return Claim("claim.part.checksums", "note")
     if _sizes_differ(row):
