@@ -123,3 +123,14 @@ def checkpoints_in_which_nothing_moves(folder: Path) -> Question:
 @situation(makes=["claim.checkpoint.frozen"], never=["claim.checkpoint.frozen_all"])
 def one_of_two_tensors_moves(folder: Path) -> Question:
     return series(folder, {"a": ONES, "b": ONES}, {"a": ONES, "b": 2 * ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.non_finite"], never=["claim.checkpoint.unreadable", "claim.checkpoint.finite"]
+)
+def a_scalar_that_breaks_beside_a_text(folder: Path) -> Question:
+    return series(
+        folder,
+        {"a": np.array(1.0), "note": np.array(["x"])},
+        {"a": np.array(np.nan), "note": np.array(["y"])},
+    )

@@ -700,3 +700,21 @@ def a_graph_against_pynative_with_a_wrong_operator(folder: Path) -> Question:
 def another_cell_of_the_same_innermost_name(folder: Path) -> Question:
     """The convolution of the decoder is not that of a head, whatever their values are."""
     return in_both_modes(folder, "head-Head", by=0.5)
+
+
+def of_one_value(folder: Path, target: Any, reference: Any) -> Question:
+    calls = [
+        {"Module.a.ReLU.forward.0": {"inputs": [array(1)], "outputs": [np.asarray(value)]}}
+        for value in (target, reference)
+    ]
+    return compared(folder, *calls)
+
+
+@situation(["claim.dump.introduced", "claim.dump.newly_non_finite"], AGREE, 1)
+def nan_in_the_only_value(folder: Path) -> Question:
+    return of_one_value(folder, np.float32([np.nan]), np.float32([1]))
+
+
+@situation(["claim.dump.introduced"], [*AGREE, "claim.dump.newly_non_finite"], 1)
+def large_integers_without_dimensions(folder: Path) -> Question:
+    return of_one_value(folder, np.array([2**60 + 1]), np.array([2**60]))

@@ -21,7 +21,7 @@ RANK = [
     f"claim.rank.{name}"
     for name in (
         *("differs", "differs_until", "pair", "pair_until", "spikes", "spikes_every", "silent", "non_finite"),
-        *("alike", "too_few", "not_recorded"),
+        *("alike", "too_few", "not_recorded", "spread"),
     )
 ]
 COMPARED = [
@@ -57,6 +57,44 @@ def four(change: Callable[[np.ndarray[Any, Any]], None]) -> dict[int, list[float
 @situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
 def four_ranks_alike(folder: Path) -> Question:
     return ranks(folder, four(lambda values: None))
+
+
+def two_groups(levels: Sequence[float]) -> dict[int, list[float]]:
+    return {rank: (level * np.array(noisy(rank))).tolist() for rank, level in enumerate(levels)}
+
+
+@situation(makes=["claim.rank.spread"], never=but(RANK, "spread"))
+def two_ranks_against_two(folder: Path) -> Question:
+    """None of them differs from most of the others, and they are not alike."""
+    return ranks(folder, two_groups([1, 1, 1.5, 1.5]))
+
+
+@situation(makes=["claim.rank.alike"], never=["claim.rank.spread", "claim.rank.differs"])
+def ranks_of_nearly_one_level(folder: Path) -> Question:
+    return ranks(folder, two_groups([1, 1.001, 0.999, 1]))
+
+
+@situation(makes=["claim.health.spread"], never=["claim.health.alike", "claim.health.differs"])
+def health_of_two_ranks_against_two(folder: Path) -> Question:
+    question = ranks(folder, two_groups([1, 1, 1.5, 1.5]))
+    return Question(base=question.base, request="/v2/answers/health?job=./job", page="job?job=job")
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.spread"])
+def health_of_ranks_of_nearly_one_level(folder: Path) -> Question:
+    question = ranks(folder, two_groups([1, 1.001, 0.999, 1]))
+    return Question(base=question.base, request="/v2/answers/health?job=./job")
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def one_rank_is_not_zero(folder: Path) -> Question:
+    """No share of a median of 0 can be given."""
+    return ranks(folder, {rank: [1e-12 * (rank == 3)] * 100 for rank in range(4)})
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def a_rank_of_the_other_sign(folder: Path) -> Question:
+    return ranks(folder, two_groups([1, 1, -1, 1]))
 
 
 @situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))

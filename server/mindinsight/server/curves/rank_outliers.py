@@ -306,6 +306,8 @@ _CELLS: Final = 2_000_000  # ranks x columns that are looked at: half a second
 FEWEST_STEPS: Final = 16  # below which only NaN and silence are said
 _SILENT_POINTS: Final = 10
 _SILENT_SHARE: Final = 0.05  # of a rank's points
+_SPREAD_NOISE: Final = 20.0  # standard errors of a median: steps are not independent
+_NO_SHARE: Final = 1e9  # times the median, from which on it counts as 0
 _PLENTY: Final = 10  # times the median, from which on percent are hard to read
 _GAPS: Final = 8  # of missing ranks that are named; the count tells how many there are
 
@@ -316,6 +318,9 @@ class Judgement:
 
     strays: tuple[Stray, ...] = ()
     compared: frozenset[int] = frozenset()  # rows with at least FEWEST_STEPS finite steps that others have
+    spread: float = (
+        0.0  # lasting difference of the lowest and the highest, as share of the median; 0 for noise
+    )
 
     def claims(self, ranks: Sequence[int | None], job: Sequence[int | None]) -> list[Claim]:
         """Return what is known of ``ranks`` [r], whose curves these are, of the ranks of ``job``."""
@@ -329,6 +334,8 @@ class Judgement:
         if len(job) > len(ranks):
             facts = {"n": len(job) - len(ranks), "total": len(job)}
             unknown.append(Claim("claim.rank.not_recorded", "unknown", facts))
+        if not claims and self.spread:
+            unknown.append(Claim("claim.rank.spread", "unknown", {"by": _amount(self.spread)}))
         if not claims and not unknown:
             return [Claim("claim.rank.alike", "clear", {"n": len(ranks)})]
         return claims + unknown
@@ -362,6 +369,8 @@ def stray_claim(stray: Stray, ranks: Sequence[int | None] = ()) -> Claim:
 
 def _amount(relative: float) -> Claim:
     """Return a share of the median as part of a claim: in percent, or how many times the median it is."""
+    if abs(relative) >= _NO_SHARE:
+        return Claim("claim.part.rank_from_zero", "note")
     if relative >= _PLENTY:
         return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
     name = "claim.part.rank_less" if relative < 0 else "claim.part.rank_more"
@@ -399,7 +408,24 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
     there = ~np.isnan(grid.mean)
     common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
     compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
-    return Judgement(tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step))), compared)
+    ordered = tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step)))
+    return Judgement(ordered, compared, 0.0 if ordered else _spread(grid.mean[sorted(compared)]))
+
+
+def _spread(values: Doubles) -> float:
+    """Lasting difference of the highest and the lowest of curves [r, c], as share of the median; 0 for noise.
+
+    Of two groups of equal size none is an outlier, although they differ from each other.
+    """
+    if len(values) < 3:
+        return 0.0
+    middle = median(values)
+    apart = values - middle
+    offsets = row_medians(apart)
+    noise = 1.4826 * float(np.nanmedian(np.abs(apart - offsets[:, None]))) / math.sqrt(values.shape[1])
+    spread = float(np.nanmax(offsets) - np.nanmin(offsets))
+    size = max(float(np.nanmedian(np.abs(middle))), 1e-300)
+    return spread / size if spread > max(_LEAST_LASTING * size, _SPREAD_NOISE * noise) else 0.0
 
 
 def strays(curves: Sequence[tuple[Ints, Floats]]) -> list[Stray]:

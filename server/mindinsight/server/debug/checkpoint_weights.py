@@ -130,7 +130,7 @@ def _measure_batch(path: Path, names: Sequence[str]) -> list[WeightStatistics]:
 
 
 def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
-    if weight.dtype == "str" or weight.error is not None:
+    if weight.dtype.startswith("str") or weight.error is not None:
         return WeightStatistics(weight, None, weight.error)
     try:
         return WeightStatistics(weight, measure_values(file.values(weight.name)))
@@ -159,7 +159,7 @@ def _read_and_compared(
     before, now = file.values(name), other.values(name)
     if before.shape != now.shape:
         return WeightDifference(name, "shape", first, second)
-    text = "str" in (first.dtype, second.dtype)
+    text = any(weight.dtype.startswith("str") for weight in (first, second))  # "str32" of NumPy
     if first.dtype != second.dtype:
         return WeightDifference(
             name, "type", first, second, None if text else measure_value_pair(now, before)

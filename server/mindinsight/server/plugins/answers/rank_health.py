@@ -84,11 +84,13 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
     """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
     rank_strays = []
     compared: dict[str, list[int]] = {}
+    spread = []
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
         judgement = judge([(line.steps, line.values) for line in lines])
         compared[tag] = [rows[row] for row in judgement.compared]
+        spread += [tag] if judgement.spread else []
         for stray in judgement.strays:
             other = None if stray.other is None else rows[stray.other]
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
@@ -97,16 +99,20 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
-        tuple(health_claims(ranks, compared, rank_strays)),
+        tuple(health_claims(ranks, compared, rank_strays, spread)),
     )
 
 
 def health_claims(
-    ranks: Sequence[Run], compared: Mapping[str, Collection[int]], rank_strays: Sequence[RankStray]
+    ranks: Sequence[Run],
+    compared: Mapping[str, Collection[int]],
+    rank_strays: Sequence[RankStray],
+    spread: Sequence[str] = (),
 ) -> list[Claim]:
     """Return the claims about a job: ranks by their worst fault, then what cannot be known.
 
     ``compared`` has the places of the ranks that were compared, for each scalar that was looked at.
+    ``spread`` has the scalars in which ranks differ and none is an outlier.
     """
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
@@ -125,6 +131,8 @@ def health_claims(
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
     unknown = [*_missing(ranks), *_not_compared(ranks, compared, faulty)]
     common = [tag for tag, rows in compared.items() if len(rows) == len(ranks)]
+    if spread and not claims:
+        unknown.append(Claim("claim.health.spread", "unknown", {"tags": list(spread)}))
     if not claims and not unknown and common:
         claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
     return claims + unknown
