@@ -178,11 +178,11 @@ test("a scatter matrix has a cell for each pair of what matters and the objectiv
 });
 
 test("a column that no row has is not the same in all of them", () => {
-  const columns = ["lr", "seed", "acc"].map((key) => ({ key }));
-  const compared = (/** @type {Record<string, any>[]} */ ...rows) => {
+  const keys = ["lr", "seed", "acc"].map((key) => ({ key }));
+  const compared = (/** @type {Record<string, any>[]} */ ...all) => {
     const { differ, claims } = comparedColumns(
-      columns,
-      rows.map((values) => ({ values })),
+      keys,
+      all.map((values) => ({ values })),
     );
     return [differ.map(({ key }) => key), claims.map(({ key, values }) => [key, values.n])];
   };

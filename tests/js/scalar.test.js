@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { comparedSettings } from "../../web/mindinsight/web/static/js/views/scalar/compare_tables.js";
 import { comparable } from "../../web/mindinsight/web/static/js/views/scalar/compare.js";
 import { closest } from "../../web/mindinsight/web/static/js/views/scalar/nearest.js";
 import { figure } from "../../web/mindinsight/web/static/js/views/scalar/figure.js";
@@ -387,17 +386,4 @@ test("the place that was clicked is a line, on any axis", () => {
   assert.deepEqual(at("at=0"), []); // before the first point: it would stretch the axis
   assert.deepEqual(at("at=101"), []);
   assert.deepEqual(at(""), []);
-});
-
-test("a setting that a run did not record neither differs nor is the same", () => {
-  const compared = (/** @type {Record<string, any>[]} */ ...runs) => {
-    const { names, claims } = comparedSettings(runs.map((hyper) => ({ hyper })));
-    return [names, claims.map(({ key }) => key.replace("claim.compare.", ""))];
-  };
-  assert.deepEqual(compared({ lr: 1 }, { lr: 1 }), [[], ["same_settings"]]);
-  assert.deepEqual(compared({ lr: 1, seed: 1 }, { lr: 2 }), [
-    ["lr", "seed"],
-    ["settings_differ", "settings_partly"],
-  ]);
-  assert.deepEqual(compared({}, {}), [[], ["no_settings"]]);
 });

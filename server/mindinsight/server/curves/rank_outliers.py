@@ -438,13 +438,13 @@ def _not_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[Stra
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
-    found = []
+    broken = []
     for row in np.flatnonzero(alone.any(axis=1)).tolist():
         steps, values = curves[row]
         inside = np.flatnonzero((steps >= grid.steps[np.argmax(alone[row])]) & ~np.isfinite(values))
         step = int(steps[inside[0]]) if len(inside) else int(grid.steps[np.argmax(alone[row])])
-        found.append(Stray(row, "not_finite", step, count=int(grid.bad[row][alone[row]].sum())))
-    return found
+        broken.append(Stray(row, "not_finite", step, count=int(grid.bad[row][alone[row]].sum())))
+    return broken
 
 
 def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Stray]:

@@ -201,7 +201,7 @@ def _keys(
     same_numbers = _same_numbers(targets, references)
     scopes = _same_scopes(targets, references)
 
-    def place(group: Group) -> Hashable:
+    def in_scopes(group: Group) -> Hashable:
         path = scopes.get(_scopes(group))
         return None if path is None else _place(group, path)
 
@@ -223,7 +223,7 @@ def _keys(
         ("name", in_graph, in_graph),
         ("name", named, named),
         ("alike", plain, plain),
-        ("place", place, lambda group: _place(group, _scopes(group))),
+        ("place", in_scopes, lambda group: _place(group, _scopes(group))),
     )
 
 
@@ -233,7 +233,7 @@ def _same_scopes(targets: Sequence[Group], references: Sequence[Group]) -> dict[
     It is the same, or the only one that ends in the same way: a network may lie within another cell.
     """
     ours, theirs = ({_scopes(group) for group in side} - {()} for side in (targets, references))
-    found = {path: path for path in ours & theirs}
+    same = {path: path for path in ours & theirs}
     ends: dict[str, tuple[list[Scopes], list[Scopes]]] = defaultdict(lambda: ([], []))
     for side, paths in enumerate((ours - theirs, theirs - ours)):
         for path in paths:
@@ -243,8 +243,8 @@ def _same_scopes(targets: Sequence[Group], references: Sequence[Group]) -> dict[
             continue
         pairs = [(path, other) for path in paths for other in others if _ends_alike(path, other)]
         counts = Counter(path for path, _ in pairs), Counter(other for _, other in pairs)
-        found |= {path: other for path, other in pairs if counts[0][path] == counts[1][other] == 1}
-    return found
+        same |= {path: other for path, other in pairs if counts[0][path] == counts[1][other] == 1}
+    return same
 
 
 def _ends_alike(path: Scopes, other: Scopes) -> bool:
