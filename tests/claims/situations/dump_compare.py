@@ -702,17 +702,16 @@ def another_cell_of_the_same_innermost_name(folder: Path) -> Question:
     return in_both_modes(folder, "head-Head", by=0.5)
 
 
-def of_one_value(folder: Path, target: Any, reference: Any) -> Question:
-    calls = [
-        {"Module.a.ReLU.forward.0": {"inputs": [array(1)], "outputs": [np.asarray(value)]}}
-        for value in (target, reference)
-    ]
-    return compared(folder, *calls)
+def of_one_value(folder: Path, target: Array, reference: Array) -> Question:
+    def calls(value: Array) -> Net:
+        return {"Module.a.ReLU.forward.0": {"inputs": [array(1)], "outputs": [value]}}
+
+    return compared(folder, calls(target), calls(reference))
 
 
 @situation(["claim.dump.introduced", "claim.dump.newly_non_finite"], AGREE, 1)
 def nan_in_the_only_value(folder: Path) -> Question:
-    return of_one_value(folder, np.float32([np.nan]), np.float32([1]))
+    return of_one_value(folder, np.array([np.nan], np.float32), np.array([1], np.float32))
 
 
 @situation(["claim.dump.introduced"], [*AGREE, "claim.dump.newly_non_finite"], 1)

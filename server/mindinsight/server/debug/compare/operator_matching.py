@@ -235,8 +235,8 @@ def _same_scopes(targets: Sequence[Group], references: Sequence[Group]) -> dict[
     ours, theirs = ({_scopes(group) for group in side} - {()} for side in (targets, references))
     same = {path: path for path in ours & theirs}
     ends: dict[str, tuple[list[Scopes], list[Scopes]]] = defaultdict(lambda: ([], []))
-    for side, paths in enumerate((ours - theirs, theirs - ours)):
-        for path in paths:
+    for side, alone in enumerate((ours - theirs, theirs - ours)):
+        for path in alone:
             ends[path[-1]][side].append(path)
     for paths, others in ends.values():
         if max(len(paths), len(others)) > _MOST_ALIKE:
