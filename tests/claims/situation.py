@@ -34,6 +34,9 @@ class Question:
     page: str | None = None  # path and query of a page, relative to the server's address
     press: str | None = None  # button of the page that asks, as a CSS selector
     direct: Callable[[], Sequence[Any]] | None = None  # an analysis in Python; returns claims
+    script: tuple[str, str, Sequence[Any]] | None = (
+        None  # of a page that decides by itself: module below static/js, function, arguments in JSON
+    )
     settings: dict[str, Any] | None = None  # of the server, such as ``token``
 
 

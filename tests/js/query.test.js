@@ -124,4 +124,11 @@ test("a comparison in quotes is text, one without a number is told", () => {
   assert.deepEqual(parseQuery('"lr>0.1"'), [{ text: "lr>0.1" }]);
   const terms = parseQuery("lr> lr>abc lr>1 opt=adam opt=");
   assert.deepEqual(withoutNumber(terms), ["lr>", "lr>abc", "opt="]);
+test("a state is found by the page's own word for it, and by the English one", () => {
+  const words = { failed: "失败", finished: "已完成" };
+  const state = (_, name) => (name === "state" ? "failed" : undefined);
+  const finds = (text) => matchesQuery(parseQuery(text), run, state, words);
+  assert.ok(finds("失败") && finds("failed") && finds("state=失败") && finds("state=failed"));
+  assert.ok(finds("state!=已完成"));
+  assert.ok(!finds("已完成") && !finds("state=已完成") && !finds("state!=失败"));
 });

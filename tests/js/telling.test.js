@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { comparedSettings } from "../../web/mindinsight/web/static/js/views/scalar/compare_tables.js";
 import { tellingTags } from "../../web/mindinsight/web/static/js/views/scalar/telling.js";
 
 test("the loss comes first, then one of each quantity, the training's before the evaluation's", () => {
@@ -22,4 +23,17 @@ test("the loss comes first, then one of each quantity, the training's before the
 test("what has no telling name is shown all the same", () => {
   assert.deepEqual(tellingTags(["y", "x"], 6), ["x", "y"]);
   assert.deepEqual(tellingTags([], 6), []);
+});
+
+test("a setting that a run did not record neither differs nor is the same", () => {
+  const compared = (/** @type {Record<string, any>[]} */ ...runs) => {
+    const { names, claims } = comparedSettings(runs.map((hyper) => ({ hyper })));
+    return [names, claims.map(({ key }) => key.replace("claim.compare.", ""))];
+  };
+  assert.deepEqual(compared({ lr: 1 }, { lr: 1 }), [[], ["same_settings"]]);
+  assert.deepEqual(compared({ lr: 1, seed: 1 }, { lr: 2 }), [
+    ["lr", "seed"],
+    ["settings_differ", "settings_partly"],
+  ]);
+  assert.deepEqual(compared({}, {}), [[], ["no_settings"]]);
 });

@@ -101,10 +101,8 @@ def serve(base: Path, workspace: Path) -> tuple[str, subprocess.Popen[bytes]]:
 def chromium() -> str:
     import shutil
 
-    path = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
-        None,
-    )
+    names = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+    path = next((path for name in names if (path := shutil.which(name))), None)
     if path is None:
         raise FileNotFoundError("Chromium is needed: apt-get install chromium")
     return path

@@ -286,6 +286,19 @@ def test_two_dumps_are_compared(shown: Callable[..., Any]) -> None:
     expect(rows).to_have_count(99)  # the link has the comparison, and where its rows begin
 
 
+def test_the_step_of_a_comparison_is_in_its_link(shown: Callable[..., Any]) -> None:
+    page = shown("tab=compare&with=./healthy/dump&with_step=99")
+    expect(page.get_by_text("healthy/dump has no step 99 for rank 0.")).to_be_visible()
+    chooser = page.locator(".dump-main").get_by_label("Step")
+    chooser.select_option("0")
+    expect(page).to_have_url(re.compile("with_step=0"))
+    expect(page.get_by_text("has no step 99")).to_have_count(0)
+    page.get_by_role("button", name="Compare", exact=True).last.click()
+    expect(page.get_by_text(re.compile(r"\d+ of \d+ compared")).first).to_be_visible()
+    page.reload()
+    expect(chooser).to_have_value("0")
+
+
 def test_a_comparison_is_saved_as_a_report_that_opens_without_a_server(
     shown: Callable[..., Any], page: Any, browser: Any, tmp_path: Path
 ) -> None:

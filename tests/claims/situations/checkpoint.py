@@ -169,3 +169,46 @@ def conjugated_tensor(folder: Path) -> Question:
 @situation(makes=["claim.checkpoint.no_change"], never=["claim.checkpoint.changed"])
 def tensors_conjugated_in_both(folder: Path) -> Question:
     return difference(folder, {"c": complex_tensor(conj=True)}, {"c": complex_tensor(conj=True)})
+
+
+@situation(
+    makes=["claim.checkpoint.damaged"],
+    never=["claim.checkpoint.finite", "claim.checkpoint.frozen", "claim.checkpoint.non_finite"],
+)
+def tensor_whose_bytes_were_overwritten(folder: Path) -> Question:
+    """The values of an uncompressed tensor are finite, and not those that were saved."""
+    values = np.arange(40_000.0)
+    question = series(folder, {"a": values, "b": ONES}, {"a": values + 1, "b": ONES})
+    damaged = bytearray((folder / "net-2.npz").read_bytes())
+    damaged[200_000:200_080] = damaged[100_000:100_080]
+    (folder / "net-2.npz").write_bytes(damaged)
+    return question
+
+
+@situation(makes=["claim.checkpoint.finite", "claim.checkpoint.frozen"], never=["claim.checkpoint.damaged"])
+def large_tensors_that_are_whole(folder: Path) -> Question:
+    values = np.arange(40_000.0)
+    return series(folder, {"a": values, "b": ONES}, {"a": values + 1, "b": ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.finite", "claim.checkpoint.frozen_all"], never=["claim.checkpoint.frozen"]
+)
+def checkpoints_in_which_nothing_moves(folder: Path) -> Question:
+    return series(folder, {"a": ONES, "b": ONES}, {"a": ONES, "b": ONES})
+
+
+@situation(makes=["claim.checkpoint.frozen"], never=["claim.checkpoint.frozen_all"])
+def one_of_two_tensors_moves(folder: Path) -> Question:
+    return series(folder, {"a": ONES, "b": ONES}, {"a": ONES, "b": 2 * ONES})
+
+
+@situation(
+    makes=["claim.checkpoint.non_finite"], never=["claim.checkpoint.unreadable", "claim.checkpoint.finite"]
+)
+def a_scalar_that_breaks_beside_a_text(folder: Path) -> Question:
+    return series(
+        folder,
+        {"a": np.array(1.0), "note": np.array(["x"])},
+        {"a": np.array(np.nan), "note": np.array(["y"])},
+    )

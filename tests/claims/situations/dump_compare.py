@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from fastapi.testclient import TestClient
 
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
 
 Array = npt.NDArray[Any]
@@ -738,3 +740,75 @@ def dumps_without_a_common_step(folder: Path) -> Question:
 @situation(["claim.dump.input_differs"], ["claim.dump.other_step", "claim.dump.steps_left_out"], 1)
 def two_steps_that_were_asked_for(folder: Path) -> Question:
     return of_steps(folder, (5, 6), (0, 5), "--step", "5", "--reference-step", "0")
+
+
+# A graph of MindSpore against the same network in PyNative: other scopes around it, other numbers and types
+
+
+def recorded(root: Path, calls: dict[str, tuple[Array, Array]]) -> None:
+    """Write a synchronous dump of operators by full name, with their graph: one input and one output each."""
+    graph = GraphBuilder("Net")
+    for name, (_, output) in calls.items():
+        scope, _, leaf = name.rpartition("/")
+        kind, _, number = leaf.partition("-op")
+        with graph.scope(f"/{scope}"):
+            graph.node(kind, shape=output.shape, number=int(number))
+    step = Dump(root, graph=graph).iteration(0)
+    for name, (value, output) in calls.items():
+        step.input(name, value)
+        step.output(name, output)
+
+
+def in_both_modes(folder: Path, second: str, by: float = 0.0, turned: bool = False) -> Question:
+    """Two convolutions, of which ``second`` is the scope in PyNative; ``by`` is added to its output there."""
+    x, first, last = array(3, 2, 5, 5), array(3, 4, 5, 5, seed=1), array(3, 6, 5, 5, seed=2)
+    outer = "Default/network-WithLossCell/_backbone-UNet"
+    target = {
+        f"{outer}/enc-Enc/conv-Conv2d/Conv2D-op11": (x, first),
+        f"{outer}/dec-Dec/conv-Conv2d/Conv2D-op14": (first, last),
+    }
+    reference = {
+        "Default/enc-Enc/conv-Conv2d/Conv2D-op0": (x, first),
+        f"Default/{second}/conv-Conv2d/Conv2D-op1": (first, last.reshape(3, -1) + np.float32(by)),
+    }
+    recorded(folder / "target", target)
+    recorded(folder / "reference", dict(reversed(reference.items())) if turned else reference)
+    return compared(folder)
+
+
+@situation(["claim.dump.identical"], [*CAUSES, *NOTHING, "claim.dump.partly_agree"], 0)
+def a_graph_against_pynative(folder: Path) -> Question:
+    return in_both_modes(folder, "dec-Dec")
+
+
+@situation(["claim.dump.identical"], [*CAUSES, *NOTHING, "claim.dump.partly_agree"], 0)
+def a_graph_against_pynative_in_another_order(folder: Path) -> Question:
+    return in_both_modes(folder, "dec-Dec", turned=True)
+
+
+@situation(["claim.dump.introduced"], [*AGREE, *NOTHING], 1)
+def a_graph_against_pynative_with_a_wrong_operator(folder: Path) -> Question:
+    return in_both_modes(folder, "dec-Dec", by=0.5)
+
+
+@situation(["claim.dump.partly_agree"], [*CAUSES, "claim.dump.identical"], 2)
+def another_cell_of_the_same_innermost_name(folder: Path) -> Question:
+    """The convolution of the decoder is not that of a head, whatever their values are."""
+    return in_both_modes(folder, "head-Head", by=0.5)
+
+
+def of_one_value(folder: Path, target: Array, reference: Array) -> Question:
+    def calls(value: Array) -> Net:
+        return {"Module.a.ReLU.forward.0": {"inputs": [array(1)], "outputs": [value]}}
+
+    return compared(folder, calls(target), calls(reference))
+
+
+@situation(["claim.dump.introduced", "claim.dump.newly_non_finite"], AGREE, 1)
+def nan_in_the_only_value(folder: Path) -> Question:
+    return of_one_value(folder, np.array([np.nan], np.float32), np.array([1], np.float32))
+
+
+@situation(["claim.dump.introduced"], [*AGREE, "claim.dump.newly_non_finite"], 1)
+def large_integers_without_dimensions(folder: Path) -> Question:
+    return of_one_value(folder, np.array([2**60 + 1]), np.array([2**60]))

@@ -132,11 +132,11 @@ def test_what_is_wrong_with_a_weight_is_seen_at_the_operators_that_take_it(graph
         ("", "w"): Symptom.CAUGHT, ("", "v"): Symptom.FAULT, ("", "fine"): Symptom.FINE,
         ("", "a/Two-op1"): Symptom.ZERO, ("", "elsewhere"): Symptom.LOST,
     })  # fmt: skip
-    assert count_symptoms(tree, column, 0) == {"lost": 1, "caught": 3}
+    assert count_symptoms(tree, column, 0) == {"received": 1, "caught": 3}
     assert largest_below(tree, column, tree.indices["b/Three-op1"]) == Symptom.CAUGHT
     assert largest_below(tree, column, tree.indices["b/Five-op1"]) is None
     assert largest_below(tree, column, tree.indices["a/One-op1"]) == Symptom.CAUGHT
-    assert largest_below(tree, column, tree.indices["c"]) == Symptom.LOST
+    assert largest_below(tree, column, tree.indices["c"]) == Symptom.RECEIVED
     assert largest_below(tree, column, tree.indices["a/Two-op1"]) is None
 
 

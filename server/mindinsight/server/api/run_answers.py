@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
 from starlette.responses import Response
 
-from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, torn_since
@@ -160,8 +160,8 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
         "lineage": run.lineage is not None,
         "pipeline": run.lineage is not None and run.lineage.dataset_graph is not None,
-        "hyper": non_finite_as_text(hyper_of(run.lineage)),
-        "metrics": non_finite_as_text(metrics_of(run.lineage)),
+        "hyper": exact_as_text(hyper_of(run.lineage)),
+        "metrics": exact_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
         **{name: getattr(note, name) for name in ("hidden", "pinned", "note", "labels")},
         "chosen": note.colour,

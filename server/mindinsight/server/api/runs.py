@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from mindinsight.server.api.run_answers import hyper_of, metrics_of
-from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.errors import not_kept, unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
-from mindinsight.server.store.run import torn_files
+from mindinsight.server.store.run import file_claims, pipeline_claim, run_claims, torn_files
 from mindinsight.server.types import Doubles, FileState, Floats
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
@@ -25,16 +25,26 @@ Label = Annotated[str, Field(min_length=1, max_length=100)]
 
 @router.get("/v2/runs/files")
 def files(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return the files of one run: reading progress, and every section that could not be read."""
+    """Return the files of one run: reading progress, and every section that could not be read.
+
+    `claims` of a file say what could not be read of it, those of the run that everything was read.
+    """
     record = service.store.snapshot().run(run)
     service.loader.want([run])
-    torn = {file.name for file in torn_files(record, time.time())}
-    return {"run": run, "files": [_file(file) | {"torn": file.name in torn} for file in record.files]}
+    now = time.time()
+    torn = {file.name for file in torn_files(record, now)}
+    return {
+        "run": run,
+        "claims": [claim.as_json() for claim in run_claims(record, now)],
+        "files": [_file(file, file.name in torn) for file in record.files],
+    }
 
 
-def _file(file: FileState) -> dict[str, Any]:
+def _file(file: FileState, torn: bool) -> dict[str, Any]:
     names = ("name", "size", "modified", "read", "pending", "error", "closed")
     return {
+        "torn": torn,
+        "claims": [claim.as_json() for claim in file_claims(file, torn)],
         **{name: getattr(file, name) for name in names},
         "skipped": dict(file.skipped),
         "damage": [asdict(section) for section in file.damage],
@@ -69,14 +79,18 @@ def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
 
 @router.get("/v2/runs/facts")
 def facts(run: str, service: CurrentService) -> dict[str, Any]:
-    """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown)."""
+    """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown).
+
+    `claims` says how many operations the pipeline has, or that none was recorded.
+    """
     record = service.store.snapshot().run(run)
     lineage = record.lineage
     return {
         "run": run,
-        "hyper": non_finite_as_text(hyper_of(lineage)),
-        "metrics": non_finite_as_text(metrics_of(lineage)),
+        "hyper": exact_as_text(hyper_of(lineage)),
+        "metrics": exact_as_text(metrics_of(lineage)),
         "dataset": lineage.dataset_graph if lineage else None,
+        "claims": [pipeline_claim(record).as_json()],
     }
 
 

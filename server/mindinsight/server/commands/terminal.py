@@ -223,4 +223,4 @@ def rounding_lines(run: Run) -> Iterator[str]:
         count = dict(file.skipped).get(ROUNDED)
         if count:
             path = cell(f"{run.id.removesuffix('/')}/{file.name}")
-            yield f"{path}: {localize('damage.rounded', {'n': count})}"
+            yield f"{path}: {localize('claim.file.rounded', {'n': count})}"

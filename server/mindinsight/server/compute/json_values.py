@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
+
+_EXACT: Final = 2**53
 
 
 def non_finite_as_text(value: Any) -> Any:
     """Replace non-finite numbers by the text nan, inf or -inf, at any depth. Tuples become lists."""
+    return _replaced(value, str)
+
+
+def exact_as_text(value: Any) -> Any:
+    """Return ``value`` as ``non_finite_as_text`` does, with integers beyond 2^53 as texts, too.
+
+    A browser reads every number of JSON as a double, in which neighbours of such integers are equal.
+    """
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: exact_as_text(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [exact_as_text(item) for item in value]
     return _replaced(value, str)
 
 

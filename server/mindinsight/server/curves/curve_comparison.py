@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.alignment import find_divergence, local_noise, relative_difference, size_nearby
+from mindinsight.server.claims import Claim
+from mindinsight.server.curves.alignment import (
+    difference_claim,
+    find_divergence,
+    local_noise,
+    relative_difference,
+    size_nearby,
+)
 from mindinsight.server.curves.bands import Cells, cells
 from mindinsight.server.curves.overflow_safe import limited, subtract, unit_of
 from mindinsight.server.curves.rank_outliers import cumulated
@@ -547,6 +554,8 @@ class Difference:
     difference: Doubles  # [m] value - baseline, finite where both are
     relative: Doubles  # [m] difference / |baseline|, inf where only the baseline is 0, 0 where both are
     diverged: int | None  # row of the first relative difference above the tolerance
+    finite: int  # steps at which both are finite
+    every: int  # steps that either has
 
 
 def difference(
@@ -560,7 +569,47 @@ def difference(
     apart = np.where(same, 0.0, subtract(left, right))
     relative = np.where(same, 0.0, _relative(left, right))
     beyond = np.flatnonzero(~(np.abs(relative) <= tolerance))
-    return Difference(shared.astype(np.int64), apart, relative, int(beyond[0]) if len(beyond) else None)
+    return Difference(
+        shared.astype(np.int64),
+        apart,
+        relative,
+        int(beyond[0]) if len(beyond) else None,
+        int((np.isfinite(left) & np.isfinite(right)).sum()),
+        len(steps) + len(base_steps) - len(shared),
+    )
+
+
+def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
+    """Return the claims about a curve and its baseline: where they differ first, or that they do not."""
+    if not len(compared.steps):
+        return [Claim("claim.compare.no_common_steps", "unknown")]
+    finite = np.isfinite(compared.difference)
+    claims = []
+    if not finite.all():
+        step = int(compared.steps[np.argmin(finite)])
+        claims.append(Claim("claim.compare.non_finite", "found", {"step": step}, ({"step": step},)))
+    facts: dict[str, Any] = {"n": len(compared.steps), "steps": compared.every, "largest": _largest(compared)}
+    beyond = np.flatnonzero(finite & (np.abs(compared.relative) > tolerance))
+    if len(beyond):
+        step = int(compared.steps[beyond[0]])
+        return [Claim("claim.compare.beyond", "found", {**facts, "step": step}, ({"step": step},)), *claims]
+    if claims:
+        return claims
+    if not compared.finite:
+        return [Claim("claim.compare.no_finite", "unknown")]
+    name = "within" if compared.difference.any() else "equal"
+    if compared.every == len(compared.steps):
+        return [Claim(f"claim.compare.{name}", "clear", facts)]
+    return [Claim(f"claim.compare.{name}_common", "unknown", facts)]
+
+
+def _largest(compared: Difference) -> Claim | None:
+    """Return the largest finite difference: a share of the baseline, absolute if that is 0 somewhere."""
+    finite = np.isfinite(compared.difference)
+    shares = np.abs(compared.relative[finite])
+    absolute = bool(np.isinf(shares).any())
+    sizes = np.abs(compared.difference[finite]) if absolute else shares
+    return difference_claim(float(sizes.max(initial=0.0)), absolute)
 
 
 def _relative(left: Doubles, right: Doubles) -> Doubles:

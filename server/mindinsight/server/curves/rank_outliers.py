@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.curves.bands import Cells, cells, column_medians
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
@@ -317,35 +318,127 @@ _CELLS: Final = 2_000_000  # limit of ranks x columns: half a second
 FEWEST_STEPS: Final = 16  # steps below which only non-finite and silent ranks are reported
 _SILENT_POINTS: Final = 10  # points that a silent rank misses at least
 _SILENT_SHARE: Final = 0.05  # and as share of its points
+_NO_SHARE: Final = 1e9  # times the median; a larger difference means that the median counts as 0
+_PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read
+_GAPS: Final = 8  # of missing ranks that are named; the count tells how many there are
 
 
-def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the outlier ranks among ``curves`` (steps ascending, values), by row. Empty for fewer than
-    two."""
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Outliers among curves, by row, and the rows that were compared with others."""
+
+    strays: tuple[RankOutlier, ...] = ()
+    compared: frozenset[int] = frozenset()  # rows with at least FEWEST_STEPS finite steps that others have
+    spread: float = 0.0  # share by which the highest level is above the lowest; 0 for noise or an outlier
+
+    def claims(self, ranks: Sequence[int | None], job: Sequence[int | None]) -> list[Claim]:
+        """Return the claims about ``ranks`` [r], one for each curve, among the ranks of ``job``."""
+        claims = [outlier_claim(stray, ranks) for stray in self.strays]
+        faulty = {row for stray in self.strays for row in (stray.row, stray.other)}
+        short = [row for row in range(len(ranks)) if row not in self.compared and row not in faulty]
+        unknown = missing_ranks([rank for rank in job if rank is not None])
+        if short:
+            facts = {"n": len(short), "fewest": FEWEST_STEPS}
+            unknown.append(Claim("claim.rank.too_few", "unknown", facts, _evidence(ranks, short)))
+        if len(job) > len(ranks):
+            facts = {"n": len(job) - len(ranks), "total": len(job)}
+            unknown.append(Claim("claim.rank.not_recorded", "unknown", facts))
+        if not claims and self.spread:
+            unknown.append(Claim("claim.rank.spread", "unknown", {"by": _amount(self.spread)}))
+        if not claims and not unknown:
+            return [Claim("claim.rank.alike", "clear", {"n": len(ranks)})]
+        return claims + unknown
+
+
+def _evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict[str, Any], ...]:
+    return tuple({"row": row, "rank": ranks[row]} for row in rows)
+
+
+def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim:
+    """Return the claim about one curve, or about two that differ from each other."""
+    rows = [stray.row] if stray.other is None else [stray.row, stray.other]
+    evidence = _evidence(ranks, rows) if ranks else ()
+    facts: dict[str, Any] = {"step": stray.step}
+    if stray.relative is not None:
+        facts["by"] = _amount(stray.relative)
+    if stray.kind == "lasting":
+        ended = stray.last_step is not None
+        facts |= {"last": stray.last_step} if ended else {}
+        name = "pair" if stray.other is not None else "differs"
+        return Claim(f"claim.rank.{name}_until" if ended else f"claim.rank.{name}", "found", facts, evidence)
+    if stray.kind == "silent":
+        return Claim("claim.rank.silent", "found", facts, evidence)
+    facts["n"] = stray.count
+    if stray.kind == "not_finite":
+        return Claim("claim.rank.non_finite", "found", facts, evidence)
+    if stray.period is not None:
+        return Claim("claim.rank.spikes_every", "found", {**facts, "period": stray.period}, evidence)
+    return Claim("claim.rank.spikes", "found", facts, evidence)
+
+
+def _amount(relative: float) -> Claim:
+    """Return a share of the median as part of a claim: in percent, or how many times the median it is."""
+    if abs(relative) >= _NO_SHARE:
+        return Claim("claim.part.rank_from_zero", "note")
+    if relative >= _PLENTY:
+        return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
+    name = "claim.part.rank_less" if relative < 0 else "claim.part.rank_more"
+    return Claim(name, "note", {"percent": float(f"{100 * abs(relative):.2g}")})
+
+
+def missing_ranks(ranks: Collection[int], recorded: int = 0) -> list[Claim]:
+    """Return the claim that ranks have no data, up to the highest or to the number that was ``recorded``."""
+    total = max([recorded, *(rank + 1 for rank in ranks)], default=0)
+    count = total - len(set(ranks))
+    if not ranks or not count:
+        return []
+    facts = {"n": count, "total": total, "ranks": _gaps(sorted(set(ranks)), total)}
+    return [Claim("claim.health.missing_ranks", "unknown", facts)]
+
+
+def _gaps(numbers: Sequence[int], total: int) -> list[str]:
+    """Return the first gaps below ``total`` between ascending numbers: "3" or "5–7", with "…" for more."""
+    gaps = [(a + 1, b - 1) for a, b in pairwise([-1, *numbers, total]) if b - a > 1]
+    names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
+    return names if len(names) <= _GAPS else [*names[:_GAPS], "…"]
+
+
+def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
+    """Return the outliers among ``curves`` (steps ascending, values). Empty for fewer than two curves."""
     alive = [row for row, (steps, _) in enumerate(curves) if len(steps)]
     if len(alive) < 2:
-        return []
+        return Judgement()
     longest = max(len(curves[row][0]) for row in alive)
     grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
-    all_strays = [*_non_finite(grid), *_silent(curves, alive)]
+    all_strays = [*_non_finite(grid, curves), *_silent(curves, alive)]
     if len(grid.steps) >= FEWEST_STEPS:
         all_strays += _different(grid)
-    return sorted(all_strays, key=lambda stray: (stray.row, stray.step))
+    there = ~np.isnan(grid.mean)
+    common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
+    compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
+    ordered = tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step)))
+    spread = None if ordered else spread_of([curves[row] for row in sorted(compared)])
+    return Judgement(ordered, compared, spread.share if spread else 0.0)
 
 
-def _non_finite(grid: Cells) -> list[RankOutlier]:
+def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
+    """Return the outlier ranks among ``curves`` (steps ascending, values), by row."""
+    return list(judge(curves).strays)
+
+
+def _non_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
     """Return the ranks with non-finite values in a column where at most half of the ranks have some."""
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
-    rows = np.flatnonzero(alone.any(axis=1))
-    return [
-        RankOutlier(
-            int(row), "not_finite", int(grid.steps[np.argmax(alone[row])]), count=int(grid.bad[row].sum())
-        )
-        for row in rows
-    ]
+    broken = []
+    for row in np.flatnonzero(alone.any(axis=1)).tolist():
+        steps, values = curves[row]
+        inside = np.flatnonzero((steps >= grid.steps[np.argmax(alone[row])]) & ~np.isfinite(values))
+        step = int(steps[inside[0]]) if len(inside) else int(grid.steps[np.argmax(alone[row])])
+        broken.append(RankOutlier(row, "not_finite", step, count=int(grid.bad[row][alone[row]].sum())))
+    return broken
 
 
 def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[RankOutlier]:

@@ -91,6 +91,17 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
         yield error
 
 
+def damaged_files(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[int]:
+    """Yield the places of the files that are damaged as a whole, each read once."""
+    for at, damaged in enumerate(spread(_is_damaged, [file.path for file in files], executor)):
+        if damaged:
+            yield at
+
+
+def _is_damaged(path: Path) -> bool:
+    return any(True for _ in damage_of(open_weights(path)))
+
+
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
@@ -148,7 +159,7 @@ def _by_name(file: WeightFile) -> dict[str, Weight]:
 
 
 def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
-    if weight.dtype == "str" or weight.error is not None:
+    if weight.dtype.startswith("str") or weight.error is not None:
         return WeightStatistics(weight, None, weight.error)
     try:
         return WeightStatistics(weight, measure_values(file.values(weight.name)))
@@ -180,7 +191,7 @@ def _read_and_compared(
     equal = _equal_share(before, now) if first.dtype == second.dtype else None
     if equal == 1.0:
         return WeightDifference(first.name, "unchanged", first, second, equal=equal)
-    text = "str" in (first.dtype, second.dtype)
+    text = any(weight.dtype.startswith("str") for weight in (first, second))  # "str32" of NumPy
     measures = None if text else measure_value_pair(now, before)
     state: State = "type" if equal is None else "changed"
     return WeightDifference(first.name, state, first, second, measures, equal)
@@ -318,9 +329,19 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
         yield from rows
 
 
-def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> list[Claim]:
-    """Return the claims about a timeline. ``checkpoints`` are the names of its columns."""
+def timeline_claims(
+    rows: Sequence[TimelineRow], checkpoints: Sequence[str], damaged: Sequence[int] = ()
+) -> list[Claim]:
+    """Return what all rows of a timeline say.
+
+    ``checkpoints`` are the names of its columns, of which those at ``damaged`` have bytes that their checksum
+    contradicts.
+    """
     claims = []
+    if damaged:
+        values = {"n": len(damaged), "names": few([checkpoints[at] for at in damaged], _NAMED)}
+        evidence = tuple({"checkpoint": checkpoints[at]} for at in damaged[:_NAMED])
+        claims.append(Claim("claim.checkpoint.damaged", "found", values, evidence))
     broken = {row.name: at for row in rows if (at := _first_broken(row)) is not None}
     if broken:
         at = min(broken.values())
@@ -343,9 +364,10 @@ def timeline_claims(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> 
     if not compared:
         return [*claims, Claim("claim.checkpoint.no_common_tensor", "unknown")]
     frozen = [row.name for row in compared if {cell.state for cell in row.cells} <= _FROZEN]
-    if frozen:
+    if frozen and not damaged:
         values = {"n": len(frozen), "count": len(compared), "names": few(frozen, _NAMED)}
-        claims.append(Claim("claim.checkpoint.frozen", "note", values))
+        key = "claim.checkpoint.frozen_all" if len(frozen) == len(compared) else "claim.checkpoint.frozen"
+        claims.append(Claim(key, "note", values))
     return claims
 
 

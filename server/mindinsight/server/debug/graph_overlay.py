@@ -122,14 +122,15 @@ def parameter_column(
 ) -> Doubles:
     """Return a column [t] with the symptoms of parameters at the operators that receive them, NaN elsewhere.
 
-    Parameters are not leaves. A parameter's fault counts as ``LOST`` there, because those operators did not
-    cause it. ``Load`` passes it on.
+    A non-finite parameter counts as ``RECEIVED`` there: those operators did not make it, and their outputs
+    may be finite. ``Load`` passes it on.
     """
     graph, edges = tree.graph, tree.graph.edges
     status = np.full(len(graph), np.nan)
     for key, value in values.items():
         if value > Symptom.FINE and key in nodes and graph.kinds[nodes[key]] == PARAMETER:
-            status[nodes[key]] = np.fmax(status[nodes[key]], min(value, Symptom.LOST))
+            seen = Symptom.RECEIVED if value >= Symptom.OVERFLOW else value  # by the operators that take it
+            status[nodes[key]] = np.fmax(status[nodes[key]], seen)
     column = np.full(len(tree.paths), np.nan)
     if np.isnan(status).all():
         return column

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.cancellation import result_of
-from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.importance import Importance, importance
 from mindinsight.server.errors import ApiError
@@ -52,7 +52,7 @@ def table(
     columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
     return {
         "columns": columns,
-        "rows": [{"run": run_id, "values": non_finite_as_text(row)} for run_id, row in rows.items()],
+        "rows": [{"run": run_id, "values": exact_as_text(row)} for run_id, row in rows.items()],
         "objective": objective,
     }
 

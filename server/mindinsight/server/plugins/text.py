@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import MAX_TEXT, markdown_tree
 from mindinsight.server.formats.payloads.media_payloads import text as read_text
@@ -77,11 +78,14 @@ def difference(service: CurrentService, run: str, tag: str, row: Row, other: Row
     second.
     """
     series = service.store.snapshot().payloads(run, "text", tag)
-    first, second = _text(series, row).splitlines(), _text(series, other).splitlines()
+    texts = _text(series, row), _text(series, other)
+    first, second = (text.splitlines() for text in texts)
+    steps = int(series.steps[row]), int(series.steps[other])
     return {
         "run": run,
         "tag": tag,
-        "steps": [int(series.steps[row]), int(series.steps[other])],
+        "steps": list(steps),
+        "claims": [_text_claim(*texts, *steps).as_json()],
         "cut": max(len(first), len(second)) > _MOST_COMPARED,
         "lines": list(_compared(first[:_MOST_COMPARED], second[:_MOST_COMPARED])),
     }
@@ -91,6 +95,18 @@ def _text(series: ReferenceSeries, row: int) -> str:
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} texts.", count=series.count)
     return read_text(series.read(row))
+
+
+def _text_claim(first: str, second: str, before: int, after: int) -> Claim:
+    """Return whether two texts are the same, to the last character."""
+    facts = {"before": before, "after": after}
+    if first == second:
+        return Claim("claim.text.same", "clear", facts)
+    if first.splitlines() == second.splitlines():
+        return Claim("claim.text.line_ends", "found", facts)
+    if first.splitlines()[:_MOST_COMPARED] == second.splitlines()[:_MOST_COMPARED]:
+        return Claim("claim.text.differ_later", "found", {**facts, "lines": _MOST_COMPARED})
+    return Claim("claim.text.differ", "found", facts)
 
 
 def _compared(first: list[str], second: list[str]) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.errors import unknown_run, unknown_tag
 from mindinsight.server.store import file_names
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
@@ -164,6 +165,52 @@ def torn_files(run: Run, now: float) -> list[FileState]:
     """Return the files with an incomplete record that will not be completed."""
     since = torn_since(run)
     return [file for file in run.files if since.get(file.name, now + 1) <= now]
+
+
+def file_claims(file: FileState, torn: bool) -> list[Claim]:
+    """Return the claims about one file: what could not be read of it, or is still to be read."""
+    claims = []
+    if file.error:
+        claims.append(Claim("claim.file.unreadable", "found", {"why": Claim(file.error, "note")}))
+    if file.damage:
+        claims.append(Claim("claim.file.damaged", "found", {"n": len(file.damage)}))
+    if file.pending and torn:
+        claims.append(Claim("claim.file.torn", "found", {"n": file.pending}))
+    elif file.pending:
+        claims.append(Claim("claim.file.incomplete", "note", {"n": file.pending}))
+    if file.read + file.pending < file.size and not file.error:
+        claims.append(Claim("claim.file.reading", "unknown", {"read": file.read, "n": file.size}))
+    elif not claims:
+        claims.append(Claim("claim.file.read" if file.size else "claim.file.empty", "clear"))
+    for kind, count in file.skipped:
+        name = "rounded" if kind == "rounded_integer" else "skipped"
+        claims.append(Claim(f"claim.file.{name}", "note", {"n": count, "kind": kind}))
+    return claims
+
+
+def run_claims(run: Run, now: float) -> list[Claim]:
+    """Return the claim that everything written was read, if that is so of every file of a run."""
+    torn = {file.name for file in torn_files(run, now)}
+    claims = [claim for file in run.files for claim in file_claims(file, file.name in torn)]
+    written = [claim for claim in claims if claim.key == "claim.file.read"]
+    whole = all(claim.verdict in ("clear", "note") for claim in claims) and run.read >= run.total
+    if not written or not whole or any(file.pending for file in run.files):
+        return []
+    return [Claim("claim.file.all_read", "clear", {"n": len(run.files)})]
+
+
+def pipeline_claim(run: Run) -> Claim:
+    """Return the claim about the data pipeline of a run: its number of operations, or that there is none."""
+    graph = run.lineage.dataset_graph if run.lineage else None
+    if graph:
+        return Claim("claim.pipeline.operations", "note", {"n": _operations(graph)})
+    if run.read < run.total:
+        return Claim("claim.pipeline.reading", "unknown")
+    return Claim("claim.pipeline.none", "note")
+
+
+def _operations(graph: Mapping[str, Any]) -> int:
+    return 1 + sum(_operations(child) for child in graph.get("children") or ())
 
 
 def _newest(files: Iterable[FileState]) -> dict[int | None, FileState]:

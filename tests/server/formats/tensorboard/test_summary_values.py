@@ -225,7 +225,7 @@ def test_a_scalar_of_shape_one_stays_in_the_line(tf: Any, folder: Path) -> None:
         tf.record(0, tf.tensor("loss", 1, [], number, plugin=tf.plugin("scalars"))),
         *(
             tf.record(step, tf.tensor("loss", 1, shape, number))
-            for step, shape in enumerate(([], [1], [1], []), 1)
+            for step, shape in enumerate(([], [1], [1, 1], []), 1)
         ),
     ]
     (folder / NAME).write_bytes(b"".join(rows))

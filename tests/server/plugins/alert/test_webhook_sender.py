@@ -35,13 +35,14 @@ def alert(number: int, **fields: Any) -> dict[str, Any]:
         "tag": "loss<1>",
         "value": "nan",
         "stray": None,
+        "claim": {"text": "loss<1> is NaN"},
     }
     return {**plain, **fields}
 
 
 def test_each_service_has_its_own_envelope() -> None:
     alerts = [alert(3)]
-    text = "MindInsight\n🔴 ./a: loss<1> is nan (step 3)\nhttp://h:1/alert"
+    text = "MindInsight\n🔴 ./a: loss<1> is NaN (step 3)\nhttp://h:1/alert"
     assert plain_text(alerts, "http://h:1/") == text
     assert webhook_body("json", alerts, "http://h:1/")["alerts"] == alerts
     assert webhook_body("slack", alerts, "http://h:1/") == {"text": text.replace("<1>", "&lt;1&gt;")}
@@ -53,19 +54,17 @@ def test_every_sort_of_alert_has_a_line() -> None:
     lines = plain_text(
         [
             alert(1, condition=None, title="Bad batch", text="rank 3", level="warning"),
-            alert(2, condition="above", value=12.5, limit=10.0),
-            alert(3, condition="silent", tag=None, value=None, limit=5.0),
-            alert(4, condition="strays", stray={"kind": "not_finite"}),
-            alert(5, condition="strays", stray={"kind": "lasting", "other": 1}),
+            alert(2, condition="above", claim={"text": "loss<1> is 12.5, above 10"}),
+            alert(3, stray={"kind": "silent"}, claim={"text": "loss<1> of rank 3: silent"}),
+            alert(4, condition="above", claim=None),
         ],
         "",
     ).split("\n")
-    assert lines[1:6] == [
+    assert lines[1:5] == [
         "🟠 ./a: Bad batch (step 1) – rank 3",
         "🔴 ./a: loss<1> is 12.5, above 10 (step 2)",
-        "🔴 ./a: Nothing written for 5 minutes, and the run has not finished (step 3)",
-        "🔴 ./a: loss<1>: not finite (step 4)",
-        "🔴 ./a: loss<1>: two ranks differ from each other since step 5; which of them is wrong is unknown",
+        "🔴 ./a: loss<1> of rank 3: silent",
+        "🔴 ./a: Untitled alert (step 4)",
     ]
 
 

@@ -103,3 +103,12 @@ def test_links_of_a_dump_without_a_graph_are_inferred(finished: Callable[..., An
     answer = finished("chain", dump="./torch", operator="Functional.relu.0.forward")
     assert not answer["certain"]
     assert answer["chain"][1]["recorded"] == "Functional.linear.0.forward"
+
+
+def test_a_check_of_what_the_dump_does_not_have_is_not_started(client: Any) -> None:
+    watch = {"condition": "weight_too_large", "limits": {"max_gt": 1}, "steps": [99]}
+    for body in ({"steps": [99]}, {"ranks": [7]}, {"watchpoints": [watch]}, {"steps": [0, 99]}):
+        answer = client.post("/v2/dump/check", json={"dump": BROKEN, **body})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_dump_step"), body
+        assert answer.json().keys() == {"error"}
+    assert client.post("/v2/dump/check", json={"dump": BROKEN, "steps": [0], "ranks": [0]}).status_code == 200

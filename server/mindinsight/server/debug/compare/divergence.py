@@ -516,9 +516,12 @@ def _how(row: Row) -> Claim:
         size = measures.count + measures.apart
         values: dict[str, Any] = {"n": size, "differing": measures.differing, "all": size}
         values["index"] = str([int(i) for i in index])
+        only = values["all"] == 1
         if measures.apart:
-            return Claim("claim.part.non_finite_at", "note", values)
-        return Claim("claim.part.values_at", "note", values | {"amount": measures.max_absolute})
+            key = "claim.part.only_value_non_finite" if only else "claim.part.non_finite_at"
+            return Claim(key, "note", values)
+        key = "claim.part.only_value_at" if only else "claim.part.values_at"
+        return Claim(key, "note", values | {"amount": measures.max_absolute})
     if _sizes_differ(row):
         shapes = [_shape(entry, m) for entry, m in _both(row)]
         return Claim("claim.part.shapes", "note", {"target": shapes[0], "reference": shapes[1]})

@@ -58,6 +58,7 @@ def _value(text: str) -> Any:
         return text
 
 
+Scopes: TypeAlias = tuple[str, ...]
 Way: TypeAlias = Literal["map", "name", "alike", "place", "order", "none"]
 Shapes: TypeAlias = Callable[[TensorEntry], tuple[int, ...] | None]
 
@@ -71,6 +72,7 @@ _MODULE_NAME: Final = re.compile(
 _API_NAME: Final = re.compile(r"[A-Za-z]+\.(?P<api>.+)\.(?P<n>\d+)\.(?P<way>forward|backward)")
 _OPERATOR_NUMBER: Final = re.compile(r"-op\d+")
 _SAME_NUMBERS: Final = 0.9  # share of names in common from which numbers mean the same on both sides
+_MOST_ALIKE: Final = 200  # paths with one innermost scope; more are not searched for a wrapper
 _COUNTED: Final = ("alike", "place")  # ways in which several operators may have one key
 _PYTORCH_PARAMETERS: Final = {
     "gamma": "weight",
@@ -133,7 +135,7 @@ def match_operators(
     """
     matched: dict[int, tuple[Group, Way]] = {}
     free = dict(enumerate(references))
-    for way, key, other_key in _keys(names, _same_numbers(targets, references)):
+    for way, key, other_key in _keys(names, targets, references):
         candidates: dict[Hashable, list[int]] = defaultdict(list)
         for position, group in free.items():
             candidates[other_key(group)].append(position)
@@ -191,8 +193,16 @@ def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool
     return False
 
 
-def _keys(names: Mapping[str, str], same_numbers: bool) -> tuple[tuple[Way, Key, Key], ...]:
+def _keys(
+    names: Mapping[str, str], targets: Sequence[Group], references: Sequence[Group]
+) -> tuple[tuple[Way, Key, Key], ...]:
     """Return the rules of matching, the most reliable first: a key of the target and one of the reference."""
+    same_numbers = _same_numbers(targets, references)
+    scopes = _same_scopes(targets, references)
+
+    def in_scopes(group: Group) -> Hashable:
+        path = scopes.get(_scopes(group))
+        return None if path is None else _place(group, path)
 
     def mapped(group: Group) -> Hashable:
         return names.get(group.recorded) or names.get(group.operator)
@@ -212,18 +222,49 @@ def _keys(names: Mapping[str, str], same_numbers: bool) -> tuple[tuple[Way, Key,
         ("name", in_graph, in_graph),
         ("name", named, named),
         ("alike", plain, plain),
-        ("place", _place, _place),
+        ("place", in_scopes, lambda group: _place(group, _scopes(group))),
     )
 
 
-def _place(group: Group) -> Hashable:
-    """Return the pass, type and innermost scope of an operator, or None without a scope."""
+def _same_scopes(targets: Sequence[Group], references: Sequence[Group]) -> dict[Scopes, Scopes]:
+    """Return for each path of scopes of the target that of the reference.
+
+    It is the same, or the only one that ends in the same way: a network may lie within another cell.
+    """
+    ours, theirs = ({_scopes(group) for group in side} - {()} for side in (targets, references))
+    same = {path: path for path in ours & theirs}
+    ends: dict[str, tuple[list[Scopes], list[Scopes]]] = defaultdict(lambda: ([], []))
+    for side, alone in enumerate((ours - theirs, theirs - ours)):
+        for path in alone:
+            ends[path[-1]][side].append(path)
+    for paths, others in ends.values():
+        if max(len(paths), len(others)) > _MOST_ALIKE:
+            continue
+        pairs = [(path, other) for path in paths for other in others if _ends_alike(path, other)]
+        counts = Counter(path for path, _ in pairs), Counter(other for _, other in pairs)
+        same |= {path: other for path, other in pairs if counts[0][path] == counts[1][other] == 1}
+    return same
+
+
+def _ends_alike(path: Scopes, other: Scopes) -> bool:
+    size = min(len(path), len(other))
+    return path[-size:] == other[-size:]
+
+
+def _scopes(group: Group) -> Scopes:
+    """Return the scopes of an operator below those that training puts around a network, outermost first."""
     scopes = [part for part in group.operator.split("/")[:-1] if not _BACKWARD.search(part)]
-    scopes = [part for part in scopes if not part.startswith(("Default", "network-", "_backbone-", "Grad"))]
+    return tuple(
+        part for part in scopes if not part.startswith(("Default", "network-", "_backbone-", "Grad"))
+    )
+
+
+def _place(group: Group, scopes: Scopes) -> Hashable:
+    """Place of an operator: forward or backward, its type and its scopes; None without a scope or a type."""
     if not scopes or not group.entries[0].type:
         return None
     way = "backward" if _BACKWARD.search(group.operator) else "forward"
-    return way, group.entries[0].type, scopes[-1]
+    return way, group.entries[0].type, scopes
 
 
 def _align(

@@ -135,7 +135,7 @@ class _Value:
         """Return True if the tensor is a scalar. Only the first event of a tag names its plugin."""
         if self.plugin:
             return self.plugin == "scalars" and tensor.count == 1
-        return tensor.shape in ((), (1,))  # only the first event of a tag has to name its plugin
+        return all(size == 1 for size in tensor.shape)  # only the first event of a tag has to name its plugin
 
     def _read_scalar(self, tensor: TensorFields) -> None:
         """Add a scalar: the span of its float, or the number itself."""

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.curves.rank_outliers import RankOutlier
+from mindinsight.server.curves.rank_outliers import RankOutlier, outlier_claim
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -51,6 +52,12 @@ class Source:
     ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
     contents: tuple[Alert, ...] = ()  # [n] of the training code
     strays: tuple[RankOutlier, ...] = ()  # [n] for rules over the ranks of a job
+    ranks: tuple[int | None, ...] = ()  # of ``strays``: the rank, or the two that differ from each other
+    other: str = ""  # run of the second of ``ranks``
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        return (self.run, self.other) if self.other else (self.run,)
 
 
 @dataclass(frozen=True)
@@ -174,6 +181,8 @@ def _stray_source(rule_id: str, rule: Rule, rank_strays: RankStrays) -> Source:
         tag=rank_strays.tag,
         counts=np.array([stray.count for stray in rank_strays.strays], np.int64),
         strays=rank_strays.strays,
+        ranks=rank_strays.ranks,
+        other=rank_strays.other,
     )
 
 
@@ -216,8 +225,8 @@ def alert_list(
     chosen = [
         source
         for source in sources
-        if (run is None or source.run in run)
-        and source.run not in without
+        if (run is None or any(member in run for member in source.runs))
+        and not any(member in without for member in source.runs)
         and (not level or source.level in level)
     ]
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in chosen)]), nan=-1.0)
@@ -281,4 +290,25 @@ def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:
         "count": 1 if source.counts is None else int(source.counts[row]),
         "ongoing": source.ongoing and last,
         "stray": asdict(source.strays[row]) if source.strays else None,
+        "other_run": source.other or None,
+        "claim": claim.as_json() if rule and (claim := rule_claim(source, row, rule)) else None,
     }
+
+
+def rule_claim(source: Source, row: int, rule: Rule) -> Claim | None:
+    """Return the claim of an alert of ``rule``; None if the rule is another one than that which found it."""
+    facts: dict[str, Any] = {"tag": source.tag}
+    if source.strays and rule.condition == "strays":
+        facts["claim"] = outlier_claim(source.strays[row])
+        if source.other:
+            return Claim("claim.alert.pair", "found", {**facts, "ranks": list(source.ranks)})
+        return Claim("claim.alert.rank", "found", {**facts, "rank": source.ranks[0]})
+    if rule.condition == "silent":
+        minutes = int(rule.limit) if rule.limit.is_integer() else rule.limit
+        return Claim("claim.alert.silent", "found", {"n": minutes})
+    if source.values is None or rule.condition == "strays":
+        return None
+    facts["value"] = format_number(float(source.values[row]))
+    if rule.condition == "not_finite":
+        return Claim("claim.alert.non_finite", "found", facts)
+    return Claim(f"claim.alert.{rule.condition}", "found", {**facts, "limit": rule.limit})

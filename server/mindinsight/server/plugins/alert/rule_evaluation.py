@@ -95,9 +95,11 @@ _Key: TypeAlias = tuple[str, str]  # job and tag
 
 @dataclass(frozen=True, slots=True)
 class RankStrays:
-    """Divergences of one tag of one rank."""
+    """Divergences of one tag of one rank, or of two ranks that differ from each other."""
 
     run: str
+    other: str  # run of the other of two ranks, else ""
+    ranks: tuple[int | None, ...]  # [1 or 2]
     tag: str
     strays: tuple[RankOutlier, ...]  # [n]
     walls: Doubles  # [n] Unix seconds, of the first step of each
@@ -164,17 +166,19 @@ def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
     if before is not None and same and before.points <= points < before.points * _GROWTH:
         return before
     lines = [member.line() for member in series]
-    by_row: dict[int, list[RankOutlier]] = defaultdict(list)
+    by_rows: dict[tuple[int, ...], list[RankOutlier]] = defaultdict(list)
     for stray in find_outliers([(line.steps, line.values) for line in lines]):
-        by_row[stray.row].append(stray)
+        by_rows[(stray.row,) if stray.other is None else (stray.row, stray.other)].append(stray)
     verdicts = tuple(
         RankStrays(
-            ids[row],
+            ids[rows[0]],
+            ids[rows[1]] if len(rows) > 1 else "",
+            tuple(runs[row].rank for row in rows),
             tag,
             tuple(of_rank),
-            np.array([_wall(lines[row].steps, lines[row].walls, stray.step) for stray in of_rank]),
+            np.array([_wall(lines[rows[0]].steps, lines[rows[0]].walls, stray.step) for stray in of_rank]),
         )
-        for row, of_rank in sorted(by_row.items())
+        for rows, of_rank in sorted(by_rows.items())
     )
     return _Judged(ids, generations, points, verdicts)
 

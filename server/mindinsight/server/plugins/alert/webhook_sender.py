@@ -166,18 +166,8 @@ def _line(alert: Alert) -> str:
     if not alert["condition"]:
         detail = f" – {alert['text']}" if alert["text"] else ""
         return f"{alert['title'] or message('alert.untitled', {})} ({step}){detail}"
-    if alert["stray"]:
-        if alert["stray"].get("other") is not None:
-            return f"{alert['tag']}: {message('stray.pair', {'step': alert['step']})}"
-        return f"{alert['tag']}: {alert['stray']['kind'].replace('_', ' ')} ({step})"
-    limit = _number(alert["limit"])
-    words = {"tag": alert["tag"], "value": _number(alert["value"]), "limit": limit}
-    text = message(f"alert.found.{alert['condition']}", {**words, "n": 1 if limit == "1" else limit})
-    return f"{text} ({step})"
-
-
-def _number(value: float | str | None) -> str:
-    return value if isinstance(value, str) else "–" if value is None else f"{value:.6g}"
+    what = alert["claim"]["text"] if alert["claim"] else message("alert.untitled", {})
+    return what if alert["stray"] else f"{what} ({step})"
 
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim
-from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
 from mindinsight.server.curves.curve_comparison import (
     FEWEST,
@@ -23,6 +23,7 @@ from mindinsight.server.curves.curve_comparison import (
     separations,
 )
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
+from mindinsight.server.curves.rank_outliers import outlier_claim
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
@@ -180,7 +181,7 @@ def _is_proven(separation: Separation) -> bool:
 
 def _distinct(values: Sequence[Value]) -> list[Value]:
     once = {repr(value): value for value in values}
-    return [non_finite_as_text(once[name]) for name in sorted(once)]
+    return [exact_as_text(once[name]) for name in sorted(once)]
 
 
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
@@ -341,7 +342,7 @@ def _region(values: Sequence[Value]) -> list[Any]:
     known = [value for value in values if value is not None]
     numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) < len(known) or len(known) < 2:
-        return [*unset, *_few([non_finite_as_text(value) for value in known], _TEXTS)]
+        return [*unset, *_few([exact_as_text(value) for value in known], _TEXTS)]
     limits = {"low": numbers[0], "high": numbers[-1]}
     return [*unset, Claim("claim.part.lineage.range", "note", limits)]
 
@@ -450,7 +451,14 @@ def _health_json(of_job: JobHealth, unread: list[Claim]) -> dict[str, Any]:
         "ranks": of_job.ranks,
         "tags": of_job.tags,
         "claims": [claim.as_json() for claim in unread or of_job.claims],
-        "strays": [{"tag": rank_stray.tag, **asdict(rank_stray.stray)} for rank_stray in of_job.strays],
+        "strays": [
+            {
+                "tag": rank_stray.tag,
+                **asdict(rank_stray.stray),
+                "claim": outlier_claim(rank_stray.stray, of_job.ranks).as_json(),
+            }
+            for rank_stray in of_job.strays
+        ],
     }
 
 

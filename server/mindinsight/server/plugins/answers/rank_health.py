@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Final
 
 from mindinsight.server.claims import Claim, few
@@ -15,15 +14,16 @@ from mindinsight.server.curves.rank_outliers import (
     FEWEST_STEPS,
     RankOutlier,
     Spread,
-    find_outliers,
+    judge,
+    missing_ranks,
     spread_of,
 )
 from mindinsight.server.store.run import Run
 
+_RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
 _TAGS: Final = 6  # scalars of a job that are compared
 _JOBS: Final = 256  # that are remembered
 _GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
-_RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
 _WORST_FIRST: Final = ("not_finite", "silent", "lasting", "spikes")
 _KEYS: Final = {
     "not_finite": "claim.health.non_finite",
@@ -91,17 +91,19 @@ class HealthCache:
 def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
     """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
     rank_strays = []
+    compared: dict[str, list[int]] = {}
     spreads: list[tuple[str, list[int], Spread]] = []
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
         curves = [(line.steps, line.values) for line in lines]
-        found = find_outliers(curves)
-        odd = {stray.row for stray in found}
+        judgement = judge(curves)
+        compared[tag] = [rows[row] for row in judgement.compared]
+        odd = {stray.row for stray in judgement.strays}
         rest = [number for number in range(len(rows)) if number not in odd]
         if (spread := spread_of([curves[number] for number in rest])) is not None:
             spreads.append((tag, [rows[number] for number in rest], spread))
-        for stray in found:
+        for stray in judgement.strays:
             other = None if stray.other is None else rows[stray.other]
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
     return JobHealth(
@@ -109,7 +111,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
-        tuple(health_claims(ranks, tags, rank_strays, [_levels(ranks, *each) for each in spreads])),
+        tuple(health_claims(ranks, compared, rank_strays, [_levels(ranks, *each) for each in spreads])),
     )
 
 
@@ -128,13 +130,14 @@ def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread)
 
 def health_claims(
     ranks: Sequence[Run],
-    tags: Sequence[str],
+    compared: Mapping[str, Collection[int]],
     rank_strays: Sequence[RankStray],
     levels: Sequence[Claim] = (),
 ) -> list[Claim]:
     """Return the claims about a job: ranks by their worst divergence, then unknowns.
 
-    `levels` are the claims that the levels of ranks differ, though none is the odd one.
+    `compared` has the indices of the compared ranks for each scalar. `levels` are the claims that the levels
+    of ranks differ, though none is the odd one.
     """
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
@@ -151,8 +154,8 @@ def health_claims(
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
-    unknown = [*levels, *_missing(ranks), *_duplicates(ranks), *_not_compared(ranks, tags, faulty)]
-    common = [tag for tag in tags if all(_is_compared(run, tag) for run in ranks)]
+    unknown = [*levels, *_missing(ranks), *_duplicates(ranks), *_not_compared(ranks, compared, faulty)]
+    common = [tag for tag, rows in compared.items() if len(rows) == len(ranks)]
     if not claims and not unknown and common:
         claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
     return claims + unknown
@@ -169,23 +172,11 @@ def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
     return Claim("claim.health.two_differ", "found", facts, evidence)
 
 
-def _is_compared(run: Run, tag: str) -> bool:
-    return tag in run.scalars and run.scalars[tag].count >= FEWEST_STEPS
-
-
 def _missing(ranks: Sequence[Run]) -> list[Claim]:
     """Return the claim that ranks have no data, up to the highest or to the recorded number of devices."""
-    numbers = {run.rank for run in ranks if run.rank is not None}
-    if not numbers:
-        return []
     trained = [run.lineage.train for run in ranks if run.lineage and run.lineage.train]
-    recorded = [lineage.device_num or 0 for lineage in trained]
-    total = max(max(numbers) + 1, *recorded, 0)
-    count = total - len(numbers)
-    if not count:
-        return []
-    facts = {"n": count, "total": total, "ranks": _gaps(sorted(numbers), total)}
-    return [Claim("claim.health.missing_ranks", "unknown", facts)]
+    recorded = max((lineage.device_num or 0 for lineage in trained), default=0)
+    return missing_ranks([run.rank for run in ranks if run.rank is not None], recorded)
 
 
 def _duplicates(ranks: Sequence[Run]) -> list[Claim]:
@@ -201,23 +192,15 @@ def _duplicates(ranks: Sequence[Run]) -> list[Claim]:
     return [Claim("claim.health.duplicates", "unknown", facts, evidence)]
 
 
-def _gaps(numbers: Sequence[int], total: int) -> list[str]:
-    """Return the first gaps below ``total`` between ascending numbers: "3" or "5–7", with "…" for more."""
-    gaps = [(a + 1, b - 1) for a, b in pairwise([-1, *numbers, total]) if b - a > 1]
-    names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
-    return names if len(names) <= _RANGES else [*names[:_RANGES], "…"]
-
-
-def _not_compared(ranks: Sequence[Run], tags: Sequence[str], faulty: Collection[int | None]) -> list[Claim]:
+def _not_compared(
+    ranks: Sequence[Run], compared: Mapping[str, Collection[int]], faulty: Collection[int | None]
+) -> list[Claim]:
     """Return the claim that ranks have too few points to be compared. Ranks with a fault are excluded."""
-    if not tags:
+    if not compared:
         everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
         return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]
-    short = [
-        row
-        for row, run in enumerate(ranks)
-        if row not in faulty and not any(_is_compared(run, tag) for tag in tags)
-    ]
+    some = {row for rows in compared.values() for row in rows}
+    short = [row for row in range(len(ranks)) if row not in faulty and row not in some]
     if not short:
         return []
     evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in short)

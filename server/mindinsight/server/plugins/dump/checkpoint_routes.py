@@ -22,6 +22,7 @@ from mindinsight.server.debug.checkpoint_weights import (
     WeightStatistics,
     compare_weights,
     damage_of,
+    damaged_files,
     difference_claims,
     find_series,
     list_weights,
@@ -257,13 +258,21 @@ def timeline(
     total = len({weight.name for weights in files for weight in weights.weights})
     work = partial(weight_timeline, files, service.executor)
     job = _job(service, sessions, ("timeline", key), work, total)
+    damage = _job(
+        service,
+        sessions,
+        ("timeline damage", key),
+        partial(damaged_files, files, service.executor),
+        len(files),
+    )
     job.wait(_WAIT)
-    done = job.done  # read before the rows, so that none is added after it
-    known = done and not job.error
-    claims = timeline_claims(list(job.items), [Path(name).name for name in file]) if known else []
+    done = job.done and damage.done  # read before the rows, so that none is added after it
+    claims = []
+    if done and not job.error and not damage.error:
+        claims = timeline_claims(list(job.items), [Path(name).name for name in file], list(damage.items))
     return {
         "done": done,
-        "error": job.error,
+        "error": job.error or damage.error,
         "total": total,
         "offset": offset,
         "claims": [claim.as_json() for claim in claims],

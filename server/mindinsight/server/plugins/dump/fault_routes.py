@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
@@ -115,9 +116,7 @@ def fault(
     tensors are finite and the others are unknown. `claims` states all of this in sentences.
     """
     opened = open_known_dump(service, dump)
-    if absent := missing_place(opened, rank, step):
-        text = f"The dump has no step {absent[1]} of rank {absent[0]}."
-        raise ApiError(404, "unknown_dump_step", text, rank=absent[0], step=absent[1])
+    _require_place(opened, rank, step)
     report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
     divergence = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
     claims = (*report.claims, *([divergence.claim] if divergence else ()), SEARCHED)
@@ -130,8 +129,17 @@ def fault(
     }
 
 
+def _require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
+    """Raise ApiError if the dump does not have a rank or step that was asked for."""
+    if absent := missing_place(dump, ranks, steps):
+        text = f"The dump has no step {absent[1]} of rank {absent[0]}."
+        raise ApiError(404, "unknown_dump_step", text, rank=absent[0], step=absent[1])
+
+
 def _check(service: Service, body: Check) -> BackgroundJob[Hit | Tally]:
     dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
+    for watchpoint in watchpoints:
+        _require_place(dump, watchpoint.ranks, watchpoint.steps)
     executor, cache = service.executor, cache_of(service)
     return BackgroundJob(service.jobs, lambda: check_and_count(dump, watchpoints, executor, cache))
 

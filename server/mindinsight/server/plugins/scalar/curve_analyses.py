@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from mindinsight.server.curves.bands import Cells, band, cells
-from mindinsight.server.curves.curve_comparison import difference
+from mindinsight.server.curves.curve_comparison import compared_claims, difference
 from mindinsight.server.curves.curve_statistics import range_statistics
-from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, find_outliers
+from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, judge, outlier_claim
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
@@ -80,21 +80,30 @@ async def ranks(
     `last_step` of a lasting divergence that ended, `relative` difference as a share of the median, `count` of
     spikes or non-finite values, `period` in steps, and `other` if two curves diverge from each other and the
     wrong one is unknown. If the longest rank has fewer `points` than `fewest`, only non-finite and silent
-    ranks are reported.
+    ranks are reported. `claims` has what is known of all ranks, and which of them could not be
+    compared or recorded nothing.
     """
-    lines = _lines(service.store.snapshot(), tag, None, job)
+    snapshot = service.store.snapshot()
+    lines = _lines(snapshot, tag, None, job)
+    members = [run.rank for run in snapshot.runs.values() if run.job == job]
 
     def made() -> Response:
-        grid, verdicts = _cells(lines, px), find_outliers([(line.steps, line.values) for _, line in lines])
+        grid, judgement = _cells(lines, px), judge([(line.steps, line.values) for _, line in lines])
+        ranks = [run.rank for run, _ in lines]
+        claims = judgement.claims(ranks, members)
         return answer(
             {
                 "tag": tag,
                 "job": job,
                 "runs": [run.id for run, _ in lines],
-                "ranks": [run.rank for run, _ in lines],
+                "ranks": ranks,
                 "points": max((len(line.steps) for _, line in lines), default=0),
                 "fewest": FEWEST_STEPS,
-                "strays": [asdict(stray) for stray in verdicts],
+                "strays": [
+                    {**asdict(stray), "claim": outlier_claim(stray, ranks).as_json()}
+                    for stray in judgement.strays
+                ],
+                "claims": [claim.as_json() for claim in claims],
                 "step": grid.steps,
                 "mean": _narrow(grid.mean).ravel(),
                 "not_finite": np.flatnonzero(grid.bad),
@@ -152,7 +161,8 @@ async def compare(
     `other` is a tag of the other runs that is compared with `tag` of the baseline. Runs without the tag have
     no row, and without the baseline no run has one. `parted` is the first step with a relative difference
     above the tolerance, null if there is none. `not_finite` is the first step at which a value is non-finite
-    and the baseline's differs.
+    and the baseline's differs. `claims` says where they differ first, or that they do not, or what is
+    unknown.
     """
     runs = service.store.snapshot().runs
     base = _line(runs, baseline, tag)
@@ -182,6 +192,7 @@ def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dic
         "parted": None if compared.diverged is None else int(compared.steps[compared.diverged]),
         "not_finite": int(compared.steps[broken[0]]) if len(broken) else None,
         "largest": float(finite.max()) if len(finite) else None,
+        "claims": [claim.as_json() for claim in compared_claims(compared, tolerance)],
         "step": compared.steps[picked],
         "difference": compared.difference[picked],
         "relative": compared.relative[picked],

@@ -1,35 +1,18 @@
 // Text and link of an alert.
 
+import { claimText } from "../core/claims.js";
 import { h } from "../core/dom.js";
-import { strayWords } from "./stray_text.js";
 import { exactPattern } from "../core/patterns.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/alerts.js").Alert} Alert */
 
-/** Values that JSON has no number for. @type {Record<string, number>} */
-const NOT_FINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 /** @type {Record<Alert["level"], string>} */
 const BADGES = { info: "badge", warning: "badge warn", error: "badge bad" };
 
 /** What happened, in a line. @param {App} app @param {Alert} alert */
 export function inWords(app, alert) {
-  const { t, format } = app;
-  if (!alert.condition) return alert.title;
-  if (alert.stray) {
-    const what = strayWords(app, alert.stray);
-    if (typeof alert.stray.other === "number") return t("alert.found.pair", { tag: alert.tag, what });
-    const rank = app.selection.run(alert.run)?.rank ?? alert.run;
-    return t("alert.found.strays", { tag: alert.tag, rank, what });
-  }
-  const value = typeof alert.value === "string" ? NOT_FINITE[alert.value] : alert.value;
-  const limit = alert.limit ?? 0;
-  return t(`alert.found.${alert.condition}`, {
-    tag: alert.tag,
-    value: format.number(value),
-    limit: format.number(limit),
-    n: limit,
-  });
+  return alert.claim ? claimText(app, alert.claim) : alert.title;
 }
 
 /** @param {App} app @param {Alert["level"]} level */

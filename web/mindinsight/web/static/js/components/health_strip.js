@@ -2,10 +2,9 @@
 
 import { claimText } from "../core/claims.js";
 import { h } from "../core/dom.js";
-import { strayWords } from "./stray_text.js";
 
 /** @typedef {import("../core/types.js").App} App */
-/** @typedef {import("./stray_text.js").Stray & {row: number, tag: string}} RankStray */
+/** @typedef {import("../core/types.js").Stray & {row: number, tag: string}} RankStray */
 /**
  * @typedef {{runs: string[], ranks: (number | null)[], tags: string[], strays: RankStray[],
  *   claims: import("../core/claims.js").Claim[]}} Health
@@ -78,7 +77,7 @@ export function healthStrip(app, health, job, most = CELLS) {
  * @param {App} app @param {Health} health @param {RankStray} stray
  */
 export function rankText(app, health, stray) {
-  if (typeof stray.other === "number") return `${stray.tag}: ${strayWords(app, stray)}`;
+  if (typeof stray.other === "number") return `${stray.tag}: ${claimText(app, stray.claim)}`;
   const rank = app.t("runs.rank", { rank: health.ranks[stray.row] ?? health.runs[stray.row] });
-  return `${rank}: ${stray.tag}: ${strayWords(app, stray)}`;
+  return `${rank}: ${stray.tag}: ${claimText(app, stray.claim)}`;
 }

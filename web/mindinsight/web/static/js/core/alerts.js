@@ -28,6 +28,8 @@ import { notificationState } from "./notifications.js";
  * @property {string | null} [dump] id of the dump of this step
  * @property {number | null} [dump_rank]
  * @property {import("./types.js").Stray | null} [stray] of a rule over the ranks of a job
+ * @property {string | null} [other_run] of two ranks that differ from each other, the second
+ * @property {import("./claims.js").Claim | null} [claim] of a rule
  */
 
 export const LIST = "v2/alert/list";

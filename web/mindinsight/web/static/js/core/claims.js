@@ -1,4 +1,5 @@
-// Claims: statements about data that the server has decided. A page shows them and adds none of its own.
+// Claims: statements about data that the server has decided. A page shows them and adds none of its own but
+// for what it compares itself, in functions that ``tests/claims`` asks by name.
 
 import { h } from "./dom.js";
 
@@ -16,6 +17,15 @@ import { h } from "./dom.js";
  * @typedef {{t: import("./types.js").Translate, boot: {lang: string},
  *   format: {number: (value: number) => string}}} Words
  */
+
+/**
+ * A claim that a page decides.
+ * @param {string} key @param {Claim["verdict"]} verdict @param {Record<string, any>} [values]
+ * @returns {Claim}
+ */
+export function madeClaim(key, verdict, values = {}) {
+  return { key, verdict, values, evidence: [], missing: [] };
+}
 
 /**
  * The text of a claim, followed by what is missing to decide it.

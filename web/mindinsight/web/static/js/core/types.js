@@ -117,6 +117,7 @@
  * @property {number} count of spikes, or of values that are not finite
  * @property {number | null} period of spikes in steps
  * @property {number | null} [other] row of the curve that this one differs from; which is wrong is unknown
+ * @property {import("./claims.js").Claim} claim
  */
 
 /**

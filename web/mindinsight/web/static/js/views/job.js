@@ -4,9 +4,8 @@ import { empty } from "../components/empty.js";
 import { NOT_FINITE_BADGE } from "../components/hatching.js";
 import { healthStrip, straysByRank, unknownRuns } from "../components/health_strip.js";
 import { select } from "../components/field.js";
-import { strayWords } from "../components/stray_text.js";
 import { tableHead } from "../components/table_head.js";
-import { claimElement } from "../core/claims.js";
+import { claimElement, claimText } from "../core/claims.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { jobsOf } from "../core/jobs.js";
 import { idOf } from "../core/names.js";
@@ -180,5 +179,6 @@ function fault(app, health, stray) {
   const href = app.url.link("scalar", { m: "ranks", job, q: exactPattern(stray.tag) });
   const severe = stray.kind === "silent" ? "badge bad" : "badge warn";
   const classes = stray.kind === "not_finite" ? NOT_FINITE_BADGE : severe;
-  return h("a", { class: classes, href }, `${stray.tag}: ${strayWords(app, stray)}`);
+  const text = `${stray.tag}: ${claimText(app, stray.claim)}`;
+  return h("a", { class: classes, href, "data-claim": stray.claim.key }, text);
 }

@@ -16,7 +16,7 @@ import { banners, nothing } from "./runs/banners.js";
 import { createBases, onlyBase } from "../components/runs/bases.js";
 import { counts, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
-import { columnsOf, defaultColumns } from "../components/runs/columns.js";
+import { columnsOf, defaultColumns, stateWords } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { matchesQuery, namesIn, parseQuery, unknownNames, withoutNumber } from "./runs/query.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
@@ -193,7 +193,8 @@ class RunsTable {
   found() {
     const { selection, url } = this.app;
     const runs = url.get("hidden") === "1" ? selection.everything() : selection.all();
-    return runs.filter((run) => matchesQuery(this.terms, run, this.values.lookup));
+    const words = stateWords(this.app);
+    return runs.filter((run) => matchesQuery(this.terms, run, this.values.lookup, words));
   }
 
   draw() {

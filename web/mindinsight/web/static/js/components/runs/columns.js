@@ -240,6 +240,15 @@ function noteColumns({ t }) {
   ];
 }
 
+/** What a page calls the states, in a word. @param {App} app @returns {Record<string, string>} */
+export function stateWords({ t }) {
+  const names = ["running", "stopped", "finished", "failed"].map((state) => [
+    state,
+    t(`runs.state.${state}`),
+  ]);
+  return { ...Object.fromEntries(names), quiet: t("runs.state.quiet.word") };
+}
+
 /** @param {App} app @param {Run} run @param {number} now */
 export function stateMark(app, run, now) {
   const state = run.read < run.total ? "reading" : stateOf(run, now);

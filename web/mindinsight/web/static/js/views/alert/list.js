@@ -137,7 +137,8 @@ function groupHead(app, run, n) {
 function alertRow(app, alert, fresh) {
   const { t, format, selection } = app;
   const wall = Number(alert.wall);
-  const name = selection.run(alert.run)?.name ?? alert.run;
+  const names = [alert.run, ...(alert.other_run ? [alert.other_run] : [])];
+  const name = names.map((run) => selection.run(run)?.name ?? run).join(", ");
   const facts = [
     t("alert.step", { step: alert.step }),
     alert.count > 1 && !alert.stray

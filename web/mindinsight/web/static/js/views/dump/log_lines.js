@@ -1,5 +1,7 @@
 // Lines of a log: numbers, levels, and those that are searched for.
 
+import { madeClaim } from "../../core/claims.js";
+
 /** @typedef {{number: number, text: string, level: string}} Line */
 
 /** From the least to the worst; what a log calls them is mapped to these. */
@@ -10,7 +12,9 @@ const NAMES = { DEBUG: "debug", INFO: "info", WARN: "warning", WARNING: "warning
 
 /** @param {string} text @param {number} [first] number of the first line @returns {Line[]} */
 export function linesOf(text, first = 1) {
-  return text.split(/\r?\n/).map((line, i) => ({ number: first + i, text: line, level: levelOf(line) }));
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop(); // the end of the last line begins no other
+  return lines.map((line, i) => ({ number: first + i, text: line, level: levelOf(line) }));
 }
 
 /**
@@ -35,6 +39,19 @@ export function matchingLines(lines, query, level) {
     current = line.level || current;
     return LEVELS.indexOf(current) >= least && line.text.toLowerCase().includes(wanted);
   });
+}
+
+/**
+ * What is said of a log of which ``all`` lines have been read so far and ``matching`` match; up to ``most``
+ * are drawn.
+ * @param {number} all @param {number} matching @param {number} most @param {boolean} whole
+ */
+export function logClaims(all, matching, most, whole) {
+  const counts = { n: matching, all };
+  const count = whole
+    ? madeClaim("claim.log.lines", "note", counts)
+    : madeClaim("claim.log.lines_so_far", "unknown", counts);
+  return matching > most ? [count, madeClaim("claim.log.drawn", "note", { n: most })] : [count];
 }
 
 /**

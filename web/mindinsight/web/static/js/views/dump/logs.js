@@ -2,10 +2,11 @@
 
 import { button } from "../../components/button.js";
 import { searchBox, select } from "../../components/field.js";
+import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "../../components/dump/failure.js";
-import { LEVELS, linesOf, matchingLines, pieces } from "./log_lines.js";
+import { LEVELS, linesOf, logClaims, matchingLines, pieces } from "./log_lines.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -24,6 +25,7 @@ class Logs {
     this.listing = latest();
     this.reading = latest();
     this.content = "";
+    this.whole = false; // whether all of the file has been read
     /** @type {import("./log_lines.js").Line[]} */
     this.lines = [];
     this.query = "";
@@ -80,6 +82,7 @@ class Logs {
       (answer) => {
         this.content += answer.text;
         this.lines = linesOf(this.content);
+        this.whole = answer.next === null;
         if (offset === 0) this.drawTools();
         this.draw();
         replace(
@@ -119,10 +122,14 @@ class Logs {
   }
 
   draw() {
-    const { t } = this.page.app;
+    const { app } = this.page;
+    const { t } = app;
     const lines = matchingLines(this.lines, this.query, this.level);
-    const counts = { n: lines.length, all: this.lines.length };
-    if (this.status) this.status.textContent = t("dump.logs.count", counts);
+    const claims = logClaims(this.lines.length, lines.length, MOST, this.whole);
+    if (this.status) {
+      this.status.textContent = claims.map((claim) => claimText(app, claim)).join(t("stray.and"));
+      this.status.dataset.claim = claims[0].key;
+    }
     replace(
       this.text,
       lines.slice(0, MOST).map((line) =>

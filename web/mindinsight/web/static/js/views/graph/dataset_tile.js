@@ -1,5 +1,6 @@
 // Overview tile of the data pipeline: its operations from the source to the batch, as boxes.
 
+import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 
 /** @type {import("../../core/types.js").TileKind} */
@@ -11,14 +12,16 @@ export const datasetTile = {
   params: { view: "dataset" },
   has: (run) => run.lineage,
   async load(app, run, signal) {
-    const { dataset } = await app.api.get("v2/runs/facts", { run: run.id }, { signal });
+    const { dataset, claims } = await app.api.get("v2/runs/facts", { run: run.id }, { signal });
     return (box, figures) => {
-      replace(figures);
+      const texts = claims.map((/** @type {import("../../core/claims.js").Claim} */ claim) =>
+        h("span", { class: dataset ? null : "muted", "data-claim": claim.key }, claimText(app, claim)),
+      );
+      replace(figures, dataset ? texts : null);
       if (!dataset) {
-        replace(box, h("p", { class: "muted" }, app.t("overview.no.dataset")));
+        replace(box, texts);
         return;
       }
-      replace(figures, h("span", null, app.t("overview.operations", { n: count(dataset) })));
       replace(
         box,
         h(
@@ -37,11 +40,6 @@ export const datasetTile = {
 };
 
 /** @typedef {{op_type?: string, op_module?: string, children?: Operation[], [key: string]: any}} Operation */
-
-/** @param {Operation} operation @returns {number} */
-function count(operation) {
-  return 1 + (operation.children ?? []).reduce((sum, child) => sum + count(child), 0);
-}
 
 /**
  * Operations in the order data takes; several sources stand in a box of their own.

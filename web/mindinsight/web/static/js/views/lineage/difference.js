@@ -1,16 +1,33 @@
 // Dialog with the settings and results in which runs differ.
 
 import { dialog } from "../../components/dialog.js";
+import { claimElement, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
+
+/**
+ * The columns that are not the same in all rows, and the claims about the others. A column that no row has is
+ * neither, and one that some rows do not have is listed.
+ * @template {{key: string}} C
+ * @param {C[]} columns
+ * @param {{values: Record<string, any>}[]} rows
+ */
+export function comparedColumns(columns, rows) {
+  const recorded = columns.filter((column) => rows.some((row) => (row.values[column.key] ?? null) !== null));
+  const distinct = (/** @type {string} */ key) =>
+    new Set(rows.map((row) => JSON.stringify(row.values[key] ?? null))).size;
+  const differ = recorded.filter((column) => distinct(column.key) > 1);
+  const same = recorded.length - differ.length;
+  const claims = same ? [madeClaim("claim.lineage.same_columns", "clear", { n: same })] : [];
+  if (!recorded.length) claims.push(madeClaim("claim.lineage.no_columns", "unknown"));
+  return { differ, claims };
+}
 
 /**
  * @param {import("../../core/types.js").App} app @param {import("./axes.js").Column[]} columns
  * @param {import("./axes.js").Row[]} rows
  */
 export function differenceDialog(app, columns, rows) {
-  const differ = columns.filter(
-    (column) => new Set(rows.map((row) => JSON.stringify(row.values[column.key] ?? null))).size > 1,
-  );
+  const { differ, claims } = comparedColumns(columns, rows);
   const text = (/** @type {any} */ value) =>
     value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 6) : String(value);
   const head = rows.map((row) =>
@@ -42,10 +59,10 @@ export function differenceDialog(app, columns, rows) {
       h("tbody", null, body),
     ),
   );
-  const equalCount = h("p", { class: "muted" }, app.t("lineage.same", { n: columns.length - differ.length }));
+  const counts = claims.map((claim) => claimElement(app, claim, { class: "muted" }));
   dialog({
     title: app.t("lineage.difference"),
-    body: differ.length ? [table, equalCount] : [equalCount],
+    body: differ.length ? [table, ...counts] : counts,
     close: app.t("common.close"),
     wide: true,
   });

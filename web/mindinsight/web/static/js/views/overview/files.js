@@ -2,6 +2,7 @@
 
 import { icon } from "../../components/icons.js";
 import { tableHead } from "../../components/table_head.js";
+import { claimElement, claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
@@ -15,22 +16,32 @@ import { latest } from "../../core/latest.js";
  * @property {number} pending
  * @property {boolean} torn ends in a record that nobody will complete
  * @property {string} error
- * @property {Record<string, number>} skipped
+ * @property {import("../../core/claims.js").Claim[]} claims what could not be read, and is not shown
  * @property {{offset: number, size: number, reason: string}[]} damage
  */
 
 const LISTED = 100; // stretches per file
+/** @type {Record<string, string>} */
+const BADGES = {
+  "claim.file.unreadable": "badge bad",
+  "claim.file.damaged": "badge warn",
+  "claim.file.torn": "badge warn",
+  "claim.file.read": "badge ok",
+};
 
 /** @param {App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run */
 export function filesPanel(app, panel, run) {
   return latest(panel).ask(
     (signal) => app.api.get("v2/runs/files", { run: run.id }, { signal }),
-    ({ files }) => show(app, panel, files),
+    ({ files, claims }) => show(app, panel, files, claims),
   );
 }
 
-/** @param {App} app @param {HTMLElement} panel @param {FileFacts[]} files */
-function show(app, panel, files) {
+/**
+ * @param {App} app @param {HTMLElement} panel @param {FileFacts[]} files
+ * @param {import("../../core/claims.js").Claim[]} claims of the run
+ */
+function show(app, panel, files, claims) {
   const { t } = app;
   const hurt = files.filter((file) => file.damage.length || file.error);
   const heads = ["overview.file", "overview.read", "runs.col.updated", "overview.state"];
@@ -50,11 +61,8 @@ function show(app, panel, files) {
         ),
       ),
     ),
-    hurt.length
-      ? damageReport(app, hurt)
-      : files.some((file) => file.torn)
-        ? null
-        : h("p", { class: "muted small all-well" }, t("damage.none")),
+    hurt.length ? damageReport(app, hurt) : null,
+    claims.map((claim) => claimElement(app, claim, { class: "muted small all-well" })),
   );
 }
 
@@ -65,14 +73,14 @@ function scrollable(label, table) {
 
 /** @param {App} app @param {FileFacts} file */
 function fileRow(app, file) {
-  const { t, format } = app;
+  const { format } = app;
   return h(
     "tr",
     null,
     h("td", { class: "mono file-name" }, file.name),
     h("td", null, readSoFar(app, file)),
     h("td", null, format.time(file.modified)),
-    h("td", null, fileState(app, file), skipped(t, file)),
+    h("td", null, fileState(app, file)),
   );
 }
 
@@ -85,30 +93,11 @@ function readSoFar({ t, format }, file) {
 
 /** @param {App} app @param {FileFacts} file */
 function fileState(app, file) {
-  const { t, format } = app;
-  if (file.error) return h("span", { class: "badge bad" }, t(file.error));
-  if (file.damage.length) {
-    return h("span", { class: "badge warn" }, t("damage.short", { n: file.damage.length }));
-  }
-  if (file.torn) {
-    const text = t("damage.torn.size", { size: format.bytes(file.pending) });
-    return h("span", { class: "badge warn", title: t("damage.torn.why") }, text);
-  }
-  if (file.pending) {
-    return h("span", { class: "badge" }, t("damage.pending", { size: format.bytes(file.pending) }));
-  }
-  return h("span", { class: "badge ok" }, t("damage.whole"));
-}
-
-/** @param {import("../../core/types.js").Translate} t @param {FileFacts} file */
-function skipped(t, file) {
-  return Object.entries(file.skipped).map(([kind, n]) =>
-    h(
-      "span",
-      { class: "badge" },
-      kind === "rounded_integer" ? t("damage.rounded", { n }) : t("damage.skipped", { kind, n }),
-    ),
-  );
+  return file.claims.map((claim) => {
+    const title = claim.key === "claim.file.torn" ? app.t("damage.torn.why") : null;
+    const classes = BADGES[claim.key] ?? "badge";
+    return h("span", { class: classes, title, "data-claim": claim.key }, claimText(app, claim));
+  });
 }
 
 /** @param {App} app @param {FileFacts[]} files */

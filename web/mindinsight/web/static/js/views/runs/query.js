@@ -94,19 +94,32 @@ export function unknownNames(terms, runs, lookup) {
   return [...new Set(namesIn(terms))].filter((name) => !has(name));
 }
 
-/** @param {Term[]} terms @param {Run} run @param {Lookup} lookup */
-export function matchesQuery(terms, run, lookup) {
-  return terms.every((term) => termHolds(term, run, lookup));
+/**
+ * @param {Term[]} terms @param {Run} run @param {Lookup} lookup
+ * @param {Record<string, string>} [words] what a page calls the states
+ */
+export function matchesQuery(terms, run, lookup, words = {}) {
+  return terms.every((term) => termHolds(term, run, lookup, words));
 }
 
-/** @param {Term} term @param {Run} run @param {Lookup} lookup */
-function termHolds(term, run, lookup) {
+/** @param {Term} term @param {Run} run @param {Lookup} lookup @param {Record<string, string>} words */
+function termHolds(term, run, lookup, words) {
   if ("text" in term) {
     const found = texts(run).some((text) => text.toLowerCase().includes(term.text));
-    return found || lookup(run, "state") === term.text;
+    return found || lookup(run, "state") === stateNamed(term.text, words);
   }
   if ("regex" in term) return texts(run).some((text) => term.regex.test(text));
-  return compare(lookup(run, term.name), term.op, term.value);
+  const value = term.name === "state" ? stateNamed(term.value, words) : term.value;
+  return compare(lookup(run, term.name), term.op, value);
+}
+
+/**
+ * The state that a page calls so; other words as they are.
+ * @param {string} word @param {Record<string, string>} words
+ */
+function stateNamed(word, words) {
+  const same = Object.entries(words).find(([, name]) => name.toLowerCase() === word.toLowerCase());
+  return same ? same[0] : word;
 }
 
 /** What a search looks at: the name as it is shown, note and labels. @param {Run} run */

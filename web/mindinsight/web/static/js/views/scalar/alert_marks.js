@@ -60,7 +60,9 @@ export function alertMarks(app, element, onchange) {
           const job = app.selection.run(alert.run)?.job;
           const line = lines.find(
             ({ curve }) =>
-              (curve.run === alert.run || (curve.job && curve.job === job)) &&
+              (curve.run === alert.run ||
+                curve.run === alert.other_run ||
+                (curve.job && curve.job === job)) &&
               reaches(curve, axis, xOf(alert)),
           );
           return line && (!alert.tag || tags.includes(alert.tag))

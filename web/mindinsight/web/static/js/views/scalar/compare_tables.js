@@ -2,12 +2,16 @@
 
 import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
+import { claimElement, claimText, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { commonStart } from "../../core/names.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {import("../../core/claims.js").Claim} Claim */
+
+const NAMED = 5; // settings that are named in a sentence
 
 /**
  * Verdicts: card row for each tag, card column for each run.
@@ -56,43 +60,51 @@ function folded(name, title, table, open) {
 }
 
 /**
- * Cell of a run and a tag: the step where the run parts from the baseline, and the largest difference.
+ * Cell of a run and a tag: the claims about the step where the run diverges from the baseline.
  * @param {App} app
  * @param {any} series undefined for a run without the tag
  */
 export function verdictCell(app, series) {
   if (!series) return h("td", { class: "muted" }, "–");
-  if (!series.shared) return h("td", { class: "muted" }, app.t("scalar.compare.apart"));
-  const parted = series.parted !== null;
-  const badge = h(
-    "span",
-    { class: `badge ${parted ? "bad" : "ok"}` },
-    parted ? app.t("scalar.compare.at", { step: number(series.parted, 12) }) : app.t("scalar.compare.never"),
-  );
-  const broken = series.not_finite ?? null;
-  const lost = broken !== null && app.t("scalar.compare.not_finite", { step: number(broken, 12) });
-  const most = series.largest
-    ? app.t("scalar.compare.largest", { most: number(series.largest * 1000, 3) })
-    : "";
-  return h(
-    "td",
-    { title: app.t("scalar.compare.shared", { n: series.shared }) },
-    badge,
-    " ",
-    lost && h("span", { class: NOT_FINITE_BADGE }, lost),
-    lost && " ",
-    h("span", { class: "muted" }, most),
-  );
+  const badges = series.claims.map((/** @type {Claim} */ claim) => {
+    const verdict =
+      claim.verdict === "found" ? "badge bad" : claim.verdict === "clear" ? "badge ok" : "badge";
+    const classes = claim.key === "claim.compare.non_finite" ? NOT_FINITE_BADGE : verdict;
+    return [h("span", { class: classes, "data-claim": claim.key }, claimText(app, claim)), " "];
+  });
+  return h("td", null, badges);
+}
+
+/**
+ * Settings in which runs differ, and the claims about them. A setting that a run did not record may be the
+ * same there or another.
+ * @param {{hyper: Record<string, any>}[]} runs
+ * @returns {{names: string[], claims: Claim[]}} names in order: of other values, or not recorded by all
+ */
+export function comparedSettings(runs) {
+  const every = [...new Set(runs.flatMap((run) => Object.keys(run.hyper)))].sort();
+  const recorded = (/** @type {string} */ name) =>
+    runs.map((run) => run.hyper[name] ?? null).filter((value) => value !== null);
+  const values = (/** @type {string} */ name) =>
+    new Set(recorded(name).map((value) => JSON.stringify(value)));
+  const differ = every.filter((name) => values(name).size > 1);
+  const partly = every.filter((name) => values(name).size === 1 && recorded(name).length < runs.length);
+  if (!every.length) return { names: [], claims: [madeClaim("claim.compare.no_settings", "unknown")] };
+  const claims = [];
+  if (differ.length) claims.push(madeClaim("claim.compare.settings_differ", "found", { n: differ.length }));
+  if (partly.length) {
+    const names = partly.length > NAMED ? [...partly.slice(0, NAMED), "…"] : partly;
+    claims.push(madeClaim("claim.compare.settings_partly", "unknown", { n: partly.length, names }));
+  }
+  if (!claims.length) claims.push(madeClaim("claim.compare.same_settings", "clear", { n: every.length }));
+  return { names: every.filter((name) => differ.includes(name) || partly.includes(name)), claims };
 }
 
 /** Hyper-parameters that are not the same in all runs. @param {App} app @param {Run[]} runs */
 export function settingsTable(app, runs) {
-  const keys = [...new Set(runs.flatMap((run) => Object.keys(run.hyper)))].sort();
-  const differ = keys.filter(
-    (key) => new Set(runs.map((run) => JSON.stringify(run.hyper[key] ?? null))).size > 1,
-  );
-  const same = keys.length ? "scalar.compare.same_settings" : "scalar.compare.no_settings";
-  if (!differ.length) return h("p", { class: "muted" }, app.t(same));
+  const { names: differ, claims } = comparedSettings(runs);
+  const texts = claims.map((claim) => claimElement(app, claim, { class: "muted" }));
+  if (!differ.length) return h("div", null, texts);
   const text = (/** @type {any} */ value) =>
     value === undefined || value === null
       ? "–"
@@ -114,7 +126,7 @@ export function settingsTable(app, runs) {
       runs.map((run) => text(run.hyper[key])).map((cell) => h("td", { class: valueClass(cell) }, cell)),
     ),
   );
-  const title = app.t("scalar.compare.settings", { n: differ.length });
+  const title = claims.map((claim) => claimText(app, claim)).join(app.t("stray.and"));
   return folded(
     title,
     title,

@@ -2,7 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { chartCard, plotArea } from "../../components/chart_card.js";
-import { strayWords } from "../../components/stray_text.js";
+import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { awayFromMedian, usualMost } from "./rank_distance.js";
@@ -118,29 +118,39 @@ class RankCard {
 }
 
 /**
- * Names of the ranks that stray from the others; a press picks a rank.
+ * Names of the ranks that stray from the others, and what is known of all; a press picks a rank.
  * @param {App} app
  * @param {any} grid
  * @param {(row: number) => void} pick
  */
 export function strayRanks(app, grid, pick) {
-  /** @type {Map<number, import("../../components/stray_text.js").Stray[]>} */
+  /** @type {Map<string, import("../../core/types.js").Stray[]>} */
   const far = new Map();
-  for (const stray of grid.strays) far.set(stray.row, [...(far.get(stray.row) ?? []), stray]);
-  const { points, fewest } = grid;
-  const few = points < fewest && h("span", { class: "badge" }, app.t("scalar.ranks.few", { points, fewest }));
-  if (!far.size) {
-    return few || h("span", { class: "badge ok" }, app.t("scalar.ranks.together", { n: grid.runs.length }));
+  for (const stray of grid.strays) {
+    const rows = typeof stray.other === "number" ? `${stray.row} ${stray.other}` : String(stray.row);
+    far.set(rows, [...(far.get(rows) ?? []), stray]);
   }
-  const named = [...far].slice(0, NAMED).map(([row, strays]) => {
-    const strayTexts = strays.map((stray) => strayWords(app, stray)).join(app.t("stray.and"));
-    const other = strays.find((stray) => typeof stray.other === "number")?.other;
+  const named = [...far].slice(0, NAMED).map(([rows, strays]) => {
+    const what = strays.map((stray) => claimText(app, stray.claim)).join(app.t("stray.and"));
+    const [row, other] = rows.split(" ").map(Number);
     const text =
-      typeof other === "number"
-        ? app.t("scalar.ranks.pair", { rank: grid.ranks[row], other: grid.ranks[other], what: strayTexts })
-        : app.t("scalar.ranks.strays", { rank: grid.ranks[row], what: strayTexts });
-    return button(text, () => pick(row), { class: "badge bad" });
+      other === undefined
+        ? app.t("scalar.ranks.strays", { rank: grid.ranks[row], what })
+        : app.t("scalar.ranks.pair", { rank: grid.ranks[row], other: grid.ranks[other], what });
+    return button(text, () => pick(row), { class: "badge bad", "data-claim": strays[0].claim.key });
   });
   const hidden = far.size - named.length;
-  return [few, named, hidden > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: hidden }))];
+  const more = hidden > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: hidden }));
+  const whole = grid.claims.filter((/** @type {any} */ { verdict }) => verdict !== "found");
+  return [
+    named,
+    more,
+    whole.map((/** @type {import("../../core/claims.js").Claim} */ claim) =>
+      h(
+        "span",
+        { class: claim.verdict === "clear" ? "badge ok" : "badge", "data-claim": claim.key },
+        claimText(app, claim),
+      ),
+    ),
+  ];
 }

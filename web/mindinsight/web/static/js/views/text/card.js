@@ -5,6 +5,7 @@ import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
 import { runName } from "../../components/run_name.js";
 import { pinButton } from "../../components/pin_button.js";
+import { claimElement } from "../../core/claims.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
@@ -177,9 +178,10 @@ export class TextCard {
     replace(this.stage, body, cut ? this.note("text.cut", { shown: source.length, length }) : null);
   }
 
-  /** @param {{lines: [string, string][], steps: number[], cut: boolean}} answer */
-  showDifference({ lines, steps, cut }) {
-    const [before, after] = steps;
+  /**
+   * @param {{lines: [string, string][], claims: import("../../core/claims.js").Claim[], cut: boolean}} answer
+   */
+  showDifference({ lines, claims, cut }) {
     const rows = lines.map(([sign, line]) =>
       h(
         "div",
@@ -188,10 +190,9 @@ export class TextCard {
         h("span", null, line),
       ),
     );
-    const equal = lines.every(([sign]) => sign === " ");
     replace(
       this.stage,
-      this.note(equal ? "text.same" : "text.compared", { before, after }),
+      claims.map((claim) => claimElement(this.app, claim, { class: "small muted" })),
       h("div", { class: "text-difference" }, rows),
       cut ? this.note("text.difference_cut", {}) : null,
     );

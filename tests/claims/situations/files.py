@@ -1,0 +1,185 @@
+"""Situations of files: event files that are damaged or still read, pipelines, and texts of two steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.lineage_pb2 import DatasetGraph, LineageEvent
+from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.claims import Claim
+from mindinsight.server.store.run import Run, file_claims, pipeline_claim
+from mindinsight.server.types import FileState
+from mindinsight.writer import SummaryRecord
+from tests.claims.situation import Question, situation
+
+FILE = [
+    f"claim.file.{name}"
+    for name in (
+        *("read", "empty", "unreadable", "damaged", "torn", "incomplete", "reading", "skipped", "rounded"),
+        "all_read",
+    )
+]
+PIPELINE = [f"claim.pipeline.{name}" for name in ("operations", "none", "reading")]
+TEXT = [f"claim.text.{name}" for name in ("same", "line_ends", "differ", "differ_later")]
+
+
+def but(keys: Sequence[str], *names: str) -> list[str]:
+    return [key for key in keys if key.rpartition(".")[2] not in names]
+
+
+def records(count: int, age: float = 0.0) -> list[bytes]:
+    """Return the records of an event file that nobody closed, written ``age`` seconds ago."""
+    then = time.time() - age
+    events = [Event(wall_time=then, version="MindSpore.Event:1")]
+    for step in range(count):
+        event = Event(wall_time=then, step=step)
+        event.summary.value.add(tag="loss", scalar_value=1.0)
+        events.append(event)
+    return [encode_record(event.SerializeToString()) for event in events]
+
+
+def one_file(folder: Path, content: bytes) -> Question:
+    file = folder / "a" / "x.out.events.summary.1.host_MS"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    return Question(base=folder, request="/v2/runs/files?run=./a", page="overview?run=./a")
+
+
+@situation(makes=["claim.file.read", "claim.file.all_read"], never=but(FILE, "read", "all_read"))
+def a_whole_file(folder: Path) -> Question:
+    return one_file(folder, b"".join(records(3)))
+
+
+@situation(makes=["claim.file.damaged"], never=but(FILE, "damaged"))
+def a_flipped_bit(folder: Path) -> Question:
+    content = bytearray(b"".join(records(9)))
+    content[len(records(0)[0]) + 20] ^= 1
+    return one_file(folder, bytes(content))
+
+
+@situation(makes=["claim.file.incomplete"], never=but(FILE, "incomplete"))
+def half_a_record_of_a_running_training(folder: Path) -> Question:
+    return one_file(folder, b"".join(records(3))[:-5])
+
+
+@situation(makes=["claim.file.torn"], never=but(FILE, "torn"))
+def half_a_record_that_nobody_completes(folder: Path) -> Question:
+    return one_file(folder, b"".join(records(3, age=7200))[:-5])
+
+
+@situation(makes=["claim.file.empty"], never=but(FILE, "empty"))
+def an_empty_file(folder: Path) -> Question:
+    return one_file(folder, b"")
+
+
+@situation(makes=["claim.file.reading"], never=but(FILE, "reading"))
+def a_file_that_is_being_read(folder: Path) -> Question:
+    state = FileState("x", size=1_000_000, modified=0.0, read=400_000, pending=0)
+    return Question(direct=lambda: file_claims(state, torn=False))
+
+
+@situation(makes=["claim.file.damaged", "claim.file.torn"], never=["claim.file.read", "claim.file.reading"])
+def a_damaged_file_with_half_a_record(folder: Path) -> Question:
+    content = bytearray(b"".join(records(9, age=7200))[:-5])
+    content[len(records(0)[0]) + 20] ^= 1
+    return one_file(folder, bytes(content))
+
+
+@situation(makes=["claim.file.unreadable"], never=but(FILE, "unreadable"))
+def a_file_that_may_not_be_read(folder: Path) -> Question:
+    state = FileState("x", size=10, modified=0.0, read=0, pending=0, error="file.permission")
+    return Question(direct=lambda: file_claims(state, torn=False))
+
+
+@situation(
+    makes=["claim.file.read", "claim.file.skipped"], never=["claim.file.rounded", "claim.file.damaged"]
+)
+def records_of_a_kind_that_is_not_shown(folder: Path) -> Question:
+    state = FileState("x", size=10, modified=0.0, read=10, pending=0, skipped=(("explain", 3),))
+    return Question(direct=lambda: file_claims(state, torn=False))
+
+
+@situation(
+    makes=["claim.file.read", "claim.file.rounded"], never=["claim.file.skipped", "claim.file.damaged"]
+)
+def integers_that_were_rounded(folder: Path) -> Question:
+    state = FileState("x", size=10, modified=0.0, read=10, pending=0, skipped=(("rounded_integer", 2),))
+    return Question(direct=lambda: file_claims(state, torn=False))
+
+
+# Data pipelines
+
+
+def pipeline(folder: Path, *graphs: DatasetGraph) -> Question:
+    question = one_file(folder, b"".join(records(2)))
+    lineage = folder / "a" / "x.out.events.summary.1.host_MS_lineage"
+    events = [LineageEvent(wall_time=1.0, dataset_graph=graph) for graph in graphs]
+    if events:
+        lineage.write_bytes(b"".join(encode_record(event.SerializeToString()) for event in events))
+    return Question(base=question.base, request="/v2/runs/facts?run=./a")
+
+
+def operation(name: str, *children: DatasetGraph) -> DatasetGraph:
+    graph = DatasetGraph(children=children)
+    graph.parameter.mapStr["op_type"] = name
+    return graph
+
+
+@situation(makes=["claim.pipeline.operations"], never=but(PIPELINE, "operations"))
+def a_pipeline_of_two_sources(folder: Path) -> Question:
+    zipped = operation("Zip", operation("Source"), operation("Source"))
+    return pipeline(folder, operation("Batch", zipped))
+
+
+@situation(makes=["claim.pipeline.none"], never=but(PIPELINE, "none"))
+def a_run_without_a_pipeline(folder: Path) -> Question:
+    return pipeline(folder)
+
+
+@situation(makes=["claim.pipeline.reading"], never=but(PIPELINE, "reading"))
+def a_run_of_which_half_is_read(folder: Path) -> Question:
+    run = Run("./a", "a", "/a", "./a", None, created=0.0, updated=0.0, size=10, read=5, total=10)
+
+    def claims() -> list[Claim]:
+        return [pipeline_claim(run)]
+
+    return Question(direct=claims)
+
+
+# Texts
+
+
+def texts(folder: Path, first: str, second: str) -> Question:
+    with SummaryRecord(str(folder / "a")) as record:
+        for step, text in enumerate((first, second)):
+            record.add_value("text", "note", text)
+            record.record(step)
+    return Question(base=folder, request="/v2/text/difference?run=./a&tag=note&row=0&other=1")
+
+
+@situation(makes=["claim.text.same"], never=but(TEXT, "same"))
+def two_equal_texts(folder: Path) -> Question:
+    return texts(folder, "a\nb\n", "a\nb\n")
+
+
+@situation(makes=["claim.text.same"], never=but(TEXT, "same"))
+def two_equal_texts_of_many_lines(folder: Path) -> Question:
+    return texts(folder, "a\n" * 3000, "a\n" * 3000)
+
+
+@situation(makes=["claim.text.differ"], never=but(TEXT, "differ"))
+def one_line_differs(folder: Path) -> Question:
+    return texts(folder, "a\nb\n", "a\nc\n")
+
+
+@situation(makes=["claim.text.differ_later"], never=but(TEXT, "differ_later"))
+def a_line_beyond_those_compared_differs(folder: Path) -> Question:
+    return texts(folder, "a\n" * 3000 + "b", "a\n" * 3000 + "c")
+
+
+@situation(makes=["claim.text.line_ends"], never=but(TEXT, "line_ends"))
+def lines_that_end_in_another_way(folder: Path) -> Question:
+    return texts(folder, "a\r\nb", "a\nb\n")

@@ -1,0 +1,473 @@
+"""Situations of scalar pages: ranks, alerts, comparisons with a baseline, and the settings of both."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi.testclient import TestClient
+
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
+from tests.claims.situation import Question, situation
+from tests.claims.situations.alignment import noisy, written
+
+RANK = [
+    f"claim.rank.{name}"
+    for name in (
+        *("differs", "differs_until", "pair", "pair_until", "spikes", "spikes_every", "silent", "non_finite"),
+        *("alike", "too_few", "not_recorded", "spread"),
+    )
+]
+COMPARED = [
+    f"claim.compare.{name}"
+    for name in (
+        *("beyond", "non_finite", "equal", "equal_common", "within", "within_common"),
+        *("no_common_steps", "no_finite"),
+    )
+]
+
+
+def but(keys: Sequence[str], *names: str) -> list[str]:
+    return [key for key in keys if key.rpartition(".")[2] not in names]
+
+
+def ranks(folder: Path, values: Mapping[int, Sequence[float]], step: int = 1) -> Question:
+    """Write the losses of ranks; ask how they compare in them."""
+    for rank, losses in values.items():
+        scalars = {"loss": {row * step: value for row, value in enumerate(losses)}}
+        written(folder / "job" / f"rank_{rank}", scalars)
+    return Question(
+        base=folder, request="/v2/scalar/ranks?tag=loss&job=./job", page="scalar?m=ranks&job=./job&q=loss"
+    )
+
+
+def four(change: Callable[[np.ndarray[Any, Any]], None]) -> dict[int, list[float]]:
+    """Losses of four ranks, of which ``change`` spoils the third."""
+    losses = {rank: np.array(noisy(rank)) for rank in range(4)}
+    change(losses[2])
+    return {rank: values.tolist() for rank, values in losses.items()}
+
+
+@situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
+def four_ranks_alike(folder: Path) -> Question:
+    return ranks(folder, four(lambda values: None))
+
+
+def two_groups(levels: Sequence[float]) -> dict[int, list[float]]:
+    return {rank: (level * np.array(noisy(rank))).tolist() for rank, level in enumerate(levels)}
+
+
+@situation(makes=["claim.rank.spread"], never=but(RANK, "spread"))
+def two_ranks_against_two(folder: Path) -> Question:
+    """None of them differs from most of the others, and they are not alike."""
+    return ranks(folder, two_groups([1, 1, 1.5, 1.5]))
+
+
+@situation(makes=["claim.rank.alike"], never=["claim.rank.spread", "claim.rank.differs"])
+def ranks_of_nearly_one_level(folder: Path) -> Question:
+    return ranks(folder, two_groups([1, 1.001, 0.999, 1]))
+
+
+@situation(makes=["claim.health.spread"], never=["claim.health.alike", "claim.health.differs"])
+def health_of_two_ranks_against_two(folder: Path) -> Question:
+    question = ranks(folder, two_groups([1, 1, 1.5, 1.5]))
+    return Question(base=question.base, request="/v2/answers/health?job=./job", page="job?job=job")
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.spread"])
+def health_of_ranks_of_nearly_one_level(folder: Path) -> Question:
+    question = ranks(folder, two_groups([1, 1.001, 0.999, 1]))
+    return Question(base=question.base, request="/v2/answers/health?job=./job")
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def one_rank_is_not_zero(folder: Path) -> Question:
+    """No share of a median of 0 can be given."""
+    return ranks(folder, {rank: [1e-12 * (rank == 3)] * 100 for rank in range(4)})
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def a_rank_of_the_other_sign(folder: Path) -> Question:
+    return ranks(folder, two_groups([1, 1, -1, 1]))
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def a_rank_of_another_level(folder: Path) -> Question:
+    def raised(values: np.ndarray[Any, Any]) -> None:
+        values[120:] *= 1.5
+
+    return ranks(folder, four(raised))
+
+
+@situation(makes=["claim.rank.differs_until"], never=but(RANK, "differs_until"))
+def a_rank_that_comes_back(folder: Path) -> Question:
+    def raised(values: np.ndarray[Any, Any]) -> None:
+        values[60:130] *= 1.5
+
+    return ranks(folder, four(raised))
+
+
+@situation(makes=["claim.rank.pair"], never=but(RANK, "pair"))
+def two_ranks_that_differ(folder: Path) -> Question:
+    high = np.array(noisy(1))
+    high[100:] *= 1.5
+    return ranks(folder, {0: noisy(0), 1: high.tolist()})
+
+
+@situation(makes=["claim.rank.pair_until"], never=but(RANK, "pair_until"))
+def two_ranks_that_differ_for_a_while(folder: Path) -> Question:
+    high = np.array(noisy(1))
+    high[50:120] *= 1.5
+    return ranks(folder, {0: noisy(0), 1: high.tolist()})
+
+
+@situation(makes=["claim.rank.spikes"], never=but(RANK, "spikes"))
+def a_rank_with_two_spikes(folder: Path) -> Question:
+    def spiked(values: np.ndarray[Any, Any]) -> None:
+        values[[31, 150]] *= 4
+
+    return ranks(folder, four(spiked))
+
+
+@situation(makes=["claim.rank.spikes_every"], never=but(RANK, "spikes_every"))
+def a_rank_that_spikes_every_twenty_steps(folder: Path) -> Question:
+    def spiked(values: np.ndarray[Any, Any]) -> None:
+        values[10::20] *= 4
+
+    return ranks(folder, four(spiked))
+
+
+@situation(makes=["claim.rank.silent"], never=but(RANK, "silent"))
+def a_rank_that_stops(folder: Path) -> Question:
+    values = four(lambda values: None)
+    values[2] = values[2][:120]
+    return ranks(folder, values)
+
+
+@situation(makes=["claim.rank.alike"], never=["claim.rank.silent", "claim.rank.differs"])
+def a_rank_that_is_three_steps_behind(folder: Path) -> Question:
+    values = four(lambda values: None)
+    values[2] = values[2][:-3]
+    return ranks(folder, values)
+
+
+@situation(makes=["claim.rank.non_finite"], never=but(RANK, "non_finite"))
+def a_rank_with_an_infinity(folder: Path) -> Question:
+    def broken(values: np.ndarray[Any, Any]) -> None:
+        values[17] = math.inf
+
+    return ranks(folder, four(broken))
+
+
+@situation(makes=["claim.rank.too_few"], never=but(RANK, "too_few"))
+def every_rank_is_nan_throughout(folder: Path) -> Question:
+    """None of them differs from the others, and none can be compared."""
+    return ranks(folder, {rank: [math.nan] * 100 for rank in range(4)})
+
+
+@situation(makes=["claim.rank.too_few"], never=["claim.rank.alike", "claim.rank.differs", "claim.rank.pair"])
+def ranks_that_record_other_steps(folder: Path) -> Question:
+    for rank in range(2):
+        written(folder / "job" / f"rank_{rank}", {"loss": dict(enumerate(noisy(rank), 10_000 * rank))})
+    return ranks(folder, {})
+
+
+@situation(makes=["claim.rank.alike"], never=["claim.rank.too_few", "claim.rank.differs"])
+def ranks_that_take_turns_in_recording(folder: Path) -> Question:
+    """Steps that are near each other are compared."""
+    for rank in range(3):
+        losses = {3 * row + rank: value for row, value in enumerate(noisy(rank, 100))}
+        written(folder / "job" / f"rank_{rank}", {"loss": losses})
+    return ranks(folder, {})
+
+
+@situation(makes=["claim.rank.too_few"], never=["claim.rank.alike", "claim.rank.differs"])
+def one_rank_of_three_points(folder: Path) -> Question:
+    values = {rank: noisy(rank, 100) for rank in range(3)}
+    question = ranks(folder, values)
+    written(folder / "job" / "rank_3", {"loss": {0: 1.0, 50: 1.0, 99: 1.0}})
+    return question
+
+
+@situation(makes=["claim.rank.not_recorded"], never=but(RANK, "not_recorded"))
+def one_rank_did_not_record_it(folder: Path) -> Question:
+    question = ranks(folder, {rank: noisy(rank) for rank in range(3)})
+    written(folder / "job" / "rank_3", {"accuracy": dict(enumerate(noisy(3)))})
+    return question
+
+
+@situation(makes=["claim.health.missing_ranks"], never=RANK)
+def a_rank_in_the_middle_is_missing(folder: Path) -> Question:
+    return ranks(folder, {rank: noisy(rank) for rank in (0, 1, 3)})
+
+
+@situation(makes=["claim.health.too_few"], never=["claim.health.alike"])
+def health_of_ranks_that_record_other_steps(folder: Path) -> Question:
+    """A hundred points each, of which none is at a step of another rank."""
+    for rank in range(2):
+        losses = dict(enumerate(noisy(rank, 100), 10_000 * rank))
+        written(folder / "job" / f"rank_{rank}", {"loss": losses, "lr": dict.fromkeys(losses, 0.1)})
+    return Question(base=folder, request="/v2/answers/health?job=./job")
+
+
+# Alerts
+
+
+def alerts(rule: Mapping[str, Any] | None = None, run: str = "") -> Callable[[TestClient], Any]:
+    """Add a rule, and return the list of alerts once there are some, or after a while."""
+
+    def ask(client: TestClient) -> Any:
+        if rule:
+            assert client.post("v2/alert/rules", json=rule).status_code == 200
+        deadline = time.monotonic() + 3
+        while True:
+            answer = client.get("v2/alert/list", params={"run": run} if run else {}).json()
+            if answer["alerts"] or time.monotonic() > deadline:
+                return answer
+            time.sleep(0.05)
+
+    return ask
+
+
+ALERTS = [f"claim.alert.{name}" for name in ("non_finite", "above", "below", "silent", "rank", "pair")]
+
+
+def losses(folder: Path, values: Sequence[float], rule: Mapping[str, Any] | None = None) -> Question:
+    written(folder / "a", {"loss": dict(enumerate(values))})
+    return Question(base=folder, request=alerts(rule))
+
+
+@situation(makes=["claim.alert.non_finite"], never=but(ALERTS, "non_finite"))
+def a_loss_of_nan_is_not_above_a_limit(folder: Path) -> Question:
+    return losses(folder, [1, 2, math.nan], {"condition": "above", "tags": "loss", "limit": 3})
+
+
+@situation(makes=["claim.alert.above"], never=but(ALERTS, "above"))
+def a_loss_above_a_limit(folder: Path) -> Question:
+    return losses(folder, [1, 2, 3.5], {"condition": "above", "tags": "lo*", "limit": 3})
+
+
+@situation(makes=["claim.alert.above", "claim.alert.non_finite"], never=["claim.alert.below"])
+def infinity_is_above_every_limit(folder: Path) -> Question:
+    return losses(folder, [1, 2, math.inf], {"condition": "above", "tags": "loss", "limit": 3})
+
+
+@situation(never=ALERTS)
+def a_loss_that_equals_a_limit(folder: Path) -> Question:
+    return losses(folder, [1, 2, 3], {"condition": "above", "tags": "loss", "limit": 3})
+
+
+@situation(makes=["claim.alert.below"], never=but(ALERTS, "below"))
+def a_loss_below_a_limit(folder: Path) -> Question:
+    return losses(folder, [1, 0.5, 0.25], {"condition": "below", "tags": "loss", "limit": 0.5})
+
+
+@situation(never=ALERTS)
+def a_large_finite_loss(folder: Path) -> Question:
+    return losses(folder, [1, 3e38])
+
+
+@situation(makes=["claim.alert.silent"], never=but(ALERTS, "silent"))
+def nothing_written_for_an_hour(folder: Path) -> Question:
+    file = folder / "a" / "x.out.events.summary.1.host_MS"
+    file.parent.mkdir()
+    then = time.time() - 3600
+    events = [Event(wall_time=then, version="MindSpore.Event:1"), Event(wall_time=then, step=1)]
+    events[1].summary.value.add(tag="loss", scalar_value=1.0)
+    file.write_bytes(b"".join(encode_record(event.SerializeToString()) for event in events))
+    os.utime(file, (then, then))
+    return Question(base=folder, request=alerts({"condition": "silent", "limit": 30}))
+
+
+@situation(never=ALERTS)
+def a_run_that_was_closed_is_not_silent(folder: Path) -> Question:
+    return losses(folder, [1, 2], {"condition": "silent", "limit": 0.01})
+
+
+STRAYS = {"condition": "strays", "tags": "loss"}
+
+
+@situation(makes=["claim.alert.rank", "claim.rank.differs"], never=["claim.alert.pair", "claim.rank.pair"])
+def an_alert_of_a_rank(folder: Path) -> Question:
+    def raised(values: np.ndarray[Any, Any]) -> None:
+        values[120:] *= 1.5
+
+    return Question(base=ranks(folder, four(raised)).base, request=alerts(STRAYS, "./job/rank_2"))
+
+
+@situation(makes=["claim.alert.pair", "claim.rank.pair"], never=["claim.alert.rank", "claim.rank.differs"])
+def an_alert_of_two_ranks_is_one_of_the_first(folder: Path) -> Question:
+    two_ranks_that_differ(folder)
+    return Question(base=folder, request=alerts(STRAYS, "./job/rank_0"))
+
+
+@situation(makes=["claim.alert.pair", "claim.rank.pair"], never=["claim.alert.rank", "claim.rank.differs"])
+def an_alert_of_two_ranks_is_one_of_the_second(folder: Path) -> Question:
+    two_ranks_that_differ(folder)
+    return Question(base=folder, request=alerts(STRAYS, "./job/rank_1"))
+
+
+@situation(never=ALERTS)
+def ranks_that_are_alike_raise_no_alert(folder: Path) -> Question:
+    return Question(base=ranks(folder, four(lambda values: None)).base, request=alerts(STRAYS))
+
+
+# Comparison with a baseline
+
+
+def compared(
+    folder: Path, baseline: Mapping[int, float], run: Mapping[int, float], page: bool = True
+) -> Question:
+    written(folder / "a", {"loss": baseline})
+    written(folder / "b", {"loss": run})
+    return Question(
+        base=folder,
+        request="/v2/scalar/compare?tag=loss&run=./a&run=./b&baseline=./a",
+        page="scalar?m=compare&baseline=./a" if page else None,
+    )
+
+
+def counted(values: Sequence[float]) -> dict[int, float]:
+    return dict(enumerate(values))
+
+
+@situation(makes=["claim.compare.equal"], never=but(COMPARED, "equal"))
+def two_equal_losses(folder: Path) -> Question:
+    return compared(folder, counted([1, 2, 3]), counted([1, 2, 3]))
+
+
+@situation(makes=["claim.compare.equal_common"], never=but(COMPARED, "equal_common"))
+def ten_steps_against_a_thousand(folder: Path) -> Question:
+    return compared(folder, counted([1.0] * 1000), counted([1.0] * 10))
+
+
+@situation(makes=["claim.compare.within"], never=but(COMPARED, "within"))
+def within_the_tolerance(folder: Path) -> Question:
+    return compared(folder, counted([1, 2, 4]), counted([1, 2.001, 4]))
+
+
+@situation(makes=["claim.compare.within_common"], never=but(COMPARED, "within_common"))
+def within_the_tolerance_at_two_of_three_steps(folder: Path) -> Question:
+    return compared(folder, counted([1, 2, 4]), counted([1, 2.001]))
+
+
+@situation(makes=["claim.compare.beyond"], never=but(COMPARED, "beyond"))
+def beyond_the_tolerance_at_the_last_step(folder: Path) -> Question:
+    return compared(folder, counted([1, 2, 4]), counted([1, 2, 5]))
+
+
+@situation(makes=["claim.compare.beyond"], never=but(COMPARED, "beyond"))
+def a_baseline_of_zero(folder: Path) -> Question:
+    """There is no share of 0: the difference is given as it is."""
+    return compared(folder, counted([0, 0, 1]), counted([0.5, 0, 1]))
+
+
+@situation(makes=["claim.compare.non_finite"], never=but(COMPARED, "non_finite"))
+def nan_in_one_of_both(folder: Path) -> Question:
+    return compared(folder, counted([1, 2, 3]), counted([1, math.nan, 3]))
+
+
+@situation(makes=["claim.compare.equal"], never=["claim.compare.non_finite", "claim.compare.no_finite"])
+def nan_at_the_same_step(folder: Path) -> Question:
+    return compared(folder, counted([1, math.nan, 3]), counted([1, math.nan, 3]))
+
+
+@situation(makes=["claim.compare.no_finite"], never=but(COMPARED, "no_finite"))
+def nan_at_every_step(folder: Path) -> Question:
+    return compared(folder, counted([math.nan] * 3), counted([math.nan] * 3))
+
+
+@situation(makes=["claim.compare.no_common_steps"], never=but(COMPARED, "no_common_steps"))
+def steps_that_do_not_meet(folder: Path) -> Question:
+    return compared(folder, {0: 1.0, 2: 1.0}, {1: 1.0, 3: 1.0})
+
+
+# What pages decide by themselves
+
+SETTINGS = [
+    f"claim.compare.{name}" for name in ("same_settings", "settings_differ", "settings_partly", "no_settings")
+]
+
+
+def settings(*runs: Mapping[str, Any]) -> Question:
+    hyper = [{"hyper": run} for run in runs]
+    return Question(script=("views/scalar/compare_tables.js", "comparedSettings", [hyper]))
+
+
+@situation(makes=["claim.compare.same_settings"], never=but(SETTINGS, "same_settings"))
+def settings_that_are_the_same(folder: Path) -> Question:
+    return settings({"lr": 0.1, "seed": 3}, {"lr": 0.1, "seed": 3})
+
+
+@situation(makes=["claim.compare.settings_differ"], never=but(SETTINGS, "settings_differ"))
+def one_setting_differs(folder: Path) -> Question:
+    return settings({"lr": 0.1, "seed": 3}, {"lr": 0.1, "seed": 4})
+
+
+@situation(makes=["claim.compare.settings_partly"], never=but(SETTINGS, "settings_partly"))
+def a_setting_that_one_run_did_not_record(folder: Path) -> Question:
+    """It may have had the same value there."""
+    return settings({"lr": 0.1, "seed": 3}, {"lr": 0.1})
+
+
+@situation(makes=["claim.compare.settings_partly"], never=but(SETTINGS, "settings_partly"))
+def settings_of_one_run_alone(folder: Path) -> Question:
+    return settings({"lr": 0.1}, {})
+
+
+@situation(makes=["claim.compare.no_settings"], never=but(SETTINGS, "no_settings"))
+def no_settings(folder: Path) -> Question:
+    return settings({}, {})
+
+
+COLUMNS = ["claim.lineage.same_columns", "claim.lineage.no_columns"]
+
+
+def columns(*rows: Mapping[str, Any]) -> Question:
+    keys = [{"key": key} for key in ("user:lr", "user:seed", "metric:acc")]
+    return Question(
+        script=("views/lineage/difference.js", "comparedColumns", [keys, [{"values": row} for row in rows]])
+    )
+
+
+@situation(makes=["claim.lineage.same_columns"], never=["claim.lineage.no_columns"])
+def one_column_is_the_same(folder: Path) -> Question:
+    return columns({"user:lr": 1, "user:seed": 1}, {"user:lr": 1, "user:seed": 2})
+
+
+@situation(never=COLUMNS)
+def a_column_that_no_run_has_is_not_the_same(folder: Path) -> Question:
+    return columns({"user:lr": 1}, {"user:lr": 2})
+
+
+@situation(makes=["claim.lineage.no_columns"], never=["claim.lineage.same_columns"])
+def runs_without_a_value(folder: Path) -> Question:
+    return columns({}, {"user:lr": None})
+
+
+LOG = ["claim.log.lines", "claim.log.lines_so_far", "claim.log.drawn"]
+
+
+def log(all_lines: int, matching: int, whole: bool) -> Question:
+    return Question(script=("views/dump/log_lines.js", "logClaims", [all_lines, matching, 5000, whole]))
+
+
+@situation(makes=["claim.log.lines"], never=but(LOG, "lines"))
+def a_log_that_was_read_to_its_end(folder: Path) -> Question:
+    return log(100, 3, whole=True)
+
+
+@situation(makes=["claim.log.lines_so_far"], never=but(LOG, "lines_so_far"))
+def a_log_of_which_more_can_be_read(folder: Path) -> Question:
+    return log(100, 3, whole=False)
+
+
+@situation(makes=["claim.log.lines", "claim.log.drawn"], never=["claim.log.lines_so_far"])
+def a_log_of_more_lines_than_are_drawn(folder: Path) -> Question:
+    return log(10_000, 5001, whole=True)
