@@ -245,8 +245,9 @@ def test_masks_are_no_faults(tmp_path: Path, calls: Sequence[Call], masks: int, 
     report = searched(tmp_path, calls, values)
     assert report.faults == []
     tensors = sum(len(given) + 1 for _, given, _ in calls)
+    finite = tensors - masks
     assert report.claims == (
-        Claim("claim.fault.finite", "clear", {"judged": tensors - masks, "tensors": tensors}),
+        Claim("claim.fault.finite", "clear", {"n": finite, "judged": finite, "tensors": tensors}),
         Claim("claim.fault.masks", "note", {"n": masks}),
     )
 
