@@ -74,13 +74,15 @@ def ranks_of_nearly_one_level(folder: Path) -> Question:
     return ranks(folder, two_groups([1, 1.001, 0.999, 1]))
 
 
-@situation(makes=["claim.health.spread"], never=["claim.health.alike", "claim.health.differs"])
+@situation(
+    makes=["claim.health.groups"], never=["claim.health.alike", "claim.health.differs", "claim.health.spread"]
+)
 def health_of_two_ranks_against_two(folder: Path) -> Question:
     question = ranks(folder, two_groups([1, 1, 1.5, 1.5]))
     return Question(base=question.base, request="/v2/answers/health?job=./job", page="job?job=job")
 
 
-@situation(makes=["claim.health.alike"], never=["claim.health.spread"])
+@situation(makes=["claim.health.alike"], never=["claim.health.spread", "claim.health.groups"])
 def health_of_ranks_of_nearly_one_level(folder: Path) -> Question:
     question = ranks(folder, two_groups([1, 1.001, 0.999, 1]))
     return Question(base=question.base, request="/v2/answers/health?job=./job")
