@@ -113,10 +113,12 @@ test("values of every kind are compared", () => {
     size: 12_800,
   };
   const holds = (text) => matchesQuery(parseQuery(text), run, (_, name) => have[name]);
-  for (const text of ["loss=inf", "loss=+Inf", "loss>5", "lr>0.1", "lr=0.50", "amp=false"])
+  for (const text of ["loss=inf", "loss=+Inf", "loss>5", "lr>0.1", "lr=0.50", "amp=false"]) {
     assert.ok(holds(text), text);
-  for (const text of ['"hparam/acc">0.85', '"a b"=c', "step<0", "step=-1", "size>10kB"])
+  }
+  for (const text of ['"hparam/acc">0.85', '"a b"=c', "step<0", "step=-1", "size>10kB"]) {
     assert.ok(holds(text), text);
+  }
   for (const text of ["loss<1e9", "lr>1", "amp=true", "size<10kB", "lr>abc"]) assert.ok(!holds(text), text);
 });
 
@@ -124,6 +126,8 @@ test("a comparison in quotes is text, one without a number is told", () => {
   assert.deepEqual(parseQuery('"lr>0.1"'), [{ text: "lr>0.1" }]);
   const terms = parseQuery("lr> lr>abc lr>1 opt=adam opt=");
   assert.deepEqual(withoutNumber(terms), ["lr>", "lr>abc", "opt="]);
+});
+
 test("a state is found by the page's own word for it, and by the English one", () => {
   const words = { failed: "失败", finished: "已完成" };
   const state = (_, name) => (name === "state" ? "failed" : undefined);

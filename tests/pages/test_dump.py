@@ -84,7 +84,7 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page: Any, url: Any) ->
     expect(page.get_by_text("1 NaN and 0 Inf in 108 values")).to_be_visible()
     chain = page.locator(".fault-links li")
     expect(chain.first).to_contain_text("inputs0 batch")
-    expect(chain.last).to_contain_text("1 not finite")
+    expect(chain.last).to_contain_text("1 non-finite")
     expect(page.locator(".fault-chain g.ill.fault", has_text="MatMul-op66")).to_have_count(1)
     page.get_by_role("button", name=re.compile("MatMul-op66$")).first.click()
     expect(side(page).get_by_role("heading", level=2)).to_contain_text(
@@ -117,7 +117,7 @@ def test_no_all_clear_for_what_was_not_judged(page: Any, serve: Any, tmp_path: P
     entry = {"input_args": [tensor | {"Max": 1.0, "Min": 0.0}], "input_kwargs": {}, "output": [tensor]}
     (rank / "dump.json").write_text(json.dumps({"data": {"Torch.log.0.forward": entry}}))
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./job/dump&step=0&tab=check")
-    expect(page.get_by_text("1 of 2 tensors are finite. The others could not be judged.")).to_be_visible()
+    expect(page.get_by_text("1 of 2 tensors is finite. The others could not be judged.")).to_be_visible()
     expect(page.get_by_text("1 tensor has neither values nor statistics to judge it by.")).to_be_visible()
     (rank / "dump.json").write_text('{"data": {"Torch.log.0.forward": {"input_args": [{"ty')
     page.reload()
@@ -197,7 +197,7 @@ def test_the_tree_leads_to_what_is_not_finite(shown: Callable[..., Any]) -> None
     page = shown("tab=tree")
     path = "Gradients/Default/network-WithLossCell/_backbone-Net/fc2-Dense/gradMatMul-expand"
     for name in path.split("/"):
-        row = page.get_by_role("treeitem").filter(has=page.get_by_text("1 not finite")).last
+        row = page.get_by_role("treeitem").filter(has=page.get_by_text("1 non-finite")).last
         expect(row.get_by_role("button", name=name, exact=True).first).to_be_visible()
         row.get_by_role("button", name=name, exact=True).last.click()
     leaf = page.get_by_role("button", name="MatMul-op66")

@@ -157,7 +157,7 @@ def test_notes_labels_and_colour_are_kept(page: Any, changeable: Any) -> None:
 
 def test_what_is_damaged_is_said_and_leads_to_the_report(page: Any, url: Any) -> None:
     page.goto(url)
-    expect(page.get_by_text("1 stretch of a file could not be read")).to_be_visible()
+    expect(page.get_by_text("1 section of a file could not be read")).to_be_visible()
     row(page, "damaged").get_by_role("link", name="1 damaged").click()
     report = page.locator("#damage")
     expect(report).to_contain_text("22,770")
@@ -171,7 +171,7 @@ def test_the_newest_ten_are_on_at_first_and_the_page_says_so(page: Any, serve: A
     url = serve(sample_base)
     page.goto(url)
     main = page.get_by_role("main")
-    expect(main.get_by_text("The newest 10 jobs are charted")).to_be_visible()
+    expect(main.get_by_text("Showing the 10 newest jobs")).to_be_visible()
     main.get_by_role("button", name="All", exact=True).click()
     expect(main.get_by_text("21 of 21 in the charts")).to_be_visible()
     main.get_by_role("button", name="None", exact=True).click()

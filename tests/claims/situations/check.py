@@ -45,10 +45,10 @@ def checked(
 ) -> Question:
     """Write a dump and ask the command and the interface to check it."""
     dump = Dump(folder / "dump")
-    return asked(folder, dump, outputs, parameters, steps, conditions)
+    return check_of(folder, dump, outputs, parameters, steps, conditions)
 
 
-def asked(
+def check_of(
     folder: Path,
     dump: Dump,
     outputs: Values | None = None,

@@ -58,7 +58,7 @@ def test_links_and_second_names_of_a_file_are_refused(tmp_path: Path) -> None:
         os.close(open_own(tmp_path / "link", os.O_WRONLY | os.O_CREAT))
     (tmp_path / "second").hardlink_to(file)
     for check in (read_own, check_file):
-        with pytest.raises(NotOursError, match="one name"):
+        with pytest.raises(NotOursError, match="several names"):
             check(file)
 
 

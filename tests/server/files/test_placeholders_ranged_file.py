@@ -124,7 +124,8 @@ def test_a_checksum_is_no_reason_to_fetch_a_checkpoint(
 
 
 @pytest.mark.parametrize(
-    ("reason", "text"), [("remote.forbidden", "refuses"), ("remote.gone", "no longer"), ("x", "not respond")]
+    ("reason", "text"),
+    [("remote.forbidden", "denies access"), ("remote.gone", "no longer"), ("x", "not respond")],
 )
 def test_what_the_store_does_not_give_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch, reason: str, text: str

@@ -251,7 +251,7 @@ def test_a_wrong_mode_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_network_nobody_can_save_asks_for_a_function(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="give a save function: str is no network"):
+    with pytest.raises(TypeError, match="give a save function: str is not a network"):
         train(ModelCheckpoint("net", tmp_path), 1)
     with pytest.raises(TypeError, match="named no network"):
         ModelCheckpoint(directory=tmp_path).on_train_step_end(RunContext({"cur_step_num": 1}))

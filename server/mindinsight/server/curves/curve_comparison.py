@@ -210,12 +210,12 @@ def _tested(
     near = int(edges[row]), int(edges[column]) - 1
     extent = _extent(relative, *near) or near
     inside = relative[extent[0] : extent[1] + 1]
-    found = replace(judged, kind="apart", shift=float(np.median(inside)), onset=int(steps[0]))
-    return _with_runs(_named(found, steps, extent), deviations, split, extent)
+    divergence = replace(judged, kind="apart", shift=float(np.median(inside)), onset=int(steps[0]))
+    return _with_runs(_named(divergence, steps, extent), deviations, split, extent)
 
 
 def _with_runs(
-    found: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
+    divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
     """Return ``found`` with the number of bad runs that differ from the good ones to the same side."""
     inside = deviations[:, extent[0] : extent[1] + 1]
@@ -223,21 +223,21 @@ def _with_runs(
     means = np.where(there, inside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)
-    return replace(found, runs=int((towards[split:] > _OF_SHIFT * abs(shift)).sum()))
+    return replace(divergence, runs=int((towards[split:] > _OF_SHIFT * abs(shift)).sum()))
 
 
-def _named(found: GroupDivergence, steps: Ints, extent: tuple[int, int]) -> GroupDivergence:
+def _named(divergence: GroupDivergence, steps: Ints, extent: tuple[int, int]) -> GroupDivergence:
     """Return ``found`` as what it is by the columns in which it begins and ends."""
     first, last = extent
     margin = _window(len(steps))
-    begins, ends = first > margin or found.kind == "parts", last < len(steps) - 1 - margin
+    begins, ends = first > margin or divergence.kind == "parts", last < len(steps) - 1 - margin
     onset = int(steps[first])
     if not ends:
         if not begins:
-            return replace(found, kind="apart", onset=int(steps[0]), diverges=None)
-        return replace(found, kind="parts", onset=onset, diverges=onset)
+            return replace(divergence, kind="apart", onset=int(steps[0]), diverges=None)
+        return replace(divergence, kind="parts", onset=onset, diverges=onset)
     return replace(
-        found, kind="interval", onset=onset, end=int(steps[last]), from_start=not begins, diverges=None
+        divergence, kind="interval", onset=onset, end=int(steps[last]), from_start=not begins, diverges=None
     )
 
 

@@ -200,10 +200,10 @@ def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubl
         [[column[row] for row in np.flatnonzero(rows).tolist()] for column in judged.values()]
         for rows in (finite, ~finite)
     ]
-    found = dict(zip(judged, separations(*groups), strict=True))
-    if not found:
+    by_name = dict(zip(judged, separations(*groups), strict=True))
+    if not by_name:
         return []
-    name, separation = min(found.items(), key=lambda entry: (-entry[1].effect, entry[1].chance, entry[0]))
+    name, separation = min(by_name.items(), key=lambda entry: (-entry[1].effect, entry[1].chance, entry[0]))
     if separation.corrected > _FAILING:
         return []
     good, bad = separation.inside
@@ -326,8 +326,8 @@ def _decisive(
     names = [column.key for column in measured if column.matters]
     if not names:
         ordered = {name: known[name] for name in known if _numbers(judged[name]) is not None}
-        if found := [*_weak(ordered, target, facts), *_pair(known, target, facts)]:
-            yield from found
+        if pairs := [*_weak(ordered, target, facts), *_pair(known, target, facts)]:
+            yield from pairs
             return
         decided = facts["runs"] >= _DECIDED
         key = "claim.lineage.nothing" if decided else "claim.lineage.undecided"

@@ -520,9 +520,9 @@ def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
     levels = np.stack(blocks, axis=1) / np.maximum(size, 1e-300)  # [r, blocks]
     half = _LEVEL_BLOCKS // 2
     for part in (levels, levels[:, half:], levels[:, :half]):
-        found = _spread(row_medians(part), _level_error(part))
-        if found is not None:
-            return found
+        spread = _spread(row_medians(part), _level_error(part))
+        if spread is not None:
+            return spread
     return None
 
 

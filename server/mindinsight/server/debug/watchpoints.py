@@ -311,8 +311,8 @@ def _of_ranks(findings: Iterable[CheckFinding]) -> list[CheckFinding]:
     merged: dict[tuple[object, ...], CheckFinding] = {}
     for finding in findings:
         entry, hit = finding.hits[0].entry, finding.hits[0]
-        place = (finding.kind, entry.graph, entry.recorded, entry.direction, entry.slot)
-        key = (*place, tuple(finding.steps), hit.watchpoint.id, hit.verdict.findings)
+        position = (finding.kind, entry.graph, entry.recorded, entry.direction, entry.slot)
+        key = (*position, tuple(finding.steps), hit.watchpoint.id, hit.verdict.findings)
         known = merged.get(key)
         merged[key] = replace(known, ranks=(*known.ranks, entry.rank)) if known else finding
     return list(merged.values())

@@ -281,9 +281,9 @@ def _open_zip(path: Path) -> TorchFile:
 
 def _by_name(value: object) -> tuple[dict[str, TorchTensor], dict[str, str]]:
     """Return the tensors that can be read, and what would build the others."""
-    found = dict(tensors_of(value))
-    tensors = {name: tensor for name, tensor in found.items() if isinstance(tensor, TorchTensor)}
-    return tensors, {name: tensor.name for name, tensor in found.items() if isinstance(tensor, UnreadTensor)}
+    known = dict(tensors_of(value))
+    tensors = {name: tensor for name, tensor in known.items() if isinstance(tensor, TorchTensor)}
+    return tensors, {name: tensor.name for name, tensor in known.items() if isinstance(tensor, UnreadTensor)}
 
 
 def _zip_extents(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:

@@ -202,15 +202,15 @@ def _turned(
 ) -> Flags:
     """[p] flag of the pairs that take the same two inputs in another order, which is nothing to them."""
     turned = np.zeros(len(left_nodes), dtype=np.bool_)
-    for place in np.flatnonzero(differing).tolist():
-        nodes = int(left_nodes[place]), int(right_nodes[place])
+    for position in np.flatnonzero(differing).tolist():
+        nodes = int(left_nodes[position]), int(right_nodes[position])
         if matching.left.graph.types[nodes[LEFT]] not in COMMUTATIVE:
             continue
         ids = [
             own[sources].tolist()
             for own, sources in zip(input_ids, sources_of_pair(matching, nodes), strict=True)
         ]
-        turned[place] = len(ids[LEFT]) == 2 and ids[LEFT] == ids[RIGHT][::-1]
+        turned[position] = len(ids[LEFT]) == 2 and ids[LEFT] == ids[RIGHT][::-1]
     return turned
 
 

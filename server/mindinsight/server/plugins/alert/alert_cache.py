@@ -267,8 +267,8 @@ def _is_replaced(source: Source, row: int, run: Run | None) -> bool:
         return False
     line, step = series.line(), source.steps[row]
     at = int(np.searchsorted(line.steps, step))
-    kept = at < len(line.steps) and line.steps[at] == step
-    return not (kept and np.array_equal(line.values[at], source.values[row], equal_nan=True))
+    recorded = at < len(line.steps) and line.steps[at] == step
+    return not (recorded and np.array_equal(line.values[at], source.values[row], equal_nan=True))
 
 
 def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:

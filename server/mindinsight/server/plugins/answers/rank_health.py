@@ -111,7 +111,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
-        tuple(health_claims(ranks, compared, rank_strays, [_levels(ranks, *each) for each in spreads])),
+        tuple(health_claims(ranks, compared, rank_strays, [_levels(ranks, *levels) for levels in spreads])),
     )
 
 
