@@ -86,7 +86,7 @@ class JsonStore(Generic[T]):
         self.change(with_it)
 
     def remove(self, name: str) -> None:
-        """Remove a value. Raises KeyError if there is none of this name. Raises OSError."""
+        """Remove a value. Raises KeyError if it does not exist, OSError if the file cannot be written."""
 
         def without(values: dict[str, T]) -> dict[str, T]:
             del values[name]

@@ -25,7 +25,7 @@ _MAX_TITLE: Final = 1000  # bytes of a title or tag
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Chart of the tags that match an expression of ``tags``, or a chart of ``margins``.
+    """Chart of a custom dashboard: of all tags that match a pattern in ``tags``, or of ``margins``.
 
     A margin names the tags of a value and of its lower and upper end.
     """
