@@ -76,8 +76,21 @@ def answering(speak: Callable[[socket.socket], None]) -> Iterator[tuple[str, lis
 def _spoken(connection: socket.socket, speak: Callable[[socket.socket], None]) -> None:
     with connection, suppress(OSError):
         connection.settimeout(10)
-        connection.recv(65_536)
+        _read_request(connection)
         speak(connection)
+
+
+def _read_request(connection: socket.socket) -> None:
+    """Read a whole request: a connection that is closed before is reset, whatever was answered."""
+    if connection.recv(1, socket.MSG_PEEK) == b"\x16":  # a handshake of TLS has no lines
+        return
+    with connection.makefile("rb") as stream:
+        length = 0
+        while (line := stream.readline()).strip():
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        stream.read(length)
 
 
 def garbage(connection: socket.socket) -> None:
@@ -101,6 +114,7 @@ def _drip(connection: socket.socket, beginning: bytes) -> None:
 
 
 def silence(connection: socket.socket) -> None:
+    """Say nothing until the client leaves."""
     connection.recv(1)
 
 
