@@ -19,8 +19,8 @@ from mindinsight.server.curves.overflow_safe import LARGEST, even_edges, interpo
 from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import smooth
-from mindinsight.server.v1.histogram_routes import HistogramColumns, common_edges, rebin
 from mindinsight.server.v1.lineages import targets_answer
+from mindinsight.server.v1.payload_routes import HistogramColumns, common_edges, rebin
 from tests.narrowing import require
 
 HUGE = 1.7e308

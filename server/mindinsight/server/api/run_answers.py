@@ -113,11 +113,7 @@ class Listing:
         return self._making.get(key, make)
 
     def some(
-        self,
-        snapshot: Snapshot,
-        marks: Marks,
-        runs: Iterable[Run],
-        troubles: Iterable[DirectoryDamage] = (),
+        self, snapshot: Snapshot, marks: Marks, runs: Iterable[Run], troubles: Iterable[DirectoryDamage] = ()
     ) -> bytes:
         """Return the given runs of a snapshot as encoded JSON."""
         rows = b",".join(

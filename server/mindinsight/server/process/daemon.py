@@ -152,11 +152,7 @@ def launch(settings: Settings) -> None:
         raise BadSettings(f"{output} cannot be written: {error.strerror}. Remove it.") from error
     with os.fdopen(descriptor, "wb") as log:
         child = subprocess.Popen(
-            [sys.executable, "-c", _SERVE],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            **_detached(),
+            [sys.executable, "-c", _SERVE], stdin=subprocess.PIPE, stdout=log, stderr=log, **_detached()
         )
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError), child.stdin as pipe:

@@ -20,20 +20,9 @@ from mindinsight.server.errors import ApiError, Gone, memory_short
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders.v1_graph import MOST_EDGES, TooManyEdges, UnknownNode
 from mindinsight.server.http.openapi import add_schemas
-from mindinsight.server.v1 import (
-    absent_features,
-    debugger,
-    graphs,
-    histogram_routes,
-    image_routes,
-    jobs,
-    landscape_routes,
-    lineages,
-    recorded_tensors,
-    scalars,
-)
+from mindinsight.server.v1 import debugger, graphs, jobs, lineages, payload_routes, scalars
 from mindinsight.server.v1.v1_parameters import REQUIRED
-from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, V1Error, v1_error
+from mindinsight.server.v1.v1_responses import RESPONSES, Fault, FaultBody, JsonRouter, V1Error, v1_error
 
 
 def complete(description: dict[str, Any]) -> dict[str, Any]:
@@ -52,6 +41,22 @@ def complete(description: dict[str, Any]) -> dict[str, Any]:
     return description
 
 
+absent_features = JsonRouter(tags=["config"])  # so that MindInsight's pages hide them or say so
+
+
+@absent_features.get("/ui-config")
+def ui_config() -> dict[str, bool]:
+    """Return the configuration of MindInsight's pages, with online debugging disabled."""
+    return {"enable_debugger": False}
+
+
+@absent_features.get("/profile/{path:path}", include_in_schema=False)
+@absent_features.post("/profile/{path:path}", include_in_schema=False)
+def profile(path: str) -> dict[str, bool]:
+    """Fail every call of the profiler's pages with an error that they know. Otherwise they stay blank."""
+    raise V1Error(Fault.PROFILE, "This server shows no profiles; open the folder with MindStudio Insight.")
+
+
 _METHODS = ("GET", "POST", "PUT", "DELETE")  # MindInsight's own list, sent with every response
 _ALLOW = "Access-Control-Allow-Methods"
 
@@ -60,20 +65,10 @@ def create_v1(state: State) -> FastAPI:
     """Create the v1 application, to be mounted. It shares the state of the server's application."""
     v1 = FastAPI(title="MindInsight v1", version="2.3.1", docs_url=None, redoc_url=None, responses=RESPONSES)
     v1.state = state
-    for part in (
-        jobs,
-        scalars,
-        image_routes,
-        histogram_routes,
-        recorded_tensors,
-        graphs,
-        landscape_routes,
-        lineages,
-        absent_features,
-        debugger,
-    ):
+    for part in (jobs, scalars, payload_routes, graphs, lineages, debugger):
         v1.include_router(part.router)
-    v1.add_exception_handler(V1Error, _v1_error)
+    v1.include_router(absent_features)
+    v1.add_exception_handler(V1Error, _api_error)
     v1.add_exception_handler(ApiError, _api_error)
     v1.add_exception_handler(MemoryError, lambda request, error: v1_error(memory_short()))
     v1.add_exception_handler(HTTPException, _http_error)
@@ -128,21 +123,14 @@ def _answer_with(fixed: V1Error) -> Callable[[Request, Exception], Response]:
     return lambda request, error: fixed.response()
 
 
-def _v1_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, V1Error)
-    return error.response()
-
-
 def _api_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    return v1_error(error)
+    """Respond to an error of v1, or to one of the server in v1's form."""
+    assert isinstance(error, V1Error | ApiError)
+    return error.response() if isinstance(error, V1Error) else v1_error(error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
     """Respond to the framework's errors: an unknown path or method, or a body that it cannot decode (400)."""
     status = getattr(error, "status_code", 404)
-    if status == Fault.METHOD.status:
-        return _METHOD_ERROR.response()
-    if status == Fault.UNKNOWN_PATH.status:
-        return V1Error(Fault.UNKNOWN_PATH, "There is no such endpoint.").response()
-    return _BODY_ERROR.response()
+    errors = {405: _METHOD_ERROR, 404: V1Error(Fault.UNKNOWN_PATH, "There is no such endpoint.")}
+    return errors.get(status, _BODY_ERROR).response()

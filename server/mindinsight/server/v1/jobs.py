@@ -8,23 +8,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from fastapi import Body, Depends
+from fastapi import Body
 
 from mindinsight.server.files.opener import folders_of, names_of
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.types import Kind
 from mindinsight.server.v1.v1_parameters import (
-    Number,
-    RequiredText,
-    Text,
+    Page,
+    TrainId,
     find_run,
-    first_value,
     integer,
     loaded_run,
-    required,
+    optional_text,
+    required_text,
 )
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
@@ -42,13 +41,11 @@ _FIRST_GRAPH: Final = "ms_output_optimize.pb"
 def tags_of(run: Run) -> dict[str, list[str]]:
     """Return the tags of all seven plugins, sorted. The optimized graph file comes first."""
     graphs = sorted(run.references.get("graph", {}), key=lambda name: (name != _FIRST_GRAPH, name))
-    named = {
-        plugin: sorted(f"{tag}/{plugin}" for tag in run.references.get(kind, {}))
-        for plugin, kind in _KINDS.items()
-    }
-    named["scalar"] = sorted(f"{tag}/scalar" for tag in run.scalars)
-    named["graph"] = graphs
-    named["optimized_graph"] = [name + OPTIMIZED for name in graphs]
+    named = {"graph": graphs, "optimized_graph": [name + OPTIMIZED for name in graphs]}
+    for plugin in NAMES:
+        if plugin not in named:
+            tags = run.scalars if plugin == "scalar" else run.references.get(_KINDS[plugin], {})
+            named[plugin] = sorted(f"{tag}/{plugin}" for tag in tags)
     return {name: named[name] for name in NAMES}
 
 
@@ -79,8 +76,6 @@ def time_and_step(series: ReferenceSeries, row: int) -> dict[str, Any]:
 
 router = JsonRouter(prefix="/datavisual", tags=["jobs"])
 
-CurrentService = Annotated[Service, Depends(service_of)]
-
 _MOST_JOBS: Final = 999  # of a page, as in MindInsight
 _PROFILER_FILES: Final = {
     "ascend": re.compile(r"ascend_timeline_display|output_op_compute_time"),
@@ -91,16 +86,16 @@ _PROFILER_FILES: Final = {
 
 @router.get("/train-jobs")
 def train_jobs(
-    service: CurrentService, offset: Number = None, limit: Number = None, train_id: Text = None
+    service: CurrentService,
+    page: Page,
+    rows: Annotated[int, integer("limit", 10, 1, _MOST_JOBS)],
+    train_id: Annotated[str | None, optional_text("train_id")],
 ) -> dict[str, Any]:
     """Return a page of the train jobs, the most recently updated first."""
-    page = integer(offset, "offset", 0, 0)
-    rows = integer(limit, "limit", 10, 1, _MOST_JOBS)
     snapshot = service.store.snapshot()
-    run_id = first_value(train_id)
     jobs = newest_first(snapshot)
-    if run_id is not None:
-        jobs = [run for run in jobs if run.id == run_id]
+    if train_id is not None:
+        jobs = [run for run in jobs if run.id == train_id]
         page, rows = 0, 1
     return {
         "name": ", ".join(base.name for base in snapshot.bases if base.name) or Path(snapshot.base).name,
@@ -112,11 +107,12 @@ def train_jobs(
 
 @router.get("/plugins")
 def plugins(
-    service: CurrentService, train_id: RequiredText = None, manual_update: Text = None
+    service: CurrentService,
+    run_id: TrainId,
+    manual_update: Annotated[str | None, optional_text("manual_update")],
 ) -> dict[str, Any]:
     """Return the tags of each plugin of a job. `manual_update` loads the job next."""
-    run_id = required(train_id, "train_id")
-    update = (first_value(manual_update) or "false").lower()
+    update = (manual_update or "false").lower()
     if update not in ("true", "false"):
         raise V1Error(Fault.VALUE, "Parameter manual_update must be true or false.")
     run = find_run(service.store.snapshot(), run_id)
@@ -127,14 +123,12 @@ def plugins(
 
 @router.get("/single-job")
 def single_job(
-    service: CurrentService, plugin_name: RequiredText = None, train_id: RequiredText = None
+    service: CurrentService, plugin: Annotated[str, required_text("plugin_name")], train_id: TrainId
 ) -> dict[str, Any]:
     """Return the tags of one plugin of a job."""
-    plugin = required(plugin_name, "plugin_name")
-    run_id = required(train_id, "train_id")
     if plugin not in NAMES:
         raise V1Error(Fault.PLUGIN, "Parameter plugin_name does not match any plugin.")
-    run = loaded_run(service.store.snapshot(), run_id)
+    run = loaded_run(service.store.snapshot(), train_id)
     return {"train_jobs": [{"id": run.id, "name": run.id, "tags": sorted(tags_of(run)[plugin])}]}
 
 
@@ -169,11 +163,8 @@ def _cache_status(run: Run) -> str:
 
 
 def _job_json(run: Run) -> dict[str, Any]:
-    names = [Path(file.name).name for file in run.files]
-    lineage = sum(name.endswith("_lineage") for name in names)
-    graphs = sum(name.endswith(".pb") for name in names)
-    explain = sum(name.endswith("_explain") for name in names)
-    intact = not any(file.pending or file.damage for file in run.files)
+    endings = ("_lineage", ".pb", "_explain")
+    lineage, graphs, explain = (sum(file.name.endswith(end) for file in run.files) for end in endings)
     return {
         "train_id": run.id,
         "relative_path": run.id,
@@ -181,11 +172,11 @@ def _job_json(run: Run) -> dict[str, Any]:
         "update_time": _text(run.updated),
         **_profiler_json(run.path),
         "dump_dir": run.dumps[0] if run.dumps else None,
-        "summary_files": len(names) - lineage - graphs - explain,
+        "summary_files": len(run.files) - lineage - graphs - explain,
         "graph_files": graphs,
         "lineage_files": lineage,
         "cache_status": _cache_status(run),
-        "is_integrity": intact,
+        "is_integrity": not any(file.pending or file.damage for file in run.files),
         "plugins": tags_of(run),
     }
 

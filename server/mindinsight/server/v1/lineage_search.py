@@ -7,6 +7,7 @@ A row is a flat mapping from field name to value. Fields are those listed below,
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
@@ -18,29 +19,18 @@ Row: TypeAlias = Mapping[str, Any]
 T = TypeVar("T")
 
 TEXT_FIELDS: Final = (
-    "summary_dir",
-    "loss_function",
-    "train_dataset_path",
-    "test_dataset_path",
-    "network",
-    "optimizer",
-    "dataset_mark",
+    *("summary_dir", "loss_function", "train_dataset_path", "test_dataset_path"),
+    *("network", "optimizer", "dataset_mark"),
 )
 COUNT_FIELDS: Final = (
-    "train_dataset_count",
-    "test_dataset_count",
-    "epoch",
-    "batch_size",
-    "device_num",
-    "model_size",
+    *("train_dataset_count", "test_dataset_count"),
+    *("epoch", "batch_size", "device_num", "model_size"),
 )
 NUMBER_FIELDS: Final = ("learning_rate", "loss")
+_FIELDS: Final = frozenset((*TEXT_FIELDS, *COUNT_FIELDS, *NUMBER_FIELDS))
+_CUSTOM_FIELD: Final = re.compile("(?:metric|user_defined)/.", re.DOTALL)
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "eq": operator.eq,
-    "lt": operator.lt,
-    "gt": operator.gt,
-    "le": operator.le,
-    "ge": operator.ge,
+    name: getattr(operator, name) for name in ("eq", "lt", "gt", "le", "ge")
 }
 _LISTS: Final = ("in", "not_in")
 _OPERATORS: Final = (*_COMPARISONS, *_LISTS)
@@ -165,13 +155,7 @@ def _conditions(body: Mapping[str, Any]) -> Iterable[Condition]:
 
 
 def _check_name(name: object) -> None:
-    known = isinstance(name, str) and (
-        name in TEXT_FIELDS
-        or name in COUNT_FIELDS
-        or name in NUMBER_FIELDS
-        or any(name.startswith(prefix) and len(name) > len(prefix) for prefix in ("metric/", "user_defined/"))
-    )
-    if not known:
+    if not isinstance(name, str) or not (name in _FIELDS or _CUSTOM_FIELD.match(name)):
         raise _search_error(f"There is no search field {name!r}.")
 
 

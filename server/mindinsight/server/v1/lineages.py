@@ -10,25 +10,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
-from fastapi import Body
+from fastapi import Body, Depends
 
 from mindinsight.server.compute.json_values import non_finite_as_null
 from mindinsight.server.curves.importance import FEWEST_PAIRS, pearson
-from mindinsight.server.curves.overflow_safe import differences
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.run import Run
-from mindinsight.server.v1.jobs import CurrentService, newest_first
+from mindinsight.server.v1.jobs import newest_first
 from mindinsight.server.v1.lineage_search import Row, Search, parse_search
-from mindinsight.server.v1.v1_parameters import (
-    RawBody,
-    RequiredText,
-    body_schema,
-    find_run,
-    is_train_id,
-    parse_json,
-    required,
-)
+from mindinsight.server.v1.payload_routes import bucket_rows
+from mindinsight.server.v1.v1_parameters import RawBody, TrainId, find_run, is_train_id, parse_json
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 from mindinsight.server.workspace.json_store import storing
 from mindinsight.server.workspace.notes import Note
@@ -67,9 +60,8 @@ def lineage_rows(runs: Iterable[Run], notes: Mapping[str, Note]) -> list[Lineage
     marks: dict[str, str] = {}
     for run in runs:
         if run.lineage is not None:
-            rows.append(
-                _row(run.id, run.lineage, _dataset_mark(run.lineage, marks), notes.get(run.id, Note()))
-            )
+            mark = _dataset_mark(run.lineage, marks)
+            rows.append(_row(run.id, run.lineage, mark, notes.get(run.id, Note())))
     return rows
 
 
@@ -188,14 +180,12 @@ def _numbers(values: Sequence[Any]) -> Numbers | None:
 
     Return None if any is not a number or all are missing.
     """
-    numbers: Numbers = [_number(value) for value in values]
-    wrong = any(
-        number is None and not _is_missing(value) for number, value in zip(numbers, values, strict=True)
-    )
-    if wrong or all(number is None for number in numbers):
+    numbers: Numbers = [_number(value) for value in values if not _is_missing(value)]
+    if not numbers or None in numbers:
         return None
-    gaps = any(number is None for number in numbers)
-    return [float(n) if n is not None and gaps else n for n in numbers]
+    if len(numbers) == len(values):
+        return numbers
+    return [None if _is_missing(value) else float(value) for value in values]
 
 
 def _number(value: Any) -> float | int | None:
@@ -213,13 +203,7 @@ def _is_missing(value: Any) -> bool:
 
 def _target(name: str, data: Numbers, parameters: Mapping[str, Numbers]) -> dict[str, Any]:
     ranked = [_importance(parameter, values, data) for parameter, values in parameters.items()]
-    ranked.sort(
-        key=lambda parameter: (
-            -parameter["importance"],
-            parameter["name"].startswith("[U]"),
-            parameter["name"],
-        )
-    )
+    ranked.sort(key=lambda row: (-row["importance"], row["name"].startswith("[U]"), row["name"]))
     return {"name": name, "data": data, "buckets": _distribution(data), "hyper_parameters": ranked}
 
 
@@ -238,10 +222,7 @@ def _distribution(data: Numbers) -> list[list[float]]:
     spread = float(numbers.max()) - float(numbers.min()) if len(numbers) else 0.0
     unit = 1.0 if np.isfinite(spread) else 4.0  # NumPy needs a finite range
     counts, edges = np.histogram(numbers / unit, bins=_BUCKETS)
-    edges = edges * unit
-    widths = differences(edges)
-    rows = zip(edges[:-1].tolist(), widths.tolist(), counts.astype(np.float64).tolist(), strict=True)
-    return [[left, width, count] for left, width, count in rows]
+    return bucket_rows(edges * unit, counts.astype(np.float64))
 
 
 router = JsonRouter(tags=["lineage"])
@@ -249,10 +230,20 @@ router = JsonRouter(tags=["lineage"])
 _LONGEST_REMARK: Final = 128  # characters, as in MindInsight
 _LARGEST_TAG: Final = 10  # as in MindInsight
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_SEARCH: Final = body_schema("conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type")
+_SEARCH: Final = "conditions on fields, sorted_name, sorted_type, limit, offset, lineage_type"
 
 
-@router.post("/lineagemgr/lineages", openapi_extra=_SEARCH)
+async def well_formed_id(train_id: TrainId) -> str:
+    """FastAPI dependency. Return the parameter train_id. Raises V1Error if it is no run's id."""
+    if not is_train_id(train_id):
+        raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
+    return train_id
+
+
+WellFormedId = Annotated[str, Depends(well_formed_id)]
+
+
+@router.post_json("/lineagemgr/lineages", _SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Search rows of lineage: filtered, sorted, paged. The body is parsed whatever its content type."""
     query, rows = _search_rows(service, body)
@@ -266,12 +257,9 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 
 @router.put("/lineagemgr/lineages")
 def annotate(
-    service: CurrentService, body: Annotated[Any, Body()] = None, train_id: RequiredText = None
+    service: CurrentService, run_id: WellFormedId, body: Annotated[Any, Body()] = None
 ) -> dict[str, str]:
     """Set a tag and a remark on a job. They are stored in the workspace."""
-    run_id = required(train_id, "train_id")
-    if not is_train_id(run_id):
-        raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
     if not isinstance(body, dict):
         raise V1Error(Fault.VALUE, "The body must be an object.")
     if find_run(service.store.snapshot(), run_id).lineage is None:
@@ -283,7 +271,7 @@ def annotate(
     return {"status": "success"}
 
 
-@router.post("/optimizer/targets/search", openapi_extra=_SEARCH)
+@router.post_json("/optimizer/targets/search", _SEARCH)
 def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Return objectives, hyper-parameters, and the importance of each."""
     search, rows = _search_rows(service, body)
@@ -291,11 +279,8 @@ def targets(service: CurrentService, body: RawBody) -> dict[str, Any]:
 
 
 @router.get("/datasets/dataset_graph")
-def dataset_graph(service: CurrentService, train_id: RequiredText = None) -> dict[str, Any]:
+def dataset_graph(service: CurrentService, run_id: WellFormedId) -> dict[str, Any]:
     """Return the dataset graph of a job, or an empty object if it has none."""
-    run_id = required(train_id, "train_id")
-    if not is_train_id(run_id):
-        raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
     run = service.store.snapshot().runs.get(run_id)
     if run is None or run.lineage is None or not run.lineage.dataset_graph:
         return {}
@@ -314,19 +299,12 @@ def _validated_changes(body: dict[str, Any]) -> dict[str, Any]:
     """Return the changes of an annotation. Raises V1Error for other fields and invalid values."""
     if set(body) - {"tag", "remark"}:
         raise V1Error(Fault.LINEAGE_VALUE, "Only tag and remark can be set.")
-    changes: dict[str, Any] = {}
-    if "tag" in body:
-        tag = body["tag"]
-        if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= _LARGEST_TAG:
-            raise V1Error(Fault.LINEAGE_VALUE, f"tag must be an integer from 0 to {_LARGEST_TAG}.")
-        changes["tag"] = tag
-    if "remark" in body:
-        remark = body["remark"]
-        if not isinstance(remark, str) or len(remark) > _LONGEST_REMARK:
-            raise V1Error(
-                Fault.LINEAGE_VALUE, f"remark must be a string of at most {_LONGEST_REMARK} characters."
-            )
-        if _SURROGATE.search(remark):
-            raise V1Error(Fault.LINEAGE_VALUE, "remark contains an incomplete character (a lone surrogate).")
-        changes["note"] = remark
-    return changes
+    tag, remark = body.get("tag", 0), body.get("remark", "")
+    if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= _LARGEST_TAG:
+        raise V1Error(Fault.LINEAGE_VALUE, f"tag must be an integer from 0 to {_LARGEST_TAG}.")
+    if not isinstance(remark, str) or len(remark) > _LONGEST_REMARK:
+        text = f"remark must be a string of at most {_LONGEST_REMARK} characters."
+        raise V1Error(Fault.LINEAGE_VALUE, text)
+    if _SURROGATE.search(remark):
+        raise V1Error(Fault.LINEAGE_VALUE, "remark contains an incomplete character (a lone surrogate).")
+    return {"note" if name == "remark" else name: value for name, value in body.items()}

@@ -12,11 +12,12 @@ from starlette.responses import Response
 
 from mindinsight.server.api.run_answers import Encoded
 from mindinsight.server.compute.lru_cache import LruCache
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.series import ScalarSeries
-from mindinsight.server.v1.jobs import CurrentService, scalar_of
+from mindinsight.server.v1.jobs import scalar_of
 from mindinsight.server.v1.row_sampling import SCALARS, extreme_rows
-from mindinsight.server.v1.v1_parameters import FullFlag, RequiredText, Texts, loaded_run, required
+from mindinsight.server.v1.v1_parameters import FullFlag, LoadedRun, Tag, Texts
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error, json_response, json_text
 
 _ANSWERS: Final = 64  # cached responses, about 80 KB for each of their series
@@ -90,22 +91,22 @@ AcceptEncoding = Annotated[str, Header(include_in_schema=False)]
 @router.get("/scalar/metadata")
 async def metadata(
     service: CurrentService,
-    train_id: RequiredText = None,
-    tag: RequiredText = None,
+    tag: Tag,
+    run: LoadedRun,
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
-) -> Any:
+) -> Response:
     """Return the points of one tag, ascending by step, with null for non-finite values."""
-    run_id, name = required(train_id, "train_id"), required(tag, "tag")
-    series = scalar_of(loaded_run(service.store.snapshot(), run_id), name)
+    series = scalar_of(run, tag)
     if series is None:
         raise V1Error(Fault.SCALAR, "Parameter tag does not match any scalar of this train job.")
+
+    def content() -> dict[str, Any]:
+        return {"metadatas": points_of(series, full)}
+
     if full:
-        return await run_in_threadpool(lambda: json_response({"metadatas": points_of(series, full)}))
-    pairs = [Pair(run_id, name, series)]
-    return await _sampled(
-        service, "metadata", pairs, lambda: {"metadatas": points_of(series, full)}, accept_encoding
-    )
+        return await run_in_threadpool(lambda: json_response(content()))
+    return await _sampled(service, "metadata", [Pair(run.id, tag, series)], content, accept_encoding)
 
 
 @router.get("/scalars")
@@ -115,7 +116,7 @@ async def scalars(
     tag: Texts = None,
     full: FullFlag = False,
     accept_encoding: AcceptEncoding = "",
-) -> Any:
+) -> Response:
     """Return the points of all existing pairs of job and tag, in the order of the parameters."""
     runs = service.store.snapshot().runs
     pairs = [

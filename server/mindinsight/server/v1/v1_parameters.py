@@ -1,32 +1,20 @@
 """Parsers of v1's query parameters and bodies. Of repeated values the first counts."""
 
-from __future__ import annotations
+# without `from __future__ import annotations`, because FastAPI reads the annotations of nested functions
 
 import json
 from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Query, Request
 
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.v1.v1_responses import Fault, V1Error
 
 REQUIRED: Final = "x-needed"  # marks required parameters in OpenAPI; routes report missing ones themselves
-
-Text: TypeAlias = Annotated[list[str] | None, Query(description="the first value counts")]
-RequiredText: TypeAlias = Annotated[
-    list[str] | None, Query(description="the first value counts", json_schema_extra={REQUIRED: True})
-]
-RequiredNumber: TypeAlias = Annotated[
-    list[str] | None,
-    Query(description="an integer; the first value counts", json_schema_extra={REQUIRED: True}),
-]
-RequiredTexts: TypeAlias = Annotated[
-    list[str] | None, Query(description="may be repeated", json_schema_extra={REQUIRED: True})
-]
-Number: TypeAlias = Annotated[list[str] | None, Query(description="an integer; the first value counts")]
-Texts: TypeAlias = Annotated[list[str] | None, Query(description="may be repeated")]
-FullFlag: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]
+_NEEDED: Final = {REQUIRED: True}
+_FIRST: Final = "the first value counts"
 
 
 def first_value(values: list[str] | None) -> str | None:
@@ -37,24 +25,11 @@ def first_value(values: list[str] | None) -> str | None:
     return text
 
 
-def required(values: list[str] | None, name: str) -> str:
-    """Return the first value of a required parameter. Raises V1Error if it is absent or empty."""
-    text = first_value(values)
+def required(text: str | None, name: str) -> str:
+    """Return the value of a required parameter. Raises V1Error if it is None or empty."""
     if not text:
         raise V1Error(Fault.MISSING, f"Parameter {name} is missing.")
     return text
-
-
-def integer(values: list[str] | None, name: str, default: int, low: int, high: int | None = None) -> int:
-    """Parse an integer from `low` to `high`, None for no limit. Raises V1Error."""
-    text = first_value(values)
-    if text is None:
-        return default
-    number = to_integer(text, name)
-    if number < low or (high is not None and number > high):
-        limit = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise V1Error(Fault.VALUE, f"Parameter {name} must be {limit}.")
-    return number
 
 
 def to_integer(text: str, name: str) -> int:
@@ -63,6 +38,60 @@ def to_integer(text: str, name: str) -> int:
         return int(text)
     except ValueError:
         raise V1Error(Fault.TYPE, f"Parameter {name} must be an integer.") from None
+
+
+def optional_text(name: str, description: str = _FIRST, needed: bool = False) -> Any:
+    """Return a FastAPI dependency: the first value of parameter `name`, or None if it is absent.
+
+    With `needed`, OpenAPI calls the parameter required. The route reports its absence.
+    """
+    query = Query(alias=name, description=description, json_schema_extra=_NEEDED if needed else None)
+
+    async def value(values: Annotated[list[str] | None, query] = None) -> str | None:
+        return first_value(values)
+
+    return Depends(value)
+
+
+def required_text(name: str, description: str = _FIRST) -> Any:
+    """Return a FastAPI dependency: the first value of parameter `name`.
+
+    The dependency raises V1Error if the value is absent or empty.
+    """
+    query = Query(alias=name, description=description, json_schema_extra=_NEEDED)
+
+    async def value(values: Annotated[list[str] | None, query] = None) -> str:
+        return required(first_value(values), name)
+
+    return Depends(value)
+
+
+def integer(name: str, default: int, low: int, high: int | None = None) -> Any:
+    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, None for no limit.
+
+    The dependency raises V1Error if the value is no integer or outside of the limits.
+    """
+    query = Query(alias=name, description=f"an integer; {_FIRST}")
+
+    async def value(values: Annotated[list[str] | None, query] = None) -> int:
+        text = first_value(values)
+        number = default if text is None else to_integer(text, name)
+        if text is not None and (number < low or (high is not None and number > high)):
+            limit = f"at least {low}" if high is None else f"from {low} to {high}"
+            raise V1Error(Fault.VALUE, f"Parameter {name} must be {limit}.")
+        return number
+
+    return Depends(value)
+
+
+RequiredTexts: TypeAlias = Annotated[
+    list[str] | None, Query(description="may be repeated", json_schema_extra=_NEEDED)
+]
+Texts: TypeAlias = Annotated[list[str] | None, Query(description="may be repeated")]
+FullFlag: TypeAlias = Annotated[bool, Query(description="every recorded step instead of a sample")]
+TrainId: TypeAlias = Annotated[str, required_text("train_id")]
+Tag: TypeAlias = Annotated[str, required_text("tag")]
+Page: TypeAlias = Annotated[int, integer("offset", 0, 0)]
 
 
 async def raw_body(request: Request) -> bytes:
@@ -79,12 +108,6 @@ def parse_json(body: bytes) -> Any:
         return json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):
         raise V1Error(Fault.VALUE, "The body is not JSON.") from None
-
-
-def body_schema(description: str) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that the route parses itself."""
-    content = {"application/json": {"schema": {"type": "object"}}}
-    return {"requestBody": {"description": description, "content": content}}
 
 
 def is_train_id(text: str) -> bool:
@@ -110,6 +133,14 @@ def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
     if not is_loadable(run):
         raise V1Error(Fault.JOB, "This train job cannot be loaded: it has no readable event or graph file.")
     return run
+
+
+async def requested_run(service: CurrentService, train_id: TrainId) -> Run:
+    """FastAPI dependency. Return the run of `train_id`. Raises V1Error if it cannot be loaded."""
+    return loaded_run(service.store.snapshot(), train_id)
+
+
+LoadedRun: TypeAlias = Annotated[Run, Depends(requested_run)]
 
 
 def is_loadable(run: Run) -> bool:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from enum import Enum
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ from mindinsight.server.compute.json_values import non_finite_as_null
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.openapi import DOOR, Responses, response
 
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _LONG: Final = 100  # items of a list from which it is encoded item by item
 
 
@@ -26,6 +27,11 @@ class JsonRouter(APIRouter):
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Register an endpoint, wrapped so that it returns a JSON response."""
         super().add_api_route(path, _json_endpoint(endpoint), **options)
+
+    def post_json(self, path: str, body: str) -> Callable[[Endpoint], Endpoint]:
+        """Return the decorator of a POST route that parses its JSON body itself. `body` describes it."""
+        content = {"application/json": {"schema": {"type": "object"}}}
+        return self.post(path, openapi_extra={"requestBody": {"description": body, "content": content}})
 
 
 def json_response(content: Any, status: int = 200) -> Response:

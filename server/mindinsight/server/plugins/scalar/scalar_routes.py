@@ -13,11 +13,7 @@ router.include_router(curve_analyses.router)
 
 
 @router.post("/tails")
-async def tails(
-    service: CurrentService,
-    question: curve_routes.Tails,
-    accept: Accept = "",
-) -> Response:
+async def tails(service: CurrentService, question: curve_routes.Tails, accept: Accept = "") -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
     return curve_routes.new_points(service, question, accept)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from mindinsight.server.v1.debugger import node_routes, session_routes, tensor_routes, watchpoint_routes
+from mindinsight.server.v1.debugger import session_routes, tensor_routes, watchpoint_routes
 
 router = APIRouter(tags=["debugger"])
-for part in (session_routes, node_routes, watchpoint_routes, tensor_routes):
+for part in (session_routes, watchpoint_routes, tensor_routes):
     router.include_router(part.router, prefix="/debugger/sessions")

@@ -24,12 +24,12 @@ _TARGETS: Final = ("activation", "gradient", "tensor", "weight")
 
 def available_conditions(session: Session) -> list[Condition]:
     """Return the conditions that a watchpoint can have at the session's step."""
-    supported = (
+    return [
         condition
         for condition in conditions().values()
         if not (condition.needs_previous and condition.target == "tensor")
-    )
-    return [condition for condition in supported if session.step == 0 or not condition.first_step_only]
+        and (session.step == 0 or not condition.first_step_only)
+    ]
 
 
 def collections_json(session: Session) -> list[dict[str, Any]]:
@@ -38,35 +38,33 @@ def collections_json(session: Session) -> list[dict[str, Any]]:
     return [
         {
             "id": f"{target}_condition_collection",
-            "conditions": [
-                _condition_json(condition) for condition in available if condition.target == target
-            ],
+            "conditions": [_condition_json(known) for known in available if known.target == target],
         }
         for target in _TARGETS
     ]
 
 
-def watchpoint_json(watchpoint: SessionWatchpoint) -> dict[str, Any]:
-    """Return a watchpoint as JSON: its id, condition and limits."""
-    params = [{"name": name, "value": value} for name, value in visible_limits(watchpoint).items()]
-    return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
+def watchpoint_json(
+    watchpoint: SessionWatchpoint, findings: tuple[Finding, ...] | None = None
+) -> dict[str, Any]:
+    """Return a watchpoint as JSON: its id, condition and limits.
 
-
-def hit_json(watchpoint: SessionWatchpoint, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """Return a watchpoint as JSON, with the actual values that its limits were compared with."""
-    actual = {finding.name: finding.actual for finding in findings}
-    params = [
-        {"name": name, "value": value, "actual_value": actual.get(name)}
-        for name, value in visible_limits(watchpoint).items()
-    ]
-    return {"id": watchpoint.id, "watch_condition": _watch_condition(watchpoint, params)}
+    With the `findings` of a hit, each limit has the actual value that it was compared with.
+    """
+    actual = {finding.name: finding.actual for finding in findings or ()}
+    params: list[dict[str, Any]] = []
+    for name, value in visible_limits(watchpoint).items():
+        compared = {} if findings is None else {"actual_value": actual.get(name)}
+        params.append({"name": name, "value": value, **compared})
+    condition = conditions()[watchpoint.condition]
+    about = {"id": condition.id, "abbr": condition.abbreviation, "params": params}
+    return {"id": watchpoint.id, "watch_condition": about}
 
 
 def visible_limits(watchpoint: SessionWatchpoint) -> Limits:
     """Return the limits that users set. Hidden parameters are omitted."""
-    hidden = {
-        parameter.name for parameter in conditions()[watchpoint.condition].parameters if _is_hidden(parameter)
-    }
+    parameters = conditions()[watchpoint.condition].parameters
+    hidden = {parameter.name for parameter in parameters if _is_hidden(parameter)}
     return {name: value for name, value in watchpoint.limits.items() if name not in hidden}
 
 
@@ -95,19 +93,12 @@ def _param(entry: object) -> tuple[str, float]:
     return entry["name"], value
 
 
-def _watch_condition(watchpoint: SessionWatchpoint, params: list[dict[str, Any]]) -> dict[str, Any]:
-    condition = conditions()[watchpoint.condition]
-    return {"id": condition.id, "abbr": condition.abbreviation, "params": params}
-
-
 def _condition_json(condition: Condition) -> dict[str, Any]:
     return {
         "id": condition.id,
         "abbr": condition.abbreviation,
         "supported_target_type": condition.target,
-        "parameters": [
-            _parameter_json(parameter) for parameter in condition.parameters if not _is_hidden(parameter)
-        ],
+        "parameters": [_parameter_json(known) for known in condition.parameters if not _is_hidden(known)],
     }
 
 
@@ -168,9 +159,7 @@ def watched_leaves(
     """Return the leaves of a graph that a watchpoint covers."""
     names = watched_operators(session, rank, watchpoint)
     operators = [graph.operator(index) for index in range(len(graph.tree.paths))]
-    flags = np.array(
-        [operator is not None and operator.name in names for operator in operators], dtype=np.bool_
-    )
+    flags = np.array([operator is not None and operator.name in names for operator in operators], np.bool_)
     return WatchedLeaves(graph, flags, np.asarray(graph.tree.nodes >= 0))
 
 

@@ -121,11 +121,9 @@ def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | N
     """
     operators: dict[tuple[str, str], Operator] = {}
     for name in dump.graphs(rank) if graph is None else (graph,):
-        folder = next(
-            (folder for folder in dump.folders if (folder.rank, folder.graph) == (rank, name)), None
-        )
-        if folder is not None:
-            step_operators = list_operators(dump, rank, folder.step, name)
+        steps = (folder.step for folder in dump.folders if (folder.rank, folder.graph) == (rank, name))
+        if (step := next(steps, None)) is not None:
+            step_operators = list_operators(dump, rank, step, name)
             operators |= {(name, operator.recorded or operator.name): operator for operator in step_operators}
     scope_by_graph = graph is None and len(dump.graphs(rank)) > 1
     return _build(tuple(operators.values()), scope_by_graph) if operators else None
@@ -174,6 +172,7 @@ def _path(operator: Operator, scope_by_graph: bool) -> str:
     return "/".join((display_name(operator.graph), *parts) if scope_by_graph else parts)
 
 
+BUSY: Final = "The session is busy; wait until its state is waiting."
 WAITING: Final = "waiting"
 SENDING: Final = "sending"
 RUNNING: Final = "running"
@@ -262,9 +261,7 @@ class Session:
     def remove_watchpoint(self, number: int) -> None:
         """Remove the watchpoint with this id."""
         with self._lock:
-            self.watchpoints = {
-                key: watchpoint for key, watchpoint in self.watchpoints.items() if key != number
-            }
+            self.watchpoints = {key: watch for key, watch in self.watchpoints.items() if key != number}
             self.stale = True
 
     def advance(self, steps: int) -> None:
@@ -302,9 +299,7 @@ class Session:
     def _begin(self, work: Callable[[], Iterator[Hit]]) -> None:
         with self._lock:
             if self.state != WAITING:
-                raise V1Error(
-                    Fault.DEBUGGER_CONTINUE, "The session is busy; wait until its state is waiting."
-                )
+                raise V1Error(Fault.DEBUGGER_CONTINUE, BUSY)
             self.state, self._pausing = SENDING, False
         self.hits = ()
         self.events.add({"metadata": self.status()})
@@ -333,11 +328,8 @@ class Session:
         iteration = step - 1
         previous = max((step for step in self.dump.steps() if step < iteration), default=iteration)
         folders = tuple(folder for folder in self.dump.folders if folder.step in (previous, iteration))
-        watchpoints = [
-            watchpoint.at((iteration,))
-            for watchpoint in self.watchpoints.values()
-            if watchpoint.names is None or watchpoint.names
-        ]
+        nonempty = (watch for watch in self.watchpoints.values() if watch.names is None or watch.names)
+        watchpoints = [watchpoint.at((iteration,)) for watchpoint in nonempty]
         hits = []
         for hit in check(replace(self.dump, folders=folders), watchpoints, self._executor, self._cache):
             hits.append(hit)

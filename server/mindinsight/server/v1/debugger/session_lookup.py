@@ -11,9 +11,9 @@ from fastapi import Depends
 
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
-from mindinsight.server.http.service import Service, service_of
+from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
-from mindinsight.server.v1.v1_parameters import Number, RawBody, integer, parse_json
+from mindinsight.server.v1.v1_parameters import RawBody, integer, optional_text, parse_json
 from mindinsight.server.v1.v1_responses import Fault, V1Error
 
 MOST_IDS: Final = 2**31  # largest id of a rank or a watchpoint
@@ -34,7 +34,7 @@ class OpenSessions:
             session.close()
 
 
-async def sessions_of(service: Annotated[Service, Depends(service_of)]) -> OpenSessions:
+async def sessions_of(service: CurrentService) -> OpenSessions:
     """FastAPI dependency. Return the open sessions of this server."""
     return service.parts.of(OpenSessions)
 
@@ -71,12 +71,16 @@ def known_rank(session: Session, rank: object) -> int:
     return rank
 
 
-def requested_rank(session: CurrentSession, rank_id: Number = None) -> int:
+def requested_rank(
+    session: CurrentSession, rank_id: Annotated[int, integer("rank_id", 0, 0, MOST_IDS)]
+) -> int:
     """FastAPI dependency. Return the rank of a request, by default 0. Raises V1Error if it is unknown."""
-    return known_rank(session, integer(rank_id, "rank_id", 0, 0, MOST_IDS))
+    return known_rank(session, rank_id)
 
 
 RequestedRank = Annotated[int, Depends(requested_rank)]
+TensorName = Annotated[str | None, optional_text("tensor_name", needed=True)]
+GraphName = Annotated[str | None, optional_text("graph_name")]
 
 
 def graph_of(session: Session, rank: int, name: object = None) -> DumpGraph:

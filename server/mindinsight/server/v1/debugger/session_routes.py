@@ -1,27 +1,30 @@
-"""Routes that open, list, control and close sessions, and poll their events."""
+"""Routes that open, control and close sessions, and return their state, events and graph."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from importlib.metadata import version
+from typing import Annotated, Any, Final
 
 from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.bulkhead_routes import DumpRoute
+from mindinsight.server.graph.scopes.scope_tree import ROOT
+from mindinsight.server.graph.search import match_end_of_path, nest
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.dump_requests import cache_of
 from mindinsight.server.store.mounts import disk_path
-from mindinsight.server.v1.debugger.debugger_session import RUNNING, SENDING, WAITING, Event, Session
+from mindinsight.server.v1.debugger import debugger_json, debugger_session, session_lookup
+from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Event, Session, display_name
 from mindinsight.server.v1.debugger.session_lookup import (
     CurrentSession,
     JsonBody,
-    OpenSessions,
-    Sessions,
     graph_of,
     known_rank,
     node_index,
 )
-from mindinsight.server.v1.jobs import CurrentService
-from mindinsight.server.v1.v1_parameters import RequiredText, body_schema, first_value
+from mindinsight.server.v1.v1_parameters import Page, integer, optional_text, to_integer
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -29,10 +32,8 @@ router = JsonRouter(route_class=DumpRoute)
 _ONLINE: Final = "0"  # MindInsight's number of the session of a running training
 
 
-@router.post(
-    "", openapi_extra=body_schema("session_type (OFFLINE) and dump_dir, relative to the base directory")
-)
-def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) -> str:
+@router.post_json("", "session_type (OFFLINE) and dump_dir, relative to the base directory")
+def open_session(service: CurrentService, sessions: session_lookup.Sessions, body: JsonBody) -> str:
     """Return the number of a dump's session, which is opened if there is none."""
     kind = body.get("session_type")
     if kind == "ONLINE":
@@ -46,13 +47,13 @@ def open_session(service: CurrentService, sessions: Sessions, body: JsonBody) ->
 
 
 @router.get("")
-def open_sessions(sessions: Sessions) -> dict[str, dict[str, str]]:
+def open_sessions(sessions: session_lookup.Sessions) -> dict[str, dict[str, str]]:
     """Return the numbers of the open sessions by dump."""
     return {"train_jobs": {session.dump_id: number for number, session in sessions.by_number.copy().items()}}
 
 
 @router.post("/{session_id}/delete")
-def close_session(sessions: Sessions, session_id: str) -> None:
+def close_session(sessions: session_lookup.Sessions, session_id: str) -> None:
     """Close a session."""
     with sessions.lock:
         session = sessions.by_number.pop(session_id, None)
@@ -63,12 +64,13 @@ def close_session(sessions: Sessions, session_id: str) -> None:
 
 
 @router.get("/{session_id}/poll-data")
-async def poll_data(session: CurrentSession, pos: RequiredText = None) -> Event:
+async def poll_data(
+    session: CurrentSession, pos: Annotated[str | None, optional_text("pos", needed=True)]
+) -> Event:
     """Wait up to 25 seconds for the event after a position ("0" for the first)."""
-    position = first_value(pos)
-    if position is None:
+    if pos is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
-    return await session.events.wait(position)
+    return await session.events.wait(pos)
 
 
 def _dump_id(service: Service, dump_dir: object) -> str:
@@ -84,7 +86,7 @@ def _dump_id(service: Service, dump_dir: object) -> str:
     return dump_id
 
 
-def _session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
+def _session(service: Service, sessions: session_lookup.OpenSessions, dump_id: str) -> str:
     """Return the number of a dump's session, which is opened if there is none. Raises V1Error."""
     for number, session in sessions.by_number.copy().items():
         if session.dump_id == dump_id:
@@ -107,11 +109,9 @@ def _session(service: Service, sessions: OpenSessions, dump_id: str) -> str:
 _MOST_STEPS: Final = 2**31 - 1  # the largest int32
 
 
-@router.post(
+@router.post_json(
     "/{session_id}/control",
-    openapi_extra=body_schema(
-        "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name"
-    ),
+    "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name",
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Continue, jump to a step, pause or terminate. Return the session's state."""
@@ -121,7 +121,7 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     if mode == "reset":
         return _reset(session, body)
     if mode == "pause":
-        if session.state == WAITING:
+        if session.state == debugger_session.WAITING:
             raise V1Error(Fault.DEBUGGER_PAUSE, "Nothing is running.")
         session.pause()
     elif mode == "terminate":
@@ -148,7 +148,10 @@ def _continue(session: Session, body: dict[str, Any]) -> dict[str, Any]:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter level must be step, node or recheck.")
     steps = 1
     if level == "node":  # a dump holds whole steps, so that the next node is reached with the next step
-        _check_node(session, body)
+        if name := body.get("name"):
+            graph_name = body.get("graph_name")
+            graph = graph_of(session, known_rank(session, body.get("rank_id", 0)), graph_name)
+            node_index(graph, name, graph_name)
     else:
         steps = _integer(body.get("steps", 1))
         if steps != -1 and not 1 <= steps <= _MOST_STEPS:
@@ -163,17 +166,10 @@ def _reset(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     step = _integer(body.get("steps"))
     if not 0 <= step <= session.total_steps():
         raise V1Error(Fault.DEBUGGER_STEP, f"The dump has steps from 1 to {session.total_steps()}.")
-    if session.state in (SENDING, RUNNING):
-        raise V1Error(Fault.DEBUGGER_CONTINUE, "The session is busy; wait until its state is waiting.")
+    if session.state != debugger_session.WAITING:
+        raise V1Error(Fault.DEBUGGER_CONTINUE, debugger_session.BUSY)
     session.reset(step)
     return {"metadata": session.status("state", "enable_recheck", "step")}
-
-
-def _check_node(session: Session, body: dict[str, Any]) -> None:
-    if body.get("name"):
-        rank = known_rank(session, body.get("rank_id", 0))
-        graph_name = body.get("graph_name")
-        node_index(graph_of(session, rank, graph_name), body["name"], graph_name)
 
 
 def _integer(value: object) -> int:
@@ -184,4 +180,203 @@ def _integer(value: object) -> int:
 
 def _accepted() -> dict[str, Any]:
     """Return the immediate response. The work continues in the background."""
-    return {"metadata": {"state": SENDING, "enable_recheck": False}}
+    return {"metadata": {"state": debugger_session.SENDING, "enable_recheck": False}}
+
+
+_MODES: Final = ("all", "node", "watchpoint")
+
+
+@router.post_json("/{session_id}/retrieve", "mode (all, node or watchpoint) and params")
+def retrieve(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
+    """Return the whole state, the nodes of a scope, or the watchpoints."""
+    mode, params = body.get("mode"), body.get("params") or {}
+    if mode not in _MODES:
+        raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter mode must be one of {', '.join(_MODES)}.")
+    if not isinstance(params, dict):
+        raise V1Error(Fault.DEBUGGER_TYPE, "Parameter params must be an object.")
+    if mode == "all":
+        return _all(session)
+    number = params.get("watch_point_id")
+    if mode == "watchpoint" and not number:
+        return {"watch_points": list(map(debugger_json.watchpoint_json, session.watchpoints.values()))}
+    return _node(session, params)
+
+
+def watch_of(
+    session: Session, rank: int, graph: DumpGraph, watchpoint_id: object
+) -> debugger_json.WatchedLeaves | None:
+    """Return the leaves that a watchpoint covers, or None if no watchpoint is selected (0).
+
+    Raises V1Error.
+    """
+    if not watchpoint_id:
+        return None
+    watchpoint = session.watchpoints.get(watchpoint_id) if isinstance(watchpoint_id, int) else None
+    if watchpoint is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id does not match any watchpoint.")
+    return debugger_json.watched_leaves(session, rank, graph, watchpoint)
+
+
+def graph_json(session: Session, rank: int, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the names of a rank's graphs, and the given nodes, as JSON."""
+    names = [display_name(graph) for graph in session.dump.graphs(rank)]
+    return {"graph_names": names, "nodes": nodes}
+
+
+def metadata(session: Session) -> dict[str, Any]:
+    """Return the metadata of a session for a client that connects, as JSON."""
+    ascend = "ascend" in session.dump.device.lower()
+    own_version = version("mindinsight")
+    return {
+        **session.status(),
+        "device_name": "",
+        "pos": "0",
+        "ip": "None",
+        "node_name": "",
+        "backend": "Ascend" if ascend else "GPU",
+        "graph_name": "",
+        "recommendation_confirmed": session.recommended,
+        "debugger_version": {"ms": session.dump.version, "mi": own_version},
+        "data_version": {"state": False, "ms": session.dump.version, "mi": own_version},
+        "total_step_num": session.total_steps(),
+    }
+
+
+def _all(session: Session) -> dict[str, Any]:
+    rank = min(session.dump.ranks, default=0)
+    graphs = session.dump.graphs(rank)
+    graph = session.graph(rank, graphs[0] if len(graphs) == 1 else None)
+    nodes = debugger_json.nodes_json(graph, graph.tree.children(ROOT)) if graph is not None else []
+    return {
+        "metadata": metadata(session),
+        "graph": graph_json(session, rank, nodes),
+        "devices": [_device(session, item) for item in session.dump.ranks],
+        "watch_points": list(map(debugger_json.watchpoint_json, session.watchpoints.values())),
+    }
+
+
+def _device(session: Session, rank: int) -> dict[str, Any]:
+    return {
+        "rank_id": rank,
+        "server_ip": "localhost",
+        "device_id": rank,
+        "device_ip": None,
+        "graph_names": [display_name(graph) for graph in session.dump.graphs(rank)],
+        "total_step_num": session.total_steps(rank),
+    }
+
+
+def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
+    rank = known_rank(session, params.get("rank_id", 0))
+    graph_name, name = params.get("graph_name"), params.get("name")
+    graph = graph_of(session, rank, graph_name)
+    watched = watch_of(session, rank, graph, params.get("watch_point_id"))
+    index = node_index(graph, name, graph_name) if name else ROOT
+    if params.get("single_node") and name:
+        return {
+            "graph": {**graph_json(session, rank, []), **debugger_json.levels_json(graph, index, watched)}
+        }
+    return {
+        "graph": graph_json(
+            session, rank, debugger_json.nodes_json(graph, graph.tree.children(index), watched)
+        )
+    }
+
+
+CATEGORIES: Final = ("weight", "gradient", "activation")
+
+
+@router.get("/{session_id}/search")
+def search(
+    session: CurrentSession,
+    rank: session_lookup.RequestedRank,
+    name: Annotated[str | None, optional_text("name")],
+    graph_name: session_lookup.GraphName,
+    category: Annotated[str | None, optional_text("node_category", "weight, gradient or activation")],
+    watch_point: Annotated[int, integer("watch_point_id", 0, 0, session_lookup.MOST_IDS)],
+    word: Annotated[str | None, optional_text("stack_info_key_word")],
+) -> dict[str, Any]:
+    """Return the nodes that match all conditions, nested in their scopes."""
+    graph = graph_of(session, rank, graph_name)
+    watched = watch_of(session, rank, graph, watch_point)
+    indices = search_nodes(session, rank, graph, name, category, word)
+
+    def entry(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
+        tree = graph.tree
+        node: dict[str, Any] = {"name": tree.paths[index], "type": tree.types[index], "nodes": inside}
+        node["is_dynamic_shape_node"] = False
+        return node if watched is None else {**node, "watched": watched.state(index)}
+
+    return {"nodes": nest(graph.tree, indices, entry)}
+
+
+@router.get("/{session_id}/stacks")
+def stacks(
+    session: CurrentSession,
+    word: Annotated[str | None, optional_text("key_word")],
+    rows: Annotated[int, integer("limit", 10, 0, 100)],
+    page: Page,
+) -> dict[str, Any]:
+    """Return the source lines that lead to operators, grouped by file. `offset` counts pages of files."""
+    files: dict[str, list[Frame]] = {}
+    for frame in sorted(_frames(session), key=lambda frame: (frame.file, frame.line, frame.code)):
+        if (word or "").lower() in _frame_text(frame):
+            files.setdefault(frame.file, []).append(frame)
+    if not files:
+        return {}
+    shown = list(files.items())[page * rows : (page + 1) * rows] if rows else files.items()
+    infos = [
+        {"file_path": path, "items": list(map(debugger_json.frame_json, frames))} for path, frames in shown
+    ]
+    return {"total": len(files), "offset": page, "stack_infos": infos}
+
+
+@router.get("/{session_id}/ranks/{rank_id}/graph-runs")
+def graph_runs(session: CurrentSession, rank_id: str) -> dict[str, Any]:
+    """Return the steps of a rank, from 1, with the graphs that ran in each."""
+    rank = known_rank(session, to_integer(rank_id, "rank_id"))
+    runs = [
+        {
+            "count": step + 1,
+            "graph_name": "",
+            "has_data": True,
+            "sub_graph_names": [display_name(graph) for graph in session.dump.graphs(rank, step)],
+        }
+        for step in session.dump.steps(rank)
+    ]
+    return {"graph_runs": runs}
+
+
+def search_nodes(
+    session: Session, rank: int, graph: DumpGraph, name: str | None, category: str | None, word: str | None
+) -> list[int]:
+    """Return the indices that match a name, a category and a word of the call stack.
+
+    Returns an empty list without any condition. Raises V1Error for an unknown category.
+    """
+    if category and category not in CATEGORIES:
+        text = f"Parameter node_category must be one of {', '.join(CATEGORIES)}."
+        raise V1Error(Fault.DEBUGGER_VALUE, text)
+    if not (name or category or word):
+        return []
+    indices = match_end_of_path(graph.tree, name) if name else list(range(1, len(graph.tree.paths)))
+    operators = {index: operator for index in indices if (operator := graph.operator(index)) is not None}
+    if category:
+        classes = debugger_json.classes_of(session, rank)
+        operators = {i: o for i, o in operators.items() if category in classes.get(o.name, ())}
+    if word:
+        operators = {i: o for i, o in operators.items() if _stack_contains(o, word.lower())}
+    return list(operators) if category or word else indices
+
+
+def _stack_contains(operator: Operator, word: str) -> bool:
+    return any(word in _frame_text(frame) for frame in operator.stack)
+
+
+def _frame_text(frame: Frame) -> str:
+    return f"{frame.file}:{frame.line} {frame.code}".lower()
+
+
+def _frames(session: Session) -> set[Frame]:
+    graphs = [session.graph(rank, None) for rank in session.dump.ranks]
+    return {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}

@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, Final
 
 import numpy as np
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Response
 
 from mindinsight.server.compute.tensor_statistics import Array, measure
 from mindinsight.server.formats.arrays.lazy_array import write_npy
@@ -16,24 +16,13 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders import v1_graph
 from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
 from mindinsight.server.types import Doubles
+from mindinsight.server.v1.debugger import session_lookup
 from mindinsight.server.v1.debugger.debugger_json import stack_json
 from mindinsight.server.v1.debugger.debugger_session import Session
-from mindinsight.server.v1.debugger.session_lookup import (
-    CurrentSession,
-    JsonBody,
-    RequestedRank,
-    Slot,
-    entry_of,
-    file_name,
-    graph_of,
-    known_rank,
-    node_index,
-    outputs_of,
-    slot_of,
-)
+from mindinsight.server.v1.debugger.session_lookup import CurrentSession, JsonBody, Slot, entry_of, outputs_of
 from mindinsight.server.v1.debugger.watchpoint_routes import hits_of, slot_hits
-from mindinsight.server.v1.recorded_tensors import MOST_VALUES, index_of, plain_values, statistics_json
-from mindinsight.server.v1.v1_parameters import RequiredText, Text, body_schema, first_value, required
+from mindinsight.server.v1.payload_routes import MOST_VALUES, index_of, plain_values, statistics_json
+from mindinsight.server.v1.v1_parameters import optional_text, required
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -43,33 +32,34 @@ EMPTY: Final = "empty"
 TOO_LARGE: Final = "Too large to show."
 _CLICK_TO_VIEW: Final = "click to view"  # MindInsight's pages expect this text for a value
 
-_SHAPE: Final = Query(description="one integer or slice for each dimension: [0, :]; all values without it")
-Shape = Annotated[list[str] | None, _SHAPE]
+_SHAPE: Final = "one integer or slice for each dimension: [0, :]; all values without it"
+Shape = Annotated[str | None, optional_text("shape", _SHAPE)]
+Name = Annotated[str | None, optional_text("name", needed=True)]
 
 
 def requested_slot(
     session: CurrentSession,
-    rank: RequestedRank,
-    name: RequiredText = None,
-    detail: Annotated[list[str] | None, Query(description="data")] = None,
-    graph_name: Text = None,
+    rank: session_lookup.RequestedRank,
+    name: Name,
+    detail: Annotated[str | None, optional_text("detail", "data")],
+    graph_name: session_lookup.GraphName,
 ) -> Slot:
     """FastAPI dependency. Return the tensor of a request. Raises V1Error."""
-    if first_value(detail) not in (None, "data"):
+    if detail not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
-    return slot_of(session, required(name, "name"), rank, first_value(graph_name))
+    return session_lookup.slot_of(session, required(name, "name"), rank, graph_name)
 
 
 RequestedSlot = Annotated[Slot, Depends(requested_slot)]
 
 
-@router.post("/{session_id}/tensor-history", openapi_extra=body_schema("name of a node, graph_name, rank_id"))
+@router.post_json("/{session_id}/tensor-history", "name of a node, graph_name, rank_id")
 def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Return the outputs and inputs of a node, without their values."""
-    rank = known_rank(session, body.get("rank_id", 0))
+    rank = session_lookup.known_rank(session, body.get("rank_id", 0))
     name, graph_name = body.get("name"), body.get("graph_name")
-    graph = graph_of(session, rank, graph_name)
-    index = node_index(graph, name, graph_name)
+    graph = session_lookup.graph_of(session, rank, graph_name)
+    index = session_lookup.node_index(graph, name, graph_name)
     operator = graph.operator(index)
     rows = _rows(session, rank, operator, str(name), "output") if operator else []
     if operator is not None:
@@ -88,18 +78,18 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 def tensor_value(
     session: CurrentSession,
     slot: RequestedSlot,
-    name: RequiredText = None,
-    shape: Shape = None,
-    prev: Annotated[list[str] | None, Query(description="true: of the previous step")] = None,
+    name: Name,
+    shape: Shape,
+    prev: Annotated[str | None, optional_text("prev", "true: of the previous step")],
 ) -> dict[str, Any]:
     """Return the values of a tensor or a slice, with statistics."""
-    step = session.step - (first_value(prev) == "true")
+    step = session.step - (prev == "true")
     entry = entry_of(session, slot, step)
     values = values_of(entry)
     facts = tensor_facts(session, slot.rank, slot.operator, slot.slot, step)
-    response: dict[str, Any] = {**facts, "name": first_value(name), "value": None, "statistics": {}}
+    response: dict[str, Any] = {**facts, "name": name, "value": None, "statistics": {}}
     if values is not None:
-        part = _part(values, first_value(shape))
+        part = _part(values, shape)
         shown = TOO_LARGE if part.size > MOST_VALUES else plain_values(_floats(part))
         response |= {"value": shown, "statistics": statistics_json(measure(part), measure(values))}
     return {"tensor_value": response}
@@ -109,21 +99,18 @@ def tensor_value(
 def tensor_comparisons(
     session: CurrentSession,
     slot: RequestedSlot,
-    shape: Shape = None,
-    tolerance: Annotated[list[str] | None, Query(description="from 0 to 1")] = None,
+    shape: Shape,
+    tolerance: Annotated[str | None, optional_text("tolerance", "from 0 to 1")],
 ) -> dict[str, Any]:
     """Compare a parameter with the previous step: [before, now, difference] for each element."""
-    within = _tolerance(first_value(tolerance))
+    within = _tolerance(tolerance)
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
         raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the previous step.")
     now, before = values_of(entry), values_of(entry_of(session, slot, session.step - 1))
     if now is None or before is None or now.shape != before.shape:
         raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this and the previous step.")
-    return {
-        "tensor_status": CACHED,
-        "tensor_value": _comparison_json(now, before, first_value(shape), within),
-    }
+    return {"tensor_status": CACHED, "tensor_value": _comparison_json(now, before, shape, within)}
 
 
 def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, step: int) -> dict[str, Any]:
@@ -160,22 +147,15 @@ def values_of(entry: TensorEntry | None) -> Array | None:
 
 def _rows(session: Session, rank: int, operator: Operator, name: str, direction: str) -> list[dict[str, Any]]:
     hit_tensors = {(hit.entry.graph, hit.entry.operator, hit.entry.slot) for hit in hits_of(session, rank)}
-    slots = [output.slot for output in outputs_of(session, rank, operator, session.step)] or list(
-        operator.outputs
-    )
+    slots = [output.slot for output in outputs_of(session, rank, operator, session.step)]
     rows = []
-    for slot in slots or ["0"]:
+    for slot in slots or list(operator.outputs) or ["0"]:
         facts = tensor_facts(session, rank, operator, slot, session.step)
         value = _CLICK_TO_VIEW if facts["tensor_status"] == CACHED else None
-        row: dict[str, Any] = {
-            "name": f"{name}:{slot}",
-            "node_type": operator.type,
-            "type": direction,
-            "value": value,
-        }
+        row: dict[str, Any] = {"name": f"{name}:{slot}", "node_type": operator.type, "type": direction}
         if (operator.graph, operator.name, slot) in hit_tensors:
             row["is_hit"] = True
-        rows.append({**facts, **row})
+        rows.append({**facts, **row, "value": value})
     return rows
 
 
@@ -219,17 +199,18 @@ def _comparison_json(now: Array, before: Array, shape: str | None, tolerance: fl
 
 @router.get("/{session_id}/tensor-graphs")
 def tensor_graphs(
-    session: CurrentSession, rank: RequestedRank, tensor_name: RequiredText = None, graph_name: Text = None
+    session: CurrentSession,
+    rank: session_lookup.RequestedRank,
+    name: session_lookup.TensorName,
+    graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
     """Return the nodes around a tensor, with statistics of their outputs."""
     if session.step < 1:
         raise V1Error(Fault.DEBUGGER_TENSOR_GRAPH, "Nothing has run yet; go to a step first.")
-    slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
+    slot = session_lookup.slot_of(session, name, rank, graph_name)
     inputs, outputs = slot.graph.tree.boundary_edges(slot.node_index)
     indices = dict.fromkeys([slot.node_index, *inputs.sources.tolist(), *outputs.targets.tolist()])
-    return {
-        "graph": {"nodes": [_node(session, slot, index, first_value(graph_name) or "") for index in indices]}
-    }
+    return {"graph": {"nodes": [_node(session, slot, index, graph_name or "") for index in indices]}}
 
 
 def _node(session: Session, slot: Slot, index: int, graph_name: str) -> dict[str, Any]:
@@ -256,11 +237,10 @@ def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, An
     """Return the outputs of an operator with their statistics, and the watchpoints that they hit, if any."""
     entries = outputs_of(session, rank, operator, session.step)
     slots = [_slot(entry.slot, values_of(entry)) for entry in entries] or [{"slot": "0"}]
-    hits_by_slot = [slot_hits(session, rank, operator, slot["slot"]) for slot in slots]
-    return [
-        {**slot, "watch_points": hits} if hits else slot
-        for slot, hits in zip(slots, hits_by_slot, strict=True)
-    ]
+    for slot in slots:
+        if hits := slot_hits(session, rank, operator, slot["slot"]):
+            slot["watch_points"] = hits
+    return slots
 
 
 def _slot(slot: str, values: Any) -> dict[str, Any]:
@@ -270,19 +250,16 @@ def _slot(slot: str, values: Any) -> dict[str, Any]:
     return {"slot": slot, "statistics": statistics_json(measured, measured)}
 
 
-@router.post(
-    "/{session_id}/tensor-files/load",
-    openapi_extra=body_schema("name of a tensor, graph_name, prev, rank_id"),
-)
+@router.post_json("/{session_id}/tensor-files/load", "name of a tensor, graph_name, prev, rank_id")
 def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Prepare a tensor of the current or the previous step for download."""
-    rank = known_rank(session, body.get("rank_id", 0))
-    slot = slot_of(session, body.get("name"), rank, body.get("graph_name"))
+    rank = session_lookup.known_rank(session, body.get("rank_id", 0))
+    slot = session_lookup.slot_of(session, body.get("name"), rank, body.get("graph_name"))
     previous = body.get("prev") in (True, "true")
     entry = entry_of(session, slot, session.step - previous)
     if entry is None or entry.ref is None or header_of(entry) is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "The values of this tensor were not dumped at this step.")
-    session.download = (file_name(entry), entry.ref)
+    session.download = (session_lookup.file_name(entry), entry.ref)
     session.events.add({"tensor_file": True, "node_name": body["name"]})
     return {"in_memory": True, "step": session.step - previous}
 

@@ -10,30 +10,15 @@ from mindinsight.server.debug.conditions import HOLDS_INF, HOLDS_NAN, NO_PREVIOU
 from mindinsight.server.debug.watchpoints import Hit, common_faults
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.v1.debugger.debugger_json import (
-    collections_json,
-    condition_of,
-    hit_json,
-    watched_operators,
-)
+from mindinsight.server.v1.debugger import debugger_json, debugger_session, session_lookup
 from mindinsight.server.v1.debugger.debugger_session import (
-    WAITING,
     DumpGraph,
     Session,
     SessionWatchpoint,
     display_name,
 )
-from mindinsight.server.v1.debugger.node_routes import search_nodes
-from mindinsight.server.v1.debugger.session_lookup import (
-    CurrentSession,
-    JsonBody,
-    RequestedRank,
-    graph_of,
-    known_rank,
-    node_index,
-    slot_of,
-)
-from mindinsight.server.v1.v1_parameters import RequiredText, Text, body_schema, first_value
+from mindinsight.server.v1.debugger.session_lookup import CurrentSession, JsonBody, graph_of, known_rank
+from mindinsight.server.v1.debugger.session_routes import search_nodes
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
@@ -42,31 +27,27 @@ router = JsonRouter(route_class=DumpRoute)
 @router.get("/{session_id}/condition-collections")
 def condition_collections(session: CurrentSession) -> list[dict[str, Any]]:
     """Return the conditions that are available at this step, with their parameters and defaults."""
-    return collections_json(session)
+    return debugger_json.collections_json(session)
 
 
-@router.post(
+@router.post_json(
     "/{session_id}/create-watchpoint",
-    openapi_extra=body_schema(
-        "condition (id, params); watch_nodes: names of nodes, all of the target without it"
-    ),
+    "condition (id, params); watch_nodes: names of nodes, all of the target without it",
 )
 def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Create a watchpoint and return its id."""
     _check_waiting(session, Fault.DEBUGGER_CREATE)
     if "condition" not in body:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter condition is missing.")
-    condition, limits = condition_of(session, body["condition"])
+    condition, limits = debugger_json.condition_of(session, body["condition"])
     names = _operators_named(session, body) if body.get("watch_nodes") else None
     number = session.add_watchpoint(SessionWatchpoint(0, condition, limits, names))
     return {"id": number, "metadata": session.status("state", "enable_recheck")}
 
 
-@router.post(
+@router.post_json(
     "/{session_id}/update-watchpoint",
-    openapi_extra=body_schema(
-        "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern"
-    ),
+    "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern",
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Add nodes to a watchpoint or remove them. Return the session's state.
@@ -78,15 +59,13 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     if body.get("mode") not in (0, 1):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter mode must be 0 or 1.")
     names = _operators_named(session, body)
-    before = watched_operators(session, known_rank(session, body.get("rank_id", 0)), watchpoint)
+    before = debugger_json.watched_operators(session, known_rank(session, body.get("rank_id", 0)), watchpoint)
     if names:
         session.set_watchpoint(replace(watchpoint, names=before | names if body["mode"] else before - names))
     return {"metadata": session.status("state", "enable_recheck")}
 
 
-@router.post(
-    "/{session_id}/delete-watchpoint", openapi_extra=body_schema("watch_point_id; without it all are removed")
-)
+@router.post_json("/{session_id}/delete-watchpoint", "watch_point_id; without it all are removed")
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Delete a watchpoint, or all of them. Return the session's state."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
@@ -97,10 +76,7 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     return {"metadata": session.status("state", "enable_recheck")}
 
 
-@router.post(
-    "/{session_id}/set-recommended-watch-points",
-    openapi_extra=body_schema("requestBody: {set_recommended: true}"),
-)
+@router.post_json("/{session_id}/set-recommended-watch-points", "requestBody: {set_recommended: true}")
 def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Create watchpoints for the common faults, once per session. Return their ids."""
     if "requestBody" not in body:
@@ -114,16 +90,14 @@ def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     session.recommended = True
     if not confirmed:
         return {"metadata": session.status("state", "enable_recheck")}
-    numbers = [
-        session.add_watchpoint(SessionWatchpoint(0, fault.condition, fault.limits, types=fault.types))
-        for fault in common_faults()
-    ]
+    faults = [SessionWatchpoint(0, rule.condition, rule.limits, types=rule.types) for rule in common_faults()]
+    numbers = [session.add_watchpoint(watchpoint) for watchpoint in faults]
     return {"id": numbers, "metadata": session.status("state", "enable_recheck")}
 
 
 def _check_waiting(session: Session, fault: Fault) -> None:
-    if session.state != WAITING:
-        raise V1Error(fault, "The session is busy; wait until its state is waiting.")
+    if session.state != debugger_session.WAITING:
+        raise V1Error(fault, debugger_session.BUSY)
 
 
 def _watchpoint(session: Session, watchpoint_id: object) -> SessionWatchpoint:
@@ -144,7 +118,7 @@ def _operators_named(session: Session, body: dict[str, Any]) -> frozenset[str]:
     nodes, pattern = body.get("watch_nodes") or [], body.get("search_pattern")
     if not isinstance(nodes, list) or not isinstance(pattern, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "watch_nodes must be a list, search_pattern an object.")
-    indices = [node_index(graph, node, body.get("graph_name")) for node in nodes]
+    indices = [session_lookup.node_index(graph, node, body.get("graph_name")) for node in nodes]
     if pattern and not indices:
         indices = search_nodes(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
     return frozenset(name for index in indices for name in _operators(graph, index))
@@ -174,11 +148,9 @@ _ERRORS: Final = (
 )
 
 
-@router.post(
+@router.post_json(
     "/{session_id}/search-watchpoint-hits",
-    openapi_extra=body_schema(
-        "group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node"
-    ),
+    "group_condition: limit, offset, rank_id, graph_id, watchpoint_id, focused_node",
 )
 def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Return a page of the nodes with hits, in execution order."""
@@ -188,28 +160,26 @@ def search_hits(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     rank = known_rank(session, group.get("rank_id", 0))
     limit, page = _integer(group, "limit", None, 1), _integer(group, "offset", 0, 0)
     nodes = _nodes([hit for hit in hits_of(session, rank) if _is_requested(hit, group)], session)
+    outdated = {"outdated": session.can_recheck}
     if not nodes:
-        return {"outdated": session.can_recheck}
+        return outdated
     page = _focused_page(nodes, group.get("focused_node"), limit, page)
     if page * limit >= len(nodes):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter offset is past the last page.")
-    return {
-        "watch_point_hits": nodes[page * limit : (page + 1) * limit],
-        "total": len(nodes),
-        "offset": page,
-        "outdated": session.can_recheck,
-    }
+    shown = nodes[page * limit : (page + 1) * limit]
+    return {"watch_point_hits": shown, "total": len(nodes), "offset": page, **outdated}
 
 
 @router.get("/{session_id}/tensor-hits")
 def tensor_hits(
-    session: CurrentSession, rank: RequestedRank, tensor_name: RequiredText = None, graph_name: Text = None
+    session: CurrentSession,
+    rank: session_lookup.RequestedRank,
+    name: session_lookup.TensorName,
+    graph_name: session_lookup.GraphName,
 ) -> dict[str, Any]:
     """Return the watchpoints that a tensor hit."""
-    if session.state != WAITING:
-        raise V1Error(Fault.DEBUGGER_HITS, "The session is busy; wait until its state is waiting.")
-
-    slot = slot_of(session, first_value(tensor_name), rank, first_value(graph_name))
+    _check_waiting(session, Fault.DEBUGGER_HITS)
+    slot = session_lookup.slot_of(session, name, rank, graph_name)
     return {"watch_points": slot_hits(session, rank, slot.operator, slot.slot)}
 
 
@@ -225,9 +195,8 @@ def hits_of(session: Session, rank: int) -> list[Hit]:
 
     Hits of deleted watchpoints are omitted.
     """
-    return [
-        hit for hit in session.hits if hit.entry.rank == rank and hit.watchpoint.id in session.watchpoints
-    ]
+    known = session.watchpoints
+    return [hit for hit in session.hits if hit.entry.rank == rank and hit.watchpoint.id in known]
 
 
 def _key(hit: Hit) -> tuple[str, str]:
@@ -259,20 +228,15 @@ def _node(session: Session, hit: Hit) -> dict[str, Any]:
     graph = session.graph(hit.entry.rank, hit.entry.graph)
     index = graph.find(hit.entry.operator) if graph else None
     name = graph.tree.paths[index] if graph and index is not None else hit.entry.operator
-    return {
-        "node_name": name,
-        "graph_name": graph_name,
-        "graph_id": graph_name,
-        "watchpoint_id": [],
-        "tensors": [],
-    }
+    names = {"node_name": name, "graph_name": graph_name, "graph_id": graph_name}
+    return {**names, "watchpoint_id": [], "tensors": []}
 
 
 def _watchpoint_of_hit(session: Session, hit: Hit) -> dict[str, Any]:
     watchpoint = session.watchpoints[hit.watchpoint.id]
     errors = [(code, key) for bit, code, key in _ERRORS if hit.verdict.error & bit]
     return {
-        **hit_json(watchpoint, hit.verdict.findings),
+        **debugger_json.watchpoint_json(watchpoint, hit.verdict.findings),
         "error_code": sum(code for code, _ in errors),
         "error_list": [key for _, key in errors],
     }

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindinsight.server.v1.histogram_routes import HistogramColumns, bucket_number, common_edges, rebin
+from mindinsight.server.v1.payload_routes import HistogramColumns, bucket_number, common_edges, rebin
 
 LENET = {"train_id": "./lenet"}
 
