@@ -15,20 +15,27 @@ from contextvars import ContextVar
 from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import anyio
-from fastapi import Depends, Header, params
+from fastapi import Depends, Header, Query, params
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 from mindinsight.server.compute.cluster_executor import ClusterError
+from mindinsight.server.compute.slices import Table, parse_slice
 from mindinsight.server.errors import ApiError, memory_short
 from mindinsight.server.http.responses import json_response
 from mindinsight.server.http.service import Service, service_of
 from mindinsight.server.http.sse import disconnected
+from mindinsight.server.store.series import ReferenceSeries
+from mindinsight.server.types import Kind
 
 CurrentService = Annotated[Service, Depends(service_of)]
 Accept = Annotated[str, Header()]
+Row = Annotated[int, Query(ge=0, description="position among the steps")]
+Dims = Annotated[
+    str | None, Query(description="[0,:,1:3]: an integer or slice for each dimension, two slices at most")
+]
 Handler = Callable[[Request], Awaitable[Response]]
 
 _bulkhead: ContextVar[Bulkhead] = ContextVar("bulkhead of this request")
@@ -96,6 +103,42 @@ class CheckpointRoute(BulkheadRoute):
     """Route that reads checkpoint files."""
 
     name_of_bulkhead = "checkpoints"
+
+
+def payload_series(kind: Kind) -> Any:
+    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`. Raises ApiError 404."""
+
+    async def series(service: CurrentService, run: str, tag: str) -> ReferenceSeries:
+        return service.store.snapshot().payloads(run, kind, tag)
+
+    return Depends(series)
+
+
+def payload_row(kind: Kind, noun: str) -> Any:
+    """Return a FastAPI dependency: the series selected by `run` and `tag`, which has the row `row`.
+
+    The dependency raises ApiError 404 otherwise. `noun` names the payloads in its message.
+    """
+
+    async def series(service: CurrentService, run: str, tag: str, row: Row) -> ReferenceSeries:
+        return check_row(service.store.snapshot().payloads(run, kind, tag), row, noun)
+
+    return Depends(series)
+
+
+def check_row(series: ReferenceSeries, row: int, noun: str) -> ReferenceSeries:
+    """Return the series. Raises ApiError 404 if it has no such row."""
+    if row >= series.count:
+        raise ApiError(404, "unknown_step", f"This tag has {series.count} {noun}.", count=series.count)
+    return series
+
+
+def table_of(shape: tuple[int, ...], dims: str) -> Table:
+    """Return the table view of a slice. Raises ApiError 422 if `dims` is not a slice of this shape."""
+    try:
+        return Table(shape, parse_slice(dims, shape))
+    except ValueError as error:
+        raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
 
 
 def stream(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from mindinsight.server.compute.json_values import non_finite_as_null
 from mindinsight.server.store.array_block import ALIGNMENT, ArrayBlock, little_endian
+
+if TYPE_CHECKING:
+    from mindinsight.server.store.series import ReferenceSeries
 
 _EXACT: Final = 2**53  # all integers up to this are exact in float64
 
@@ -94,6 +98,25 @@ def _sequence(array: npt.NDArray[Any]) -> dict[str, Any] | None:
 
 COLUMNS: Final = "application/vnd.mindinsight.columns"
 _CHUNK: Final = 1 << 16  # bytes sent at once
+
+
+def attachment(name: str) -> dict[str, str]:
+    """Return the header of a download with this file name."""
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+
+
+def steps_answer(run: str, series: ReferenceSeries, accept: str, **more: Any) -> Response:
+    """Return the response with steps and times of all payloads of a series, in the order written."""
+    head = {"run": run, "tag": series.tag, "step": series.steps, "wall": series.walls}
+    return answer({**head, **more}, accept)
+
+
+def browser_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a flat array in a type that JavaScript has: half precision and 64-bit integers become
+    float64.
+    """
+    flat = np.ascontiguousarray(array).ravel()
+    return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
 
 def answer(content: Any, accept: str) -> Response:

@@ -6,36 +6,35 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
 
-from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.media_types import sound_type
-from mindinsight.server.formats.payloads.media_payloads import Sound, sound
+from mindinsight.server.formats.payloads.media_payloads import sound
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import Wav, peaks, wav
-from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
-from mindinsight.server.http.responses import answer
-from mindinsight.server.http.service import Service
+from mindinsight.server.http.bulkhead_routes import Accept, PayloadRoute, Row, payload_row, payload_series
+from mindinsight.server.http.responses import answer, steps_answer
 from mindinsight.server.http.static_files import ranged_response
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
 
-Row = Annotated[int, Query(ge=0, description="position among the steps")]
+Sounds = Annotated[ReferenceSeries, payload_row("audio", "sounds")]
 
 _ENCODINGS: Final = {1: "PCM", 3: "float", 6: "A-law", 7: "µ-law"}
 
 
 @router.get("/steps")
-def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+def steps(
+    run: str, series: Annotated[ReferenceSeries, payload_series("audio")], accept: Accept = ""
+) -> Response:
     """Return the steps and times of all sounds of a tag, in the order written."""
-    series = service.store.snapshot().payloads(run, "audio", tag)
-    return answer({"run": run, "tag": tag, "step": series.steps, "wall": series.walls}, accept)
+    return steps_answer(run, series, accept)
 
 
 @router.get("/waveform")
 def waveform(
-    service: CurrentService,
     run: str,
-    tag: str,
+    series: Sounds,
     row: Row,
     columns: Annotated[int, Query(ge=1, le=4000, description="sections of equal duration")] = 400,
     accept: Accept = "",
@@ -46,11 +45,11 @@ def waveform(
     why there are none. `missing` is the number of bytes that the header announces and the file does not
     contain.
     """
-    recorded = _sound(service, run, tag, row)
+    recorded = sound(series.read(row))
     kind = sound_type(recorded.encoded)
     facts: dict[str, Any] = {
         "run": run,
-        "tag": tag,
+        "tag": series.tag,
         "row": row,
         "type": kind.media_type if kind else None,
         "size": len(recorded.encoded),
@@ -70,31 +69,20 @@ def waveform(
 
 @router.get("/sound", response_class=Response)
 def file(
-    service: CurrentService,
-    run: str,
-    tag: str,
+    series: Sounds,
     row: Row,
     download: bool = False,
     requested: Annotated[str, Header(alias="range")] = "",
 ) -> Response:
     """Return the recorded bytes of one sound, or a range of them."""
-    encoded = _sound(service, run, tag, row).encoded
+    encoded = sound(series.read(row)).encoded
     kind = sound_type(encoded)
     headers = {"Cache-Control": "private, max-age=3600"}
     if download or kind is None:
-        headers["Content-Disposition"] = (
-            f'attachment; filename="sound_{row}{kind.suffix if kind else ".bin"}"'
-        )
-    return ranged_response(
-        encoded, requested, kind.media_type if kind else "application/octet-stream", headers
-    )
-
-
-def _sound(service: Service, run: str, tag: str, row: int) -> Sound:
-    series = service.store.snapshot().payloads(run, "audio", tag)
-    if row >= series.count:
-        raise ApiError(404, "unknown_step", f"This tag has {series.count} sounds.", count=series.count)
-    return sound(series.read(row))
+        name = f"sound_{row}{kind.suffix if kind else '.bin'}"
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    media_type = kind.media_type if kind else "application/octet-stream"
+    return ranged_response(encoded, requested, media_type, headers)
 
 
 def _header_facts(header: Wav) -> dict[str, Any]:

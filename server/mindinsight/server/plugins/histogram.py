@@ -7,32 +7,27 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Query, Response
 
-from mindinsight.server.curves.histogram_buckets import (
-    PERCENTILES,
-    Bucketed,
-    in_columns,
-    on_edges,
-    percentiles,
-)
+from mindinsight.server.curves import histogram_buckets
 from mindinsight.server.curves.overflow_safe import even_edges
 from mindinsight.server.formats.payloads.histogram_payloads import Histograms, histograms
-from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, payload_series
 from mindinsight.server.http.responses import answer
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import Ints
 
 router = APIRouter(route_class=PayloadRoute)
 
 
+_NON_FINITE: Final = ("nan", "positive_infinity", "negative_infinity")
 _MOST_ROWS: Final = 20_000  # newest histograms read for one response
 
 
 @router.get("/series")
 def over_steps(
-    service: CurrentService,
     run: str,
-    tag: str,
+    series: Annotated[ReferenceSeries, payload_series("histogram")],
     columns: Annotated[
         int, Query(ge=1, le=2000, description="maximum number of columns, into which steps are summed")
     ] = 300,
@@ -49,26 +44,27 @@ def over_steps(
 
     `counts` holds [columns, bins] numbers, `percentile` [columns, 9].
     """
-    series = service.store.snapshot().payloads(run, "histogram", tag)
     line = series.line_rows
     rows = line[_even(len(line), min(columns, _MOST_ROWS))] if single_steps else line[-_MOST_ROWS:]
     decoded = histograms([series.read(row) for row in rows.tolist()])
-    bucketed = Bucketed(decoded.bounds, decoded.left, decoded.width, decoded.counts)
+    bucketed = histogram_buckets.Bucketed(decoded.bounds, decoded.left, decoded.width, decoded.counts)
     starts = _even(len(rows), columns)
     least, most = bucketed.range()
     edges = even_edges(least if low is None else low, most if high is None else high, bins + 1)
     return answer(
         {
             "run": run,
-            "tag": tag,
+            "tag": series.tag,
             "count": len(line),
             "shown": len(starts),
-            "shares": PERCENTILES,
+            "shares": histogram_buckets.PERCENTILES,
             "step": series.steps[rows][starts],
             "wall": series.walls[rows][starts],
             "edges": edges,
-            "counts": in_columns(on_edges(bucketed, edges), starts).astype(np.float32).ravel(),
-            "percentile": percentiles(bucketed)[starts].ravel(),
+            "counts": histogram_buckets.in_columns(histogram_buckets.on_edges(bucketed, edges), starts)
+            .astype(np.float32)
+            .ravel(),
+            "percentile": histogram_buckets.percentiles(bucketed)[starts].ravel(),
             **_non_finite(decoded, starts),
         },
         accept,
@@ -93,8 +89,7 @@ def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
     series = run.references.get("histogram", {}).get(tag)
     if series is None:
         return None
-    line = series.line_rows
-    row = int(line[len(line) - 1 - int(np.argmin(np.abs(series.steps[line][::-1] - step)))])
+    row = series.nearest_row(step)
     decoded = histograms([series.read(row)])
     return {
         "run": run.id,
@@ -103,19 +98,14 @@ def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
         "left": decoded.left,
         "width": decoded.width,
         "counts": decoded.counts,
-        "count": int(decoded.count[0]),
-        "nan": int(decoded.nan[0]),
-        "positive_infinity": int(decoded.positive_infinity[0]),
-        "negative_infinity": int(decoded.negative_infinity[0]),
+        **{name: int(getattr(decoded, name)[0]) for name in ("count", *_NON_FINITE)},
         **_extremes(decoded),
     }
 
 
 def _extremes(decoded: Histograms) -> dict[str, float | None]:
     """Return the smallest and largest finite value and their sum, each None if no value is finite."""
-    finite = int(
-        decoded.count[0] - decoded.nan[0] - decoded.positive_infinity[0] - decoded.negative_infinity[0]
-    )
+    finite = decoded.count[0] - sum(getattr(decoded, name)[0] for name in _NON_FINITE)
     known = {"min": decoded.low[0], "max": decoded.high[0], "sum": decoded.total[0]}
     return {name: _number(value) if finite > 0 else None for name, value in known.items()}
 
@@ -126,15 +116,11 @@ def _number(value: np.floating) -> float | None:
 
 def _non_finite(decoded: Histograms, starts: Ints) -> dict[str, Any]:
     """Return the numbers of non-finite values of each column, and their sums."""
-    columns = {
-        "nan": decoded.nan,
-        "positive_infinity": decoded.positive_infinity,
-        "negative_infinity": decoded.negative_infinity,
-    }
-    sums = {
-        name: np.add.reduceat(column, starts) if len(starts) else column for name, column in columns.items()
-    }
-    return {**sums, "non_finite": {name: int(column.sum()) for name, column in columns.items()}}
+    columns = {name: getattr(decoded, name) for name in _NON_FINITE}
+    totals = {name: int(column.sum()) for name, column in columns.items()}
+    if len(starts):
+        columns = {name: np.add.reduceat(column, starts) for name, column in columns.items()}
+    return {**columns, "non_finite": totals}
 
 
 def _even(count: int, most: int) -> Ints:

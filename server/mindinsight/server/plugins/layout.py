@@ -9,9 +9,10 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.formats.payloads.chart_payloads import Chart, layout
 from mindinsight.server.graph.search import BadPattern, matcher
-from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute, payload_series
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
 
@@ -33,8 +34,8 @@ def listing(service: CurrentService) -> dict[str, Any]:
 @router.get("/charts")
 def charts(
     service: CurrentService,
-    run: Annotated[str, Query(description="the run that recorded the dashboard")],
-    tag: str,
+    run: str,
+    series: Annotated[ReferenceSeries, payload_series("layout")],
     of: Annotated[
         list[str] | None, Query(max_length=1000, description="runs to draw; the run itself")
     ] = None,
@@ -45,18 +46,13 @@ def charts(
     `lines` are the scalars with tags that match a regular expression of `tags` from their beginning, or that
     are named in `margins`; `more` of them are omitted. `rejected` are invalid expressions.
     """
-    snapshot = service.store.snapshot()
-    series = snapshot.payloads(run, "layout", tag)
-    categories = layout(series.read(series.count - 1))
-    runs = [snapshot.runs[member] for member in of or [run] if member in snapshot.runs]
-    return {
-        "run": run,
-        "tag": tag,
-        "categories": [
-            {"title": category.title, "charts": [_chart(chart, runs) for chart in category.charts]}
-            for category in categories
-        ],
-    }
+    known = service.store.snapshot().runs
+    runs = [known[member] for member in of or [run] if member in known]
+    categories = [
+        {"title": category.title, "charts": [_chart(chart, runs) for chart in category.charts]}
+        for category in layout(series.read(series.count - 1))
+    ]
+    return {"run": run, "tag": series.tag, "categories": categories}
 
 
 def _chart(chart: Chart, runs: Iterable[Run]) -> dict[str, Any]:

@@ -27,20 +27,18 @@ _ANSWERS: Final = 16  # cached results, one for each objective and selection of 
 Runs = Annotated[list[str] | None, Query(description="run ids; default: all runs", max_length=1000)]
 
 
-class ImportanceCache:
+class ImportanceCache(LruCache[Importance]):
     """LRU cache of importance by the values that it was computed from."""
 
     def __init__(self) -> None:
-        self.answers = LruCache[Importance](_ANSWERS)
+        super().__init__(_ANSWERS)
 
 
 @router.get("/table")
 def table(
     service: CurrentService,
     run: Runs = None,
-    objective: Annotated[
-        str | None, Query(description="key of the column that importance is asked for")
-    ] = None,
+    objective: Annotated[str | None, Query(description="key of the column to explain")] = None,
 ) -> dict[str, Any]:
     """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys."""
     rows = _lineage_rows(service, run)
@@ -108,7 +106,7 @@ def _importance(
 ) -> Importance:
     """Return the importance of settings, computed once in a worker process."""
     key = json.dumps([objective, columns, values])
-    cache = service.parts.of(ImportanceCache).answers
+    cache = service.parts.of(ImportanceCache)
     return cache.get(key, lambda: result_of(service.openers.submit(importance, objective, columns, values)))
 
 
@@ -134,10 +132,8 @@ def stages(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the operations of a dataset graph from the source to the output, one branch after the other."""
     before = [stage for child in graph.get("children", ()) for stage in stages(child)]
     own = {name: value for name, value in graph.items() if name not in ("children", "op_type")}
-    return [
-        *before,
-        {"name": str(graph.get("op_type", "?")), "inputs": len(graph.get("children", ())), "parameters": own},
-    ]
+    inputs = len(graph.get("children", ()))
+    return [*before, {"name": str(graph.get("op_type", "?")), "inputs": inputs, "parameters": own}]
 
 
 def _in_order(key: str) -> tuple[int, int, str]:
@@ -147,10 +143,8 @@ def _in_order(key: str) -> tuple[int, int, str]:
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
-    there = [value for value in values if value is not None]
-    return bool(there) and all(
-        isinstance(value, (int, float)) and not isinstance(value, bool) for value in there
-    )
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in known)
 
 
 router.include_router(forests)

@@ -35,15 +35,13 @@ def listing(run: str, service: CurrentService) -> dict[str, Any]:
 
 
 def _row(tag: str, series: ReferenceSeries) -> dict[str, Any]:
-    sizes = sum(int(part.sizes.sum()) for part in series.parts)
-    small = series.reference(0).size <= _MOST_READ
     return {
-        "plugin": plugin_name(series.read(0)) if small else "",
+        "plugin": plugin_name(series.read(0)) if series.reference(0).size <= _MOST_READ else "",
         "tag": tag,
         "count": series.count,
         "first_step": int(series.steps.min()),
         "last_step": int(series.steps.max()),
-        "size": sizes,
+        "size": sum(int(part.sizes.sum()) for part in series.parts),
     }
 
 

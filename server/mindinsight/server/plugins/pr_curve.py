@@ -9,26 +9,29 @@ from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.formats.payloads.chart_payloads import ROWS, pr_curve
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, payload_series
 from mindinsight.server.http.responses import answer
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
+from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
 
+Curves = Annotated[ReferenceSeries, payload_series("pr_curve")]
 
 _MOST_ROWS: Final = 2000  # newest curves read for one response
 
 
 @router.get("/steps")
-def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+def steps(run: str, series: Curves, accept: Accept = "") -> Response:
     """Return the steps and times of the curves of a tag, ascending by step.
 
     The last curve of a step counts.
     """
-    series = service.store.snapshot().payloads(run, "pr_curve", tag)
     line = series.line_rows
-    return answer({"run": run, "tag": tag, "step": series.steps[line], "wall": series.walls[line]}, accept)
+    return answer(
+        {"run": run, "tag": series.tag, "step": series.steps[line], "wall": series.walls[line]}, accept
+    )
 
 
 @router.get("/at")
@@ -50,23 +53,21 @@ def at_step(
 
 
 @router.get("/area")
-def area(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+def area(run: str, series: Curves, accept: Accept = "") -> Response:
     """Return the average precision, the area under the curve, of the newest 2000 steps, NaN for unreadable
     curves.
     """
-    series = service.store.snapshot().payloads(run, "pr_curve", tag)
     line = series.line_rows[-_MOST_ROWS:]
     values = np.array([_area(series.read(row)) for row in line.tolist()])
     columns = {"step": series.steps[line], "wall": series.walls[line], "value": values}
-    return answer({"run": run, "tag": tag, "count": len(series.line_rows), **columns}, accept)
+    return answer({"run": run, "tag": series.tag, "count": len(series.line_rows), **columns}, accept)
 
 
 def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
     series = run.references.get("pr_curve", {}).get(tag)
     if series is None:
         return None
-    line = series.line_rows
-    row = int(line[len(line) - 1 - int(np.argmin(np.abs(series.steps[line][::-1] - step)))])
+    row = series.nearest_row(step)
     facts = {"run": run.id, "step": int(series.steps[row]), "wall": float(series.walls[row]), "problem": None}
     try:
         curve = pr_curve(series.read(row))

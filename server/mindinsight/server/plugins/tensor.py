@@ -8,53 +8,58 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Query, Response
 
-from mindinsight.server.compute.slices import Index, Table, first_slice, parse_slice
+from mindinsight.server.compute.slices import Index, Table, first_slice
 from mindinsight.server.compute.tensor_statistics import Statistics, bin_edges, combine, measure_values, parts
-from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
 from mindinsight.server.formats.payloads.tensor_payloads import Recorded
-from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, stream
-from mindinsight.server.http.responses import answer
+from mindinsight.server.http.bulkhead_routes import (
+    Accept,
+    Dims,
+    PayloadRoute,
+    Row,
+    payload_row,
+    payload_series,
+    stream,
+    table_of,
+)
+from mindinsight.server.http.responses import answer, attachment, browser_array, steps_answer
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.store.tensor_source import opened_tensor
 
 router = APIRouter(route_class=PayloadRoute)
 
-Row = Annotated[int, Query(ge=0, description="position among the steps")]
-Dims = Annotated[
-    str | None, Query(description="[0,:,1:3]: an integer or slice for each dimension, two slices at most")
-]
+Tensors = Annotated[ReferenceSeries, payload_series("tensor")]
+OneTensor = Annotated[ReferenceSeries, payload_row("tensor", "tensors")]
 
 _WINDOW: Final = 200  # rows and columns of a table in one response
 _BLOCK: Final = 1 << 20  # numbers of a slice read at once, 8 MB
 _MOST_STEPS: Final = 400  # steps read for one distribution
+_NON_FINITE: Final = {
+    "nan": "nans",
+    "positive_infinity": "positive_infs",
+    "negative_infinity": "negative_infs",
+}
 
 
 @router.get("/steps")
-def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+def steps(run: str, series: Tensors, accept: Accept = "") -> Response:
     """Return steps and times of all tensors of a tag, in the order written, and shape and type of the
     newest.
     """
-    series = service.store.snapshot().payloads(run, "tensor", tag)
     with opened_tensor(series, series.count - 1) as newest:
-        content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
-        content |= {**_described(newest), "first": first_slice(newest.values.shape)}
-    return answer(content, accept)
+        first = first_slice(newest.values.shape)
+        return steps_answer(run, series, accept, **_described(newest), first=first)
 
 
 @router.get("/slice")
 def part(
-    service: CurrentService,
-    run: str,
-    tag: str,
+    series: OneTensor,
     row: Row,
     dims: Dims = None,
     top: Annotated[int, Query(ge=0, description="first row of the window")] = 0,
@@ -62,9 +67,9 @@ def part(
     accept: Accept = "",
 ) -> Response:
     """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor."""
-    with opened_tensor(_with_row(service.store.snapshot(), run, tag, row), row) as tensor:
+    with opened_tensor(series, row) as tensor:
         index = dims or first_slice(tensor.values.shape)
-        table = Table(tensor.values.shape, _index(tensor, index))
+        table = table_of(tensor.values.shape, index)
         window = _read(tensor, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
         whole = measure_values(tensor.values)
         sliced = (part for block in table.blocks(_BLOCK) for part in parts(_read(tensor, table, block)))
@@ -76,7 +81,7 @@ def part(
             "top": top,
             "left": left,
             "window": list(window.shape),
-            "values": _sendable(window),
+            "values": browser_array(window),
             "slice": _facts(whole if table.whole else combine(sliced)),
             "whole": _facts(whole),
         }
@@ -85,21 +90,15 @@ def part(
 
 @router.get("/distribution")
 def distribution(
-    service: CurrentService,
-    run: str,
-    tag: str,
-    bins: Annotated[int, Query(ge=2, le=400)] = 80,
-    accept: Accept = "",
+    series: Tensors, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
 ) -> Response:
     """Return histograms of the values over the steps.
 
     `counts` holds [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the
     non-finite values per step.
     """
-    series = service.store.snapshot().payloads(run, "tensor", tag)
-    rows = np.unique(
-        np.linspace(0, series.count - 1, min(series.count, _MOST_STEPS)).round().astype(np.int64)
-    )
+    count = min(series.count, _MOST_STEPS)
+    rows = np.unique(np.linspace(0, series.count - 1, count).round().astype(np.int64))
     measured = []
     for row in rows.tolist():
         with opened_tensor(series, row) as tensor:
@@ -113,37 +112,27 @@ def distribution(
         with opened_tensor(series, row) as tensor:
             counts.append(_counts(tensor, edges))
     content = {"step": series.steps[rows], "wall": series.walls[rows], "count": series.count, "edges": edges}
-    content["nan"] = np.array([facts.nans for facts in measured], np.int64)
-    content["positive_infinity"] = np.array([facts.positive_infs for facts in measured], np.int64)
-    content["negative_infinity"] = np.array([facts.negative_infs for facts in measured], np.int64)
-    return answer(
-        {**content, "counts": np.concatenate(counts), "facts": [_facts(facts) for facts in measured]}, accept
-    )
+    for name, attribute in _NON_FINITE.items():
+        content[name] = np.array([getattr(facts, attribute) for facts in measured], np.int64)
+    content |= {"counts": np.concatenate(counts), "facts": [_facts(facts) for facts in measured]}
+    return answer(content, accept)
 
 
 @router.get("/download", response_class=Response)
 def download(
-    service: CurrentService,
-    run: str,
-    tag: str,
-    row: Row,
-    dims: Dims = None,
-    format: Literal["npy", "csv"] = "npy",
+    tag: str, series: OneTensor, row: Row, dims: Dims = None, format: Literal["npy", "csv"] = "npy"
 ) -> Response:
     """Download the tensor, or a slice of it, as npy with its own type, or as CSV, streamed while it is
     read.
     """
-    series = _with_row(service.store.snapshot(), run, tag, row)
-    with opened_tensor(
-        series, row
-    ) as tensor:  # read the first chunk before responding, so that errors have a status
-        table = Table(tensor.values.shape, _index(tensor, dims)) if dims is not None else None
+    # the first chunk is read before responding, so that errors have a status
+    with opened_tensor(series, row) as tensor:
+        table = table_of(tensor.values.shape, dims) if dims is not None else None
         rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
     name = re.sub(r"[^\w.-]+", "_", f"{tag}_{int(series.steps[row])}.{format}")
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     media_type = "text/csv" if format == "csv" else "application/octet-stream"
-    return stream(_within(series, row, first, rest), headers, media_type)
+    return stream(_within(series, row, first, rest), attachment(name), media_type)
 
 
 def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -188,28 +177,8 @@ def _lines(table: npt.NDArray[Any]) -> bytes:
     return sink.getvalue()
 
 
-def _with_row(snapshot: Snapshot, run: str, tag: str, row: int) -> ReferenceSeries:
-    series = snapshot.payloads(run, "tensor", tag)
-    if row >= series.count:
-        raise ApiError(404, "unknown_step", f"This tag has {series.count} tensors.", count=series.count)
-    return series
-
-
-def _index(tensor: Recorded, dims: str) -> Index:
-    try:
-        return parse_slice(dims, tensor.values.shape)
-    except ValueError as error:
-        raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
-
-
 def _read(tensor: Recorded, table: Table, index: Index) -> npt.NDArray[Any]:
     return np.asarray(tensor.values.part(index)).reshape(table.shape_of(index))
-
-
-def _sendable(window: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a flat array in a type that JavaScript has: float16 and 64-bit integers become float64."""
-    flat = np.ascontiguousarray(window).ravel()
-    return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
 
 
 def _counts(tensor: Recorded, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
@@ -232,9 +201,7 @@ def _facts(statistics: Statistics) -> dict[str, Any]:
         "max": statistics.maximum,
         "deviation": statistics.std,
         "norm": norm if norm is None or math.isfinite(norm) else None,  # None if it overflows float64
-        "nan": statistics.nans,
-        "positive_infinity": statistics.positive_infs,
-        "negative_infinity": statistics.negative_infs,
+        **{name: getattr(statistics, attribute) for name, attribute in _NON_FINITE.items()},
     }
 
 

@@ -9,17 +9,17 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Response
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import MAX_TEXT, markdown_tree
 from mindinsight.server.formats.payloads.media_payloads import text as read_text
-from mindinsight.server.http.bulkhead_routes import Accept, CurrentService
-from mindinsight.server.http.responses import answer
+from mindinsight.server.http.bulkhead_routes import Accept, Row, check_row, payload_row, payload_series
+from mindinsight.server.http.responses import steps_answer
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter()
 
-Row = Annotated[int, Query(ge=0, description="position among the steps")]
+Texts = Annotated[ReferenceSeries, payload_series("text")]
+OneText = Annotated[ReferenceSeries, payload_row("text", "texts")]
 
 _MOST_SEARCHED: Final = 64 << 20  # bytes of the newest texts that one search reads
 _MOST_HITS: Final = 200
@@ -28,20 +28,18 @@ _MOST_COMPARED: Final = 2000  # lines of each of two texts
 
 
 @router.get("/steps")
-def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
+def steps(run: str, series: Texts, accept: Accept = "") -> Response:
     """Return steps and times of all texts of a tag, in the order written."""
-    series = service.store.snapshot().payloads(run, "text", tag)
-    return answer({"run": run, "tag": tag, "step": series.steps, "wall": series.walls}, accept)
+    return steps_answer(run, series, accept)
 
 
 @router.get("/content")
-def content(service: CurrentService, run: str, tag: str, row: Row) -> dict[str, Any]:
+def content(run: str, series: OneText, row: Row) -> dict[str, Any]:
     """Return one text, as recorded and as a tree of elements."""
-    series = service.store.snapshot().payloads(run, "text", tag)
     source = _text(series, row)
     return {
         "run": run,
-        "tag": tag,
+        "tag": series.tag,
         "step": int(series.steps[row]),
         "wall": float(series.walls[row]),
         "length": len(source),
@@ -53,10 +51,9 @@ def content(service: CurrentService, run: str, tag: str, row: Row) -> dict[str, 
 
 @router.get("/search")
 def search(
-    service: CurrentService, run: str, tag: str, q: Annotated[str, Query(min_length=1, max_length=1000)]
+    run: str, series: Texts, q: Annotated[str, Query(min_length=1, max_length=1000)]
 ) -> dict[str, Any]:
     """Return the rows that contain `q`, ignoring case, newest first, with the text around it."""
-    series = service.store.snapshot().payloads(run, "text", tag)
     hits: list[dict[str, Any]] = []
     searched = size = 0
     for row in range(series.count - 1, -1, -1):
@@ -69,21 +66,20 @@ def search(
         if at >= 0:
             excerpt = source[max(0, at - _AROUND) : at + len(q) + _AROUND]
             hits.append({"row": row, "step": int(series.steps[row]), "excerpt": excerpt})
-    return {"run": run, "tag": tag, "hits": hits, "searched": searched, "count": series.count}
+    return {"run": run, "tag": series.tag, "hits": hits, "searched": searched, "count": series.count}
 
 
 @router.get("/difference")
-def difference(service: CurrentService, run: str, tag: str, row: Row, other: Row) -> dict[str, Any]:
+def difference(run: str, series: OneText, row: Row, other: Row) -> dict[str, Any]:
     """Return the lines of `row` and `other`, marked `" "` in both, `"-"` in the first, `"+"` in the
     second.
     """
-    series = service.store.snapshot().payloads(run, "text", tag)
-    texts = _text(series, row), _text(series, other)
+    texts = _text(series, row), _text(check_row(series, other, "texts"), other)
     first, second = (text.splitlines() for text in texts)
     steps = int(series.steps[row]), int(series.steps[other])
     return {
         "run": run,
-        "tag": tag,
+        "tag": series.tag,
         "steps": list(steps),
         "claims": [_text_claim(*texts, *steps).as_json()],
         "cut": max(len(first), len(second)) > _MOST_COMPARED,
@@ -92,8 +88,6 @@ def difference(service: CurrentService, run: str, tag: str, row: Row, other: Row
 
 
 def _text(series: ReferenceSeries, row: int) -> str:
-    if row >= series.count:
-        raise ApiError(404, "unknown_step", f"This tag has {series.count} texts.", count=series.count)
     return read_text(series.read(row))
 
 

@@ -344,6 +344,11 @@ class ReferenceSeries:
         rows = line_rows(self.steps, file_rows(self.parts))
         return np.arange(self.count) if rows is None else rows
 
+    def nearest_row(self, step: int) -> int:
+        """Return the row of the line with the step nearest to `step`, of two equally near the later."""
+        line = self.line_rows
+        return int(line[len(line) - 1 - int(np.argmin(np.abs(self.steps[line][::-1] - step)))])
+
     def reference(self, row: int) -> Reference:
         """Return the position of the payload of ``row``. Raises IndexError for an invalid row."""
         part, inner = self._place(row)

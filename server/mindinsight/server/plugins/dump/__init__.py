@@ -10,25 +10,14 @@ from mindinsight.server.plugins.dump import (
     dump_comparisons,
     dump_listing,
     fault_routes,
-    operator_routes,
     step_drawing,
     tensor_table,
     tensor_values,
 )
 
 router = APIRouter()
-for module in (
-    *(
-        dump_listing,
-        tensor_table,
-        operator_routes,
-        step_drawing,
-        tensor_values,
-        fault_routes,
-        dump_comparisons,
-    ),
-    checkpoint_routes,
-):
+for module in (dump_listing, tensor_table, step_drawing, tensor_values, fault_routes, dump_comparisons):
     router.include_router(module.router)
+router.include_router(checkpoint_routes.router)
 
 PLUGIN = Plugin(name="dump", router=router)

@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.cancellation import result_of
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
-from mindinsight.server.compute.lru_cache import SessionCache
-from mindinsight.server.debug.checkpoint_weights import (
-    TimelineRow,
-    WeightDifference,
-    WeightStatistics,
-    compare_weights,
-    damage_of,
-    damaged_files,
-    difference_claims,
-    find_series,
-    list_weights,
-    locate_values,
-    measure_weights,
-    timeline_claims,
-    unread_claims,
-    weight_timeline,
-)
+from mindinsight.server.debug import checkpoint_weights
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.opener import files_of, folders_of
-from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
-from mindinsight.server.http.bulkhead_routes import Accept, CheckpointRoute, CurrentService
-from mindinsight.server.http.service import Service
+from mindinsight.server.http.bulkhead_routes import CheckpointRoute, CurrentService
 from mindinsight.server.ingest.folder_tree import child
 from mindinsight.server.plugins.dump.dump_requests import Sessions, unreadable_error, without_folders
-from mindinsight.server.plugins.dump.tensor_values import (
-    Bins,
-    Dims,
-    Left,
-    Top,
-    check_numbers,
-    heat_map_answer,
-    histogram_answer,
-    npy_download,
-    window_answer,
-)
+from mindinsight.server.plugins.dump.tensor_values import NamedValues, add_value_routes, check_numbers
 from mindinsight.server.store.mounts import disk_path, mounts_of
 
 Item = TypeVar("Item")
@@ -67,32 +38,50 @@ _MAX_FILES: Final = 2000  # of a listing
 _WAIT: Final = 0.5  # seconds that a response waits for the job, so that small files need one request
 
 
+class StartJob:
+    """FastAPI dependency. Function that returns the job `kind` over files, starting it if there is none."""
+
+    def __init__(self, service: CurrentService, sessions: Sessions) -> None:
+        self._service = service
+        self._sessions = sessions
+
+    def __call__(
+        self,
+        kind: str,
+        files: Sequence[WeightFile],
+        work: Callable[[], Iterator[Item]],
+        total: int | None = None,
+    ) -> BackgroundJob[Item]:
+        key = (kind, tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files))
+        return self._sessions.get(key, BackgroundJob, lambda: BackgroundJob(self._service.jobs, work, total))
+
+
+Start = Annotated[StartJob, Depends()]
+
+
 @router.get("/checkpoints")
 def checkpoints(service: CurrentService) -> dict[str, Any]:
     """List checkpoints below the base directories, except those inside dumps, and the series they form."""
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
-    files = (
-        file for mount in mounts for file in _checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH)
-    )
-    listed = [_file_json(name, path) for name, path in islice(files, _MAX_FILES)]
-    series = find_series(file["id"] for file in listed)
+    found_files = (_checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH) for mount in mounts)
+    listed = [_file_json(*file) for file in islice(chain.from_iterable(found_files), _MAX_FILES)]
+    series = checkpoint_weights.find_series(file["id"] for file in listed)
     return {"checkpoints": listed, "series": [asdict(group) for group in series]}
 
 
 @router.get("/checkpoint")
-def checkpoint(service: CurrentService, sessions: Sessions, file: FileId) -> dict[str, Any]:
+def checkpoint(service: CurrentService, start: Start, file: FileId) -> dict[str, Any]:
     """Return the tensors of a checkpoint with the statistics computed so far. Repeat until `done`."""
     weights = open_checkpoint(service, file)
-    stamp = weights.path.lstat().st_mtime_ns
-    key = ("weights", weights.path, stamp)
-    work = partial(measure_weights, weights, service.executor)
-    job = _job(service, sessions, key, work, len(weights.weights))
-    damage_job = _damage_job(service, sessions, weights, stamp)
+    work = partial(checkpoint_weights.measure_weights, weights, service.executor)
+    job = start("weights", [weights], work, len(weights.weights))
+    damage_job = start("damage", [weights], partial(checkpoint_weights.damage_of, weights))
     job.wait(_WAIT)
     done = job.done and damage_job.done  # read before the items, so that none is added after it
     measurements = list(job.items)
     unread = [measured.weight.name for measured in measurements if measured.error]
+    claims = checkpoint_weights.unread_claims(unread) if done and not job.error else []
     unmeasured = weights.weights[len(measurements) :]
     return {
         "id": file,
@@ -101,29 +90,21 @@ def checkpoint(service: CurrentService, sessions: Sessions, file: FileId) -> dic
         "error": job.error or damage_job.error,
         "tensors": [*map(_statistics_json, measurements), *map(_weight_json, unmeasured)],
         "damage": [_error_json(error) for error in list(damage_job.items)],
-        "claims": [claim.as_json() for claim in unread_claims(unread)] if done and not job.error else [],
+        "claims": [claim.as_json() for claim in claims],
     }
 
 
 @router.get("/checkpoint/difference")
-def difference(service: CurrentService, sessions: Sessions, first: FileId, second: FileId) -> dict[str, Any]:
+def difference(service: CurrentService, start: Start, first: FileId, second: FileId) -> dict[str, Any]:
     """Return the differences of the second checkpoint from the first computed so far. Repeat until `done`."""
     pair = [open_checkpoint(service, file) for file in (first, second)]
-    stamps = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in pair)
-    job = _job(
-        service,
-        sessions,
-        ("difference", stamps),
-        partial(compare_weights, pair[0], pair[1], service.executor),
-    )
-    damage_jobs = [
-        _damage_job(service, sessions, weights, stamp)
-        for weights, (_, stamp) in zip(pair, stamps, strict=True)
-    ]
+    work = partial(checkpoint_weights.compare_weights, pair[0], pair[1], service.executor)
+    job = start("difference", pair, work)
+    damage_jobs = [start("damage", [file], partial(checkpoint_weights.damage_of, file)) for file in pair]
     job.wait(_WAIT)
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
-    claims = difference_claims(differences) if done and not job.error else []
+    claims = checkpoint_weights.difference_claims(differences) if done and not job.error else []
     return {
         "done": done,
         "error": job.error,
@@ -131,27 +112,6 @@ def difference(service: CurrentService, sessions: Sessions, first: FileId, secon
         "differences": [_difference_json(difference) for difference in differences],
         "damage": [_error_json(error) for damage in damage_jobs for error in list(damage.items)],
     }
-
-
-def _job(
-    service: Service,
-    sessions: SessionCache,
-    key: tuple[object, ...],
-    work: Callable[[], Iterator[Item]],
-    total: int | None = None,
-) -> BackgroundJob[Item]:
-    """Return the job with this key, starting it if there is none."""
-    return sessions.get(key, BackgroundJob, lambda: BackgroundJob(service.jobs, work, total))
-
-
-def _damage_job(
-    service: Service, sessions: SessionCache, weights: WeightFile, stamp: int
-) -> BackgroundJob[UnreadableError]:
-    """Return the job that collects damage of a file as a whole, such as a wrong checksum.
-
-    It reads all of the file.
-    """
-    return _job(service, sessions, ("damage", weights.path, stamp), partial(damage_of, weights))
 
 
 def _error_json(error: UnreadableError) -> dict[str, str]:
@@ -162,7 +122,7 @@ def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
     """Open a checkpoint below a base directory by its id. Raises ApiError."""
     path = checkpoint_path(service, file)
     try:
-        return result_of(service.openers.submit(list_weights, path))
+        return result_of(service.openers.submit(checkpoint_weights.list_weights, path))
     except UnreadableError as error:
         raise checkpoint_error(error, file) from None
 
@@ -205,14 +165,10 @@ def _file_json(name: str, path: Path) -> dict[str, Any]:
     return {"id": name, "size": status.st_size, "modified": status.st_mtime}
 
 
-def _statistics_json(measured: WeightStatistics) -> dict[str, Any]:
+def _statistics_json(measured: checkpoint_weights.WeightStatistics) -> dict[str, Any]:
     statistics = non_finite_as_text(asdict(measured.statistics)) if measured.statistics else None
-    return {
-        **_weight_json(measured.weight),
-        "known": True,
-        "statistics": statistics,
-        "error": _cause_json(measured.error),
-    }
+    known = {"known": True, "statistics": statistics, "error": _cause_json(measured.error)}
+    return {**_weight_json(measured.weight), **known}
 
 
 def _weight_json(weight: Weight) -> dict[str, Any]:
@@ -220,7 +176,7 @@ def _weight_json(weight: Weight) -> dict[str, Any]:
     return {**about, "known": False, "statistics": None, "error": None}
 
 
-def _difference_json(difference: WeightDifference) -> dict[str, Any]:
+def _difference_json(difference: checkpoint_weights.WeightDifference) -> dict[str, Any]:
     return {
         "name": difference.name,
         "state": difference.state,
@@ -242,7 +198,7 @@ _MOST: Final = 200  # checkpoints of a timeline
 @router.get("/checkpoint/timeline")
 def timeline(
     service: CurrentService,
-    sessions: Sessions,
+    start: Start,
     file: Annotated[
         list[str], Query(description="files in the order they were saved", min_length=2, max_length=_MOST)
     ],
@@ -254,22 +210,18 @@ def timeline(
     `claims` are returned once all rows are computed.
     """
     files = [open_checkpoint(service, name) for name in file]
-    key = tuple((weights.path, weights.path.lstat().st_mtime_ns) for weights in files)
     total = len({weight.name for weights in files for weight in weights.weights})
-    work = partial(weight_timeline, files, service.executor)
-    job = _job(service, sessions, ("timeline", key), work, total)
-    damage = _job(
-        service,
-        sessions,
-        ("timeline damage", key),
-        partial(damaged_files, files, service.executor),
-        len(files),
+    job = start(
+        "timeline", files, partial(checkpoint_weights.weight_timeline, files, service.executor), total
     )
+    work = partial(checkpoint_weights.damaged_files, files, service.executor)
+    damage = start("timeline damage", files, work, len(files))
     job.wait(_WAIT)
     done = job.done and damage.done  # read before the rows, so that none is added after it
     claims = []
     if done and not job.error and not damage.error:
-        claims = timeline_claims(list(job.items), [Path(name).name for name in file], list(damage.items))
+        names = [Path(name).name for name in file]
+        claims = checkpoint_weights.timeline_claims(list(job.items), names, list(damage.items))
     return {
         "done": done,
         "error": job.error or damage.error,
@@ -280,7 +232,7 @@ def timeline(
     }
 
 
-def _row_json(row: TimelineRow) -> dict[str, Any]:
+def _row_json(row: checkpoint_weights.TimelineRow) -> dict[str, Any]:
     return {
         "name": row.name,
         "shape": row.shape,
@@ -292,46 +244,19 @@ def _row_json(row: TimelineRow) -> dict[str, Any]:
 
 def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
-) -> Values:
-    """FastAPI dependency. Return the values of the tensor `name` in `file`.
+) -> NamedValues:
+    """FastAPI dependency. Return the values of the tensor `name` in `file`. Raises ApiError.
 
     The file is opened in a worker process, which returns only the location of the values.
     """
     path = checkpoint_path(service, file)
     try:
-        return check_numbers(result_of(service.openers.submit(locate_values, path, name)))
+        values = result_of(service.openers.submit(checkpoint_weights.locate_values, path, name))
     except UnreadableError as error:
         raise checkpoint_error(error, file) from None
     except KeyError:
         raise ApiError(404, "unknown_weight", f"There is no tensor {name!r}.", name=name) from None
+    return NamedValues(check_numbers(values), "", f"{name}.npy")
 
 
-WeightValues = Annotated[Values, Depends(values_of)]
-
-
-@router.get("/checkpoint/values")
-def window(
-    values: WeightValues, dims: Dims = None, top: Top = 0, left: Left = 0, accept: Accept = ""
-) -> Response:
-    """Return a window of a slice, row by row, with the shape of the slice and the extremes of the window."""
-    return window_answer(values, "", dims, top, left, accept)
-
-
-@router.get("/checkpoint/histogram")
-def histogram(values: WeightValues, bins: Bins = 80, accept: Accept = "") -> Response:
-    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude."""
-    return histogram_answer(values, bins, accept)
-
-
-@router.get("/checkpoint/heatmap")
-def heatmap(values: WeightValues, dims: Dims = None, accept: Accept = "") -> Response:
-    """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
-    zero.
-    """
-    return heat_map_answer(values, dims, accept)
-
-
-@router.get("/checkpoint/download", response_class=Response)
-def download(values: WeightValues, name: str, dims: Dims = None) -> Response:
-    """Download the tensor, or a slice of it, as npy in its own type, streamed while it is read."""
-    return npy_download(values, re.sub(r"[^\w.-]+", "_", name) + ".npy", dims)
+add_value_routes(router, "/checkpoint", values_of)

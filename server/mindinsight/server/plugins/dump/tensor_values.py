@@ -1,34 +1,23 @@
 """Routes of a dumped tensor's values: a window of a slice, histogram and heat map."""
 
-from __future__ import annotations
+# without `from __future__ import annotations`, because FastAPI reads the annotations of nested functions
 
 import re
-from typing import Annotated, Any, Final
-from urllib.parse import quote
+from collections.abc import Callable
+from typing import Annotated, Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
-from mindinsight.server.compute.slices import Table, first_slice, parse_slice
+from mindinsight.server.compute.slices import Table, first_slice
 from mindinsight.server.compute.tensor_statistics import Array, measure
 from mindinsight.server.debug.tensor_pictures import bin_values, shrink_rows
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, write_npy
 from mindinsight.server.formats.dumps import tensor_values
-from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
-from mindinsight.server.http.responses import answer
+from mindinsight.server.http.bulkhead_routes import Accept, Dims, DumpRoute, stream, table_of
+from mindinsight.server.http.responses import answer, attachment, browser_array
 from mindinsight.server.plugins.dump.dump_requests import Tensor, unreadable_error
-
-Accept = Annotated[str, Header()]
-Bins = Annotated[int, Query(ge=2, le=400)]
-Dims = Annotated[
-    str | None, Query(description="[0,:,1:3]: an integer or slice for each axis, two slices at most")
-]
-Top = Annotated[int, Query(ge=0, description="first row of the window")]
-Left = Annotated[int, Query(ge=0, description="first column of the window")]
 
 WINDOW: Final = 200  # rows and columns of a table in one response
 PICTURE: Final = 256  # rows and columns of a heat map
@@ -47,7 +36,7 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
     Only the window is read, if the file allows it.
     """
     dims = dims or first_slice(values.shape)
-    table = slice_table(values.shape, dims)
+    table = table_of(values.shape, dims)
     array = _read_window(values, table, slice(top, top + WINDOW), slice(left, left + WINDOW))
     extremes = measure(array)
     content = {
@@ -82,7 +71,7 @@ def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:
     zero.
     """
     dims = dims or first_slice(values.shape)
-    table = slice_table(values.shape, dims)
+    table = table_of(values.shape, dims)
     picture = shrink_rows(
         lambda start, stop: _read_window(values, table, slice(start, stop), slice(None)), table.rows, PICTURE
     )
@@ -90,19 +79,12 @@ def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:
     return answer({**content, "values": picture.ravel()}, accept)
 
 
-def npy_download(values: Values, name: str, dims: str | None = None) -> Response:
-    """Return a tensor, or a slice of it, as npy in its own type, streamed while it is read."""
-    if dims is not None:
-        values = Held(_read_part(values, slice_table(values.shape, dims).index))
-    return stream(write_npy(values), {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"})
+class NamedValues(NamedTuple):
+    """Values of a tensor, with their recorded type ("" for that of the array) and the name of a download."""
 
-
-def slice_table(shape: tuple[int, ...], dims: str) -> Table:
-    """Return the table view of a slice. Raises ApiError if `dims` is not a slice of this shape."""
-    try:
-        return Table(shape, parse_slice(dims, shape))
-    except ValueError as error:
-        raise ApiError(422, "bad_slice", f"The slice {error}.", why=str(error)) from None
+    values: Values
+    dtype: str
+    file: str
 
 
 def _read_window(values: Values, table: Table, rows: slice, columns: slice) -> Array:
@@ -118,49 +100,61 @@ def _read_part(values: Values, index: tuple[slice | int, ...]) -> Array:
         raise unreadable_error(error) from None
 
 
-def browser_array(part: Array) -> npt.NDArray[Any]:
-    """Return a flat array in a type that JavaScript has: half precision and 64-bit integers become
-    float64.
-    """
-    flat = np.ascontiguousarray(part).ravel()
-    return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
+def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., NamedValues]) -> None:
+    """Add routes below `prefix` for the values that the FastAPI dependency `source` returns."""
+    requested = Annotated[NamedValues, Depends(source)]
+
+    @router.get(f"{prefix}/values")
+    def window(
+        tensor: requested,
+        dims: Dims = None,
+        top: Annotated[int, Query(ge=0, description="first row of the window")] = 0,
+        left: Annotated[int, Query(ge=0, description="first column of the window")] = 0,
+        accept: Accept = "",
+    ) -> Response:
+        """Return a window of a slice, row by row, with the shape of the slice and the window's extremes."""
+        return window_answer(tensor.values, tensor.dtype, dims, top, left, accept)
+
+    @router.get(f"{prefix}/histogram")
+    def histogram(
+        tensor: requested,
+        bins: Annotated[int, Query(ge=2, le=400)] = 80,
+        accept: Accept = "",
+    ) -> Response:
+        """Return the histogram of the finite elements between their extremes.
+
+        Complex numbers are counted by magnitude.
+        """
+        return histogram_answer(tensor.values, bins, accept)
+
+    @router.get(f"{prefix}/heatmap")
+    def heatmap(tensor: requested, dims: Dims = None, accept: Accept = "") -> Response:
+        """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
+        zero.
+        """
+        return heat_map_answer(tensor.values, dims, accept)
+
+    @router.get(f"{prefix}/download", response_class=Response)
+    def download(tensor: requested, dims: Dims = None) -> Response:
+        """Download the tensor, or a slice of it, as npy in its own type, streamed while it is read."""
+        values = tensor.values
+        if dims is not None:
+            values = Held(_read_part(values, table_of(values.shape, dims).index))
+        return stream(write_npy(values), attachment(re.sub(r"[^\w.-]+", "_", tensor.file)))
 
 
-router = APIRouter(route_class=DumpRoute)
-
-
-@router.get("/values")
-def window(tensor: Tensor, dims: Dims = None, top: Top = 0, left: Left = 0, accept: Accept = "") -> Response:
-    """Return a window of a slice, row by row, with the shape of the slice and the extremes of the window."""
-    return window_answer(_open_values(tensor), tensor.dtype, dims, top, left, accept)
-
-
-@router.get("/histogram")
-def histogram(tensor: Tensor, bins: Bins = 80, accept: Accept = "") -> Response:
-    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude."""
-    return histogram_answer(_open_values(tensor), bins, accept)
-
-
-@router.get("/heatmap")
-def heatmap(tensor: Tensor, dims: Dims = None, accept: Accept = "") -> Response:
-    """Return a heat map of a slice of at most two axes: 256 x 256 cells, each the element farthest from
-    zero.
-    """
-    return heat_map_answer(_open_values(tensor), dims, accept)
-
-
-@router.get("/download", response_class=Response)
-def download(tensor: Tensor, dims: Dims = None) -> Response:
-    """Download the tensor, or a slice of it, as npy in its own type, streamed while it is read."""
-    name = re.sub(r"[^\w.-]+", "_", f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy")
-    return npy_download(_open_values(tensor), name, dims)
-
-
-def _open_values(tensor: TensorEntry) -> Values:
+def values_of(tensor: Tensor) -> NamedValues:
+    """FastAPI dependency. Return the values of a dumped tensor. Raises ApiError if there are none."""
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:
-        values = tensor_values(tensor.ref)
+        values = check_numbers(tensor_values(tensor.ref))
     except UnreadableError as error:
         raise unreadable_error(error) from None
-    return check_numbers(values)
+    return NamedValues(
+        values, tensor.dtype, f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy"
+    )
+
+
+router = APIRouter(route_class=DumpRoute)
+add_value_routes(router, "", values_of)
