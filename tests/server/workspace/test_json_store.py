@@ -82,22 +82,22 @@ def test_two_processes_lose_and_double_nothing(tmp_path: Path) -> None:
 def test_what_another_server_keeps_is_seen(store: Callable[..., Any]) -> None:
     mine, theirs = store(), store()
     before = mine.version
-    theirs.change(put("a", "x"))
+    theirs.update(put("a", "x"))
     assert mine.version > before
-    assert mine.values() == {"a": Value("x")}
-    mine.change(put("b", "y"))
-    assert theirs.values() == {"a": Value("x"), "b": Value("y")}
+    assert mine.all() == {"a": Value("x")}
+    mine.update(put("b", "y"))
+    assert theirs.all() == {"a": Value("x"), "b": Value("y")}
 
 
 def test_a_version_stays_while_nothing_changes(store: Callable[..., Any]) -> None:
     mine = store()
-    mine.change(put("a", "x"))
+    mine.update(put("a", "x"))
     assert mine.version == mine.version
 
 
 def test_a_name_with_a_surrogate_comes_back(store: Callable[..., Any]) -> None:
-    store().change(put("\udc80", "x"))
-    assert store().values() == {"\udc80": Value("x")}
+    store().update(put("\udc80", "x"))
+    assert store().all() == {"\udc80": Value("x")}
 
 
 def test_a_directory_in_its_place_hides_nothing_and_is_said_at_a_change(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_written_leaves_no_other_behind(
 
     monkeypatch.setattr("mindinsight.server.workspace.json_store.os.fdopen", full)
     with pytest.raises(OSError, match="space"):
-        store().change(put("a", "x"))
+        store().update(put("a", "x"))
     assert {path.name for path in tmp_path.iterdir()} == {"values.json.lock"}
 
 

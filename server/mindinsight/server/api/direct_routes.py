@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mindinsight.server.api import event_stream, run_answers
 from mindinsight.server.http.lazy_app import route_path
 from mindinsight.server.http.query_routes import NoQuery, QueryRoute
-from mindinsight.server.plugins.alert import alert_listing
+from mindinsight.server.plugins.alert import alert_cache
 from mindinsight.server.plugins.scalar import curve_routes
 
 ROUTES: Final = (
@@ -22,7 +22,7 @@ ROUTES: Final = (
         "/v2/runs", run_answers.RunsQuery, run_answers.runs, "runs", ("if_none_match", "accept_encoding")
     ),
     QueryRoute("/v2/tags", run_answers.TagsQuery, run_answers.tags, "runs"),
-    QueryRoute("/v2/alert/list", alert_listing.AlertsQuery, alert_listing.alerts, "alert"),
+    QueryRoute("/v2/alert/list", alert_cache.AlertsQuery, alert_cache.alerts, "alert"),
     QueryRoute("/v2/scalar/series", curve_routes.Curves, curve_routes.series, "scalar", ("accept",)),
     QueryRoute("/v2/scalar/tail", curve_routes.Tail, curve_routes.tail, "scalar", ("accept",)),
 )

@@ -69,11 +69,10 @@ def colours(
     done = overlay.listing.done and (job is None or job.done)
     column = _column(overlay, colour, job)
     indices = node_indices(overlay.tree, shown)
-    boxes = (
-        _by_symptom(overlay, column, indices)
-        if colour == SYMPTOMS
-        else _by_size(overlay, column, _column(overlay, SYMPTOMS, job), indices)
-    )
+    if colour == SYMPTOMS:
+        boxes = _by_symptom(overlay, column, indices)
+    else:
+        boxes = _by_size(overlay, column, _column(overlay, SYMPTOMS, job), indices)
     return {
         "done": done,
         "tensors": len(overlay.listing.entries),
@@ -103,9 +102,8 @@ def node(
     inside = np.arange(index, overlay.tree.ends[index])
     affected = inside[column[inside] > Symptom.FINE]
     affected = affected[np.argsort(-column[affected], kind="stable")]
-    rows = [
-        {**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in affected[:_WORST].tolist()
-    ]
+    worst = affected[:_WORST].tolist()
+    rows = [{**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in worst]
     return {"operators": [], "worst": rows, "total": len(affected), "done": done}
 
 
@@ -164,23 +162,17 @@ def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]
 
 
 def _operators(overlay: Overlay, node: int) -> list[dict[str, Any]]:
-    operators = {
-        (operator.graph, operator.recorded): operator for operator in overlay.operators_of.get(node, ())
-    }
+    operators = {(known.graph, known.recorded): known for known in overlay.operators_of.get(node, ())}
     tensors: dict[Any, list[dict[str, Any]]] = {key: [] for key in operators}
     for tensor in overlay.listing.entries if operators else ():
         if operator_key(tensor) in operators:
             tensors[operator_key(tensor)].append(entry_json(tensor, overlay.listing.result(tensor)))
-    return [
-        {
-            "graph": graph,
-            "recorded": recorded,
-            "operator": operators[graph, recorded].name,
-            "updated": (graph, recorded) in overlay.updated,
-            "tensors": rows,
-        }
-        for (graph, recorded), rows in tensors.items()
-    ]
+    rows = []
+    for (graph, recorded), listed in tensors.items():
+        name, updated = operators[graph, recorded].name, (graph, recorded) in overlay.updated
+        about = {"graph": graph, "recorded": recorded, "operator": name, "updated": updated}
+        rows.append({**about, "tensors": listed})
+    return rows
 
 
 def _name(symptom: float | None) -> str:

@@ -14,9 +14,8 @@ from mindinsight.server.http.security import error_response
 async def events(state: State, headers: Headers, query: NoQuery) -> Response:
     """Return a stream of server-sent events: `change` with `{version, runs: {id: [kind]}, list}`."""
     if state.hub.streams >= sse.most_streams():
-        rejection = error_response(
-            ApiError(503, "too_many_streams", "Too many pages are open on this server.")
-        )
+        error = ApiError(503, "too_many_streams", "Too many pages are open on this server.")
+        rejection = error_response(error)
         rejection.headers.update({"Retry-After": str(sse.RETRY_AFTER), "Connection": "close"})
         return rejection
     return sse.EventStream(state.hub, lambda: state.service.store.snapshot().version)

@@ -13,24 +13,16 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.static_files import Assets, view_entries
+from mindinsight.server.workspace import saved_views
 from mindinsight.server.workspace.json_store import Full, Taken, storing
-from mindinsight.server.workspace.saved_views import (
-    ALL_PAGES,
-    MAX_DEFAULT,
-    MAX_NAME,
-    MAX_QUERY,
-    MAX_VIEWS,
-    QUERY,
-    VIEW,
-    View,
-)
+from mindinsight.server.workspace.saved_views import View
 
 router = APIRouter(
     prefix="/v2/views",
     tags=["views"],
     responses={409: response("The name is taken, or there are too many views.", ErrorBody)},
 )
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=saved_views.MAX_NAME)]
 
 
 def install(app: FastAPI) -> None:
@@ -42,8 +34,13 @@ class SavedView(BaseModel):
     """Saved view: a page of this server and its query."""
 
     name: Name
-    view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
-    query: str = Field("", pattern=QUERY, max_length=MAX_QUERY, description="without the question mark")
+    view: str = Field(pattern=saved_views.VIEW, description="name of the page, such as scalar")
+    query: str = Field(
+        "",
+        pattern=saved_views.QUERY,
+        max_length=saved_views.MAX_QUERY,
+        description="without the question mark",
+    )
 
 
 class NewName(BaseModel):
@@ -90,7 +87,9 @@ def _errors(name: str, to: str = "") -> dict[type[Exception], ApiError]:
     return {
         KeyError: ApiError(404, "unknown_view", f"There is no saved view {name!r}.", view=name),
         Taken: ApiError(409, "view_taken", f"There is a saved view {to!r} already.", view=to),
-        Full: ApiError(409, "many_views", f"There are {MAX_VIEWS} saved views.", n=MAX_VIEWS),
+        Full: ApiError(
+            409, "many_views", f"There are {saved_views.MAX_VIEWS} saved views.", n=saved_views.MAX_VIEWS
+        ),
     }
 
 
@@ -100,9 +99,12 @@ defaults_router = APIRouter(prefix="/v2/defaults", tags=["views"])
 class DefaultSettings(BaseModel):
     """Settings with which a page opens."""
 
-    view: str = Field(pattern=VIEW, description="name of the page, such as scalar")
+    view: str = Field(pattern=saved_views.VIEW, description="name of the page, such as scalar")
     query: str = Field(
-        "", pattern=QUERY, max_length=MAX_DEFAULT, description="without the question mark; empty to remove"
+        "",
+        pattern=saved_views.QUERY,
+        max_length=saved_views.MAX_DEFAULT,
+        description="without the question mark; empty to remove",
     )
 
 
@@ -119,7 +121,7 @@ def keep(settings: DefaultSettings, request: Request, service: CurrentService) -
     The settings of the page `all` apply to every page: `n` significant digits, `e=1` for powers of ten, `r`
     seconds between two refreshes.
     """
-    if settings.view != ALL_PAGES and settings.view not in request.app.state.pages:
+    if settings.view != saved_views.ALL_PAGES and settings.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {settings.view!r}.", page=settings.view)
     with storing({}):
         service.workspace.defaults.keep(settings.view, settings.query)

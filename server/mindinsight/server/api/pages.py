@@ -17,16 +17,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from mindinsight.server.http import static_files
 from mindinsight.server.http.health import installed_version
-from mindinsight.server.http.static_files import (
-    PLOTLY,
-    STYLES,
-    Assets,
-    imported_modules,
-    preloaded_scripts,
-    stands_alone,
-    view_entries,
-)
+from mindinsight.server.http.static_files import Assets
 from mindinsight.server.texts import language_texts
 
 LANGUAGES = ("en", "zh")
@@ -48,7 +41,7 @@ class Pages:
         root = f"static/{assets.digest}"
         self._root = root
         self._rendered: dict[tuple[str, str], str] = {}
-        self._views = view_entries(assets)
+        self._views = static_files.view_entries(assets)
         self.names = names_of(self._views)
 
     def routes(self) -> list[Route]:
@@ -77,15 +70,15 @@ class Pages:
             "views": self._views,
             "version": installed_version(),
             "assets": self._root,
-            "plotly": f"static/{self._assets.plotly_digest}/{PLOTLY}",
+            "plotly": f"static/{self._assets.plotly_digest}/{static_files.PLOTLY}",
         }
         values = {
             "lang": lang,
             "title": html.escape(texts.get(f"nav.{view}", view)),
             "root": self._root,
-            "styles": STYLES,
+            "styles": static_files.STYLES,
             "scripts": self._assets.scripts,
-            "frame": "alone" if stands_alone(self._assets, view) else "beside",
+            "frame": "alone" if static_files.stands_alone(self._assets, view) else "beside",
             "preloads": "\n  ".join(self._preloads(view, lang)),
             "boot": json.dumps(boot).replace("<", "\\u003c"),  # a "<" could end the data block early
         }
@@ -98,9 +91,11 @@ class Pages:
         root, scripts = self._root, self._assets.scripts
         for address in (f"{root}/locales/{lang}.json", "v2/runs"):
             yield f'<link rel="preload" as="fetch" href="{address}" crossorigin>'
-        for name in imported_modules(self._assets, (f"{scripts}/app.js", f"{scripts}/views/{view}.js")):
+        for name in static_files.imported_modules(
+            self._assets, (f"{scripts}/app.js", f"{scripts}/views/{view}.js")
+        ):
             yield f'<link rel="modulepreload" href="{root}/{name}">'
-        for name in preloaded_scripts(self._assets, view):
+        for name in static_files.preloaded_scripts(self._assets, view):
             yield f'<link rel="preload" as="script" href="{root}/{name}">'
 
 
@@ -126,11 +121,9 @@ def token_page(request: Request) -> str:
     wrong = "token" in request.query_params
     box = '<input name="token" autocomplete="off" autofocus size="32">'
     opener = f"<button>{html.escape(texts['page.token.open'])}</button>"
+    form = f"<form><label>{html.escape(texts['page.token.label'])} {box}</label> {opener}</form>"
     return _message(
-        request,
-        title=texts["page.token"],
-        text=texts["page.token.wrong" if wrong else "page.token.how"],
-        action=f"<form><label>{html.escape(texts['page.token.label'])} {box}</label> {opener}</form>",
+        request, texts["page.token"], texts["page.token.wrong" if wrong else "page.token.how"], form
     )
 
 
@@ -138,21 +131,14 @@ def missing_page(request: Request) -> str:
     """Return the page for an unknown address."""
     texts = language_texts(language(request))
     home = html.escape(request.scope.get("root_path", "") + "/")
-    return _message(
-        request,
-        title=texts["page.missing"],
-        text=texts["page.missing.how"].replace("{path}", request.url.path),
-        action=f'<p><a href="{home}">{html.escape(texts["page.missing.home"])}</a></p>',
-    )
+    link = f'<p><a href="{home}">{html.escape(texts["page.missing.home"])}</a></p>'
+    text = texts["page.missing.how"].replace("{path}", request.url.path)
+    return _message(request, texts["page.missing"], text, link)
 
 
-def _message(request: Request, *, title: str, text: str, action: str) -> str:
+def _message(request: Request, title: str, text: str, action: str) -> str:
     """Return a page with a short text and no script. `action` is markup."""
-    values = {
-        "lang": language(request),
-        "title": html.escape(title),
-        "text": html.escape(text),
-        "action": action,
-    }
+    values = {"lang": language(request), "title": html.escape(title), "text": html.escape(text)}
+    values["action"] = action
     template = (WEB / "templates" / "message.html").read_text(encoding="utf-8")
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

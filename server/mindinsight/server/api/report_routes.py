@@ -6,33 +6,25 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
 from mindinsight.server.compute.background_jobs import BackgroundJob
-from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import markdown_tree
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.openapi import ErrorBody, response
+from mindinsight.server.http.responses import attachment
 from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.dump_requests import cache_of
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
 from mindinsight.server.store.mounts import disk_path
+from mindinsight.server.workspace import report_documents
 from mindinsight.server.workspace.json_store import Full, storing
-from mindinsight.server.workspace.report_documents import (
-    END,
-    MAX_BLOCKS,
-    MAX_REPORTS,
-    MAX_TEXT,
-    MAX_TITLE,
-    Block,
-    Report,
-    Stale,
-)
+from mindinsight.server.workspace.report_documents import Block, Report
 from mindinsight.server.workspace.saved_views import MAX_QUERY, QUERY, VIEW
 
 router = APIRouter(
@@ -42,21 +34,26 @@ router = APIRouter(
         409: response("Another user changed the text, or there are too many reports or blocks.", ErrorBody)
     },
 )
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=report_documents.MAX_TITLE)
+]
+Text = Annotated[str, StringConstraints(max_length=report_documents.MAX_TEXT)]
 Anchor = Annotated[str, Field(max_length=40, description='id of a block, "" for the top or "end"')]
 Frozen = Annotated[str, Field(description="JSON: the tree of elements and the figures of the card")]
+_REPORTS, _BLOCKS = report_documents.MAX_REPORTS, report_documents.MAX_BLOCKS
 PAGE: Final = "reports"  # cannot be pinned, because a report could contain itself
 _UNKNOWN: Final = ApiError(404, "unknown_written_report", "There is no such report, or no such block in it.")
 _ERRORS: Final[dict[type[Exception], ApiError]] = {
     KeyError: _UNKNOWN,
-    Stale: ApiError(409, "block_changed", "Another user has changed this text. Load it again."),
+    report_documents.Stale: ApiError(
+        409, "block_changed", "Another user has changed this text. Load it again."
+    ),
     Full: ApiError(
         409,
         "many_reports",
-        f"There are {MAX_REPORTS} reports, or {MAX_BLOCKS} blocks in this one.",
-        reports=MAX_REPORTS,
-        blocks=MAX_BLOCKS,
+        f"There are {_REPORTS} reports, or {_BLOCKS} blocks in this one.",
+        reports=_REPORTS,
+        blocks=_BLOCKS,
     ),
 }
 
@@ -80,7 +77,7 @@ class Pin(BaseModel):
 class NewBlock(BaseModel):
     """Block: a text, or a pinned card with the text as its caption."""
 
-    after: Anchor = END
+    after: Anchor = report_documents.END
     text: Text = ""
     pin: Pin | None = None
 
@@ -96,7 +93,7 @@ class Change(BaseModel):
     """Change of a block other than its text."""
 
     action: Literal["move", "freeze", "thaw"]
-    after: Anchor = END
+    after: Anchor = report_documents.END
     frozen: Frozen | None = None
 
 
@@ -196,6 +193,7 @@ def frozen_card(report_id: str, name: str, service: CurrentService) -> Response:
 run_report_router = APIRouter(route_class=DumpRoute, prefix="/v2/report", tags=["report"])
 
 Part = Progress | Page
+FileName = Annotated[str, Query(max_length=200)]
 
 
 class RunReport(BaseModel):
@@ -207,9 +205,8 @@ class RunReport(BaseModel):
 
 def _report(service: Service, body: RunReport) -> BackgroundJob[Part]:
     snapshot = service.store.snapshot()
-    settings = service.settings
-    cache = StatisticsCache(settings.workspace / "cache" / "statistics.sqlite") if settings.cache else None
-    source = ReportSource(snapshot.run(body.run), snapshot.runs, _paths(service), service.executor, cache)
+    run, cache = snapshot.run(body.run), cache_of(service)
+    source = ReportSource(run, snapshot.runs, _paths(service), service.executor, cache)
     return BackgroundJob[Part](service.jobs, lambda: make_report(source, body.language))
 
 
@@ -235,17 +232,14 @@ def progress(service: CurrentService, number: int) -> dict[str, Any]:
 
 
 @run_report_router.get("/{number}/page")
-def page(
-    service: CurrentService, number: int, name: Annotated[str, Query(max_length=200)] = "report"
-) -> Response:
+def page(service: CurrentService, number: int, name: FileName = "report") -> Response:
     """Return the finished report, as a download of this name."""
     job = REPORT.find(service, number)
     made = next((part for part in reversed(list(job.items)) if isinstance(part, Page)), None)
     if made is None:
         raise ApiError(409, "report_not_done", "The report is not ready yet.")
-    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}.html"
     body = made.html.encode("utf-8", "backslashreplace")
-    return Response(body, media_type="text/html", headers={"Content-Disposition": disposition})
+    return Response(body, media_type="text/html", headers=attachment(f"{name}.html"))
 
 
 def _paths(service: Service) -> Callable[[str], Path]:

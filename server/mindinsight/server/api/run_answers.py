@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 
-_NO_PARAMETERS: Final = (
-    "train_dataset_path",
-    "model_size",
-)  # fields of the training lineage that are no settings
+_NO_PARAMETERS: Final = ("train_dataset_path", "model_size")  # of the training lineage, and no settings
 
 
 def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
@@ -39,9 +36,7 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
     """
     if lineage is None:
         return {}
-    from mindinsight.server.formats.lineage import (
-        TRAIN_FACTS,  # imports protobuf, which reading lineage did before
-    )
+    from mindinsight.server.formats.lineage import TRAIN_FACTS  # with protobuf, as reading lineage did
 
     names = (name for name in TRAIN_FACTS if name not in _NO_PARAMETERS)
     train = {name: getattr(lineage.train, name) for name in names} if lineage.train else {}
@@ -116,10 +111,9 @@ class Listing:
         self, snapshot: Snapshot, marks: Marks, runs: Iterable[Run], troubles: Iterable[DirectoryDamage] = ()
     ) -> bytes:
         """Return the given runs of a snapshot as encoded JSON."""
-        rows = b",".join(
-            [self._row(run, marks.notes.get(run.id, _NO_NOTE), marks.slots.get(run.job, 0)) for run in runs]
-        )
-        return _json(_head(snapshot, troubles, marks.defaults))[:-1] + b',"runs":[' + rows + b"]}"
+        notes, slots = marks.notes, marks.slots
+        rows = [self._row(run, notes.get(run.id, _NO_NOTE), slots.get(run.job, 0)) for run in runs]
+        return _json(_head(snapshot, troubles, marks.defaults))[:-1] + b',"runs":[' + b",".join(rows) + b"]}"
 
     def _row(self, run: Run, note: Note, slot: int) -> bytes:
         known = self._rows.get(run.id)
@@ -193,7 +187,18 @@ async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
     """Return the tags of a kind with the runs that have them, or with `brief` their number, for some runs
     or a job.
     """
-    return tag_list(state.service.store.snapshot(), query.kind, query.run, query.job, query.brief)
+    snapshot: Snapshot = state.service.store.snapshot()
+    chosen = None if query.run is None else frozenset(query.run)
+    holders: dict[str, list[str]] = {}
+    for run in snapshot.runs.values():
+        if (chosen is None or run.id in chosen) and query.job in (None, run.job):
+            for tag in run.scalars if query.kind == "scalar" else run.references.get(query.kind, {}):
+                holders.setdefault(tag, []).append(run.id)
+    rows = [
+        {"tag": tag, "count": len(having), **({} if query.brief else {"runs": having})}
+        for tag, having in sorted(holders.items())
+    ]
+    return Response(_json({"version": snapshot.version, "tags": rows}), media_type="application/json")
 
 
 def run_list(
@@ -217,22 +222,3 @@ def run_list(
         body = whole.packed if packed else whole.plain
         headers |= {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}
     return Response(body, media_type="application/json", headers=headers)
-
-
-def tag_list(
-    snapshot: Snapshot, kind: str, runs: Collection[str] | None, job: str | None, brief: bool
-) -> Response:
-    """Return the tags of a kind with the runs that have them, or with `brief` their number, for some runs
-    or a job.
-    """
-    chosen = None if runs is None else frozenset(runs)
-    holders: dict[str, list[str]] = {}
-    for run in snapshot.runs.values():
-        if (chosen is None or run.id in chosen) and job in (None, run.job):
-            for tag in run.scalars if kind == "scalar" else run.references.get(kind, {}):
-                holders.setdefault(tag, []).append(run.id)
-    rows = [
-        {"tag": tag, "count": len(having), **({} if brief else {"runs": having})}
-        for tag, having in sorted(holders.items())
-    ]
-    return Response(_json({"version": snapshot.version, "tags": rows}), media_type="application/json")

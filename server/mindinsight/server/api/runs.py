@@ -12,14 +12,16 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.api.run_answers import hyper_of, metrics_of
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.errors import not_kept, unknown_run
+from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
 from mindinsight.server.store.run import file_claims, pipeline_claim, run_claims, torn_files
 from mindinsight.server.types import Doubles, FileState, Floats
+from mindinsight.server.workspace.json_store import storing
 from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
+Runs = Annotated[list[str], Query(max_length=200)]
 Label = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -70,10 +72,8 @@ def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
     fields = change.model_dump(exclude={"run"}, exclude_none=True)
     if "labels" in fields:
         fields["labels"] = tuple(dict.fromkeys(fields["labels"]))
-    try:
+    with storing({}):
         note = service.workspace.notes.change(change.run, **fields)
-    except OSError as error:
-        raise not_kept(error) from error
     return {"run": change.run, **asdict(note)}
 
 
@@ -117,18 +117,13 @@ def columns(service: CurrentService, tag: Annotated[list[str], Query(max_length=
 
 
 @router.get("/v2/runs/sparklines")
-def sparklines(
-    service: CurrentService, tag: str, run: Annotated[list[str], Query(max_length=200)]
-) -> dict[str, Any]:
+def sparklines(service: CurrentService, tag: str, run: Runs) -> dict[str, Any]:
     """Return sparklines of one tag for some runs: up to 48 values each, evenly spaced."""
     runs = service.store.snapshot().runs
     service.loader.want(run)
     chosen = {run_id: runs[run_id].scalars for run_id in run if run_id in runs}
-    series = {run_id: scalars[tag] for run_id, scalars in chosen.items() if tag in scalars}
-    return {
-        "tag": tag,
-        "curves": {run_id: encode(thinned(curve.line().values)) for run_id, curve in series.items()},
-    }
+    lines = {run_id: scalars[tag].line() for run_id, scalars in chosen.items() if tag in scalars}
+    return {"tag": tag, "curves": {run_id: encode(thinned(line.values)) for run_id, line in lines.items()}}
 
 
 def lowest(values: Floats) -> float:

@@ -61,9 +61,8 @@ def _description(app: FastAPI) -> dict[str, Any]:
     for route in ROUTES:
         direct.add_api_route(route.path, described_endpoint(route), tags=[route.tag])
     routes = [*direct.routes, *app.routes]
-    return add_schemas(
-        get_openapi(title=app.title, version=app.version, routes=routes), ErrorBody, WrongParameters
-    )
+    description = get_openapi(title=app.title, version=app.version, routes=routes)
+    return add_schemas(description, ErrorBody, WrongParameters)
 
 
 def _application(state: State, description: str | None) -> FastAPI:
@@ -121,7 +120,5 @@ def _unreadable(request: Request, error: Exception) -> Response:
     """Respond to an invalid payload. Its detail is only logged, because it may name a file."""
     assert isinstance(error, UnreadableError)
     _log.warning("%s: %s", error.reason, error.detail)
-    answer = ApiError(
-        422, "unreadable", f"The recorded value cannot be read: {error.reason}.", key=error.reason, detail=""
-    )
-    return error_response(answer)
+    text = f"The recorded value cannot be read: {error.reason}."
+    return error_response(ApiError(422, "unreadable", text, key=error.reason, detail=""))

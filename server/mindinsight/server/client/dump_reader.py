@@ -18,14 +18,7 @@ from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault import SEARCHED, Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
-from mindinsight.server.formats.dumps import (
-    find_dump_dirs,
-    find_layout,
-    list_operators,
-    list_tensors,
-    open_dump,
-    read_tensor,
-)
+from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps.dump_types import Array, Direction, FileDamage, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame
 
@@ -192,20 +185,20 @@ class DumpReader:
 
     def __init__(self, path: str | os.PathLike[str], executor: Executor | None = None) -> None:
         """`executor` measures and compares tensors in its processes. Without one, this process does."""
-        if find_layout(path) is None:
-            below = [folder.path for folder in find_dump_dirs(path)]
+        if dumps.find_layout(path) is None:
+            below = [folder.path for folder in dumps.find_dump_dirs(path)]
             places = f"; there are dumps below it: {', '.join(below[:_NAMED])}" if below else ""
             raise ValueError(f"{path} is not a dump of a known layout{places}")
         self._path = Path(path)
         self._executor = executor
-        self.info = open_dump(path)
+        self.info = dumps.open_dump(path)
 
     def __repr__(self) -> str:
         return f"<{self.info.layout} dump {self.info.path}: ranks {self.ranks}, steps {self.steps}>"
 
     def refresh(self) -> None:
         """Find ranks and steps that were written in the meantime."""
-        self.info = open_dump(self._path)
+        self.info = dumps.open_dump(self._path)
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -225,7 +218,7 @@ class DumpReader:
     def operators(self, step: int | None = None, rank: int | None = None) -> Sequence[Operator]:
         """Return the operators of a step in execution order. Default: the first step of the first rank."""
         rank, step = self._chosen(rank, step)
-        return list_operators(self.info, rank, step).items
+        return dumps.list_operators(self.info, rank, step).items
 
     def tensors(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
@@ -235,7 +228,9 @@ class DumpReader:
         `operator` is a name or a pattern with `*` and `?`.
         """
         rank, step = self._chosen(rank, step)
-        return [entry for entry in list_tensors(self.info, rank, step).items if _matches(entry, operator)]
+        return [
+            entry for entry in dumps.list_tensors(self.info, rank, step).items if _matches(entry, operator)
+        ]
 
     def tensor(
         self,
@@ -263,7 +258,7 @@ class DumpReader:
         ref = matches[-1].ref  # the last, if the operator ran several times in the step
         if ref is None:
             raise ValueError(f"only statistics of {operator!r} were recorded")
-        return read_tensor(ref)
+        return dumps.read_tensor(ref)
 
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
@@ -273,7 +268,7 @@ class DumpReader:
         damage = list(self.info.damage)
         for number in self.ranks if rank is None else (rank,):
             for iteration in self.info.steps(number) if step is None else (step,):
-                listing = list_tensors(self.info, number, iteration)
+                listing = dumps.list_tensors(self.info, number, iteration)
                 damage += listing.damage
                 entries += [entry for entry in listing.items if _matches(entry, operator)]
         return StatisticsTable(measure_all(entries, self._executor), damage)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.options import add_bases, add_command
+from mindinsight.server.commands.options import add_bases, add_command, add_json
 from mindinsight.server.commands.terminal import as_json, localize_claim, say, table, terminal_width
 from mindinsight.server.curves.alignment import align, claim_of, relative_difference
 from mindinsight.server.errors import BadSettings
@@ -38,27 +38,20 @@ class Comparison:
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "compare the scalars of a run with those of a reference, step by step"
+    text = "compare the scalars of a run, step by step, with those of a reference run"
     parser = add_command(subparsers, "compare", compare, text)
     parser.add_argument("name", metavar="RUN", help="name as listed by `mindinsight ls`, or a directory")
-    parser.add_argument("reference", metavar="REF", help="the run to compare with")
+    parser.add_argument("reference", metavar="REF", help="name or directory of the reference run")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
-    parser.add_argument(
-        "--tolerance", type=_tolerance, default=1.0, help="allowed relative difference (default: 1)"
-    )
-    parser.add_argument(
-        "--unit",
-        choices=tuple(UNITS),
-        default="permille",
-        help="unit of the tolerance and of all differences (default: %(default)s)",
-    )
-    help_tag = "compare only this tag; may be repeated (default: all common tags)"
-    parser.add_argument("--tag", action="append", default=[], help=help_tag)
-    help_pair = "compare TAG of the run with another tag of the reference; may be repeated"
-    parser.add_argument(
-        "--pair", action="append", default=[], type=_pair, metavar="TAG=REF_TAG", help=help_pair
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    text = "largest relative difference that counts as equal, in units of --unit (default: 1)"
+    parser.add_argument("--tolerance", type=_tolerance, default=1.0, help=text)
+    text = "unit of the tolerance and of all differences (default: %(default)s)"
+    parser.add_argument("--unit", choices=tuple(UNITS), default="permille", help=text)
+    text = "compare only this tag; may be repeated (default: all common tags)"
+    parser.add_argument("--tag", action="append", default=[], help=text)
+    text = "compare TAG of the run with REF_TAG of the reference; may be repeated"
+    parser.add_argument("--pair", action="append", default=[], type=_pair, metavar="TAG=REF_TAG", help=text)
+    add_json(parser)
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -81,9 +74,8 @@ def compare(options: argparse.Namespace) -> int:
         heads = ("TAG", "REFERENCE", "STEPS", "BEYOND", "FIRST", f"LARGEST ({options.unit})", "AT STEP")
         print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
-            print(
-                localize_claim(Claim("claim.part.align_scalar", "note", {"tag": row.tag, "claim": row.claim}))
-            )
+            facts = {"tag": row.tag, "claim": row.claim}
+            print(localize_claim(Claim("claim.part.align_scalar", "note", facts)))
     if not any(row.steps for row in rows):
         if not rows:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))

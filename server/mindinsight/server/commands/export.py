@@ -11,34 +11,24 @@ from typing import Any
 
 from mindinsight.server.client.export import KINDS, TABLES, Exported, export_payloads, export_scalars
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.options import add_bases, add_command
-from mindinsight.server.commands.terminal import (
-    damage_count,
-    damage_lines,
-    describe_no_runs,
-    directory_lines,
-    progress,
-    say,
-)
+from mindinsight.server.commands import terminal
+from mindinsight.server.commands.options import add_command, add_flag, add_runs
 from mindinsight.server.errors import BadSettings
 
 
 def register(subparsers: Any, name: str = "export") -> None:
     """Add the command under a name."""
-    text = "write scalars and PR curves to tables, images, sounds, tensors, texts and layouts to files"
+    text = "export scalars and PR curves as tables, everything else as files"
     parser = add_command(subparsers, name, export, text)
-    add_bases(parser, "--summary-dir", "--summary-base-dir")
+    add_runs(parser)
+    parser.add_argument(
+        "--kind", choices=KINDS, nargs="+", default=KINDS, help="kinds to export (default: all)"
+    )
     parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
-    parser.add_argument(
-        "--format", choices=tuple(TABLES), default="csv", help="format of the scalars (default: csv)"
-    )
-    parser.add_argument(
-        "--overwritten",
-        action="store_true",
-        help="scalars: every recorded row, including those that a restart overwrote",
-    )
-    parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS, help="default: all of them")
-    parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
+    text = "format of the scalars (default: csv)"
+    parser.add_argument("--format", choices=tuple(TABLES), default="csv", help=text)
+    text = "scalars: export every recorded row, including those that a restart overwrote"
+    add_flag(parser, "overwritten", text)
 
 
 def export(options: argparse.Namespace) -> int:
@@ -49,7 +39,7 @@ def export(options: argparse.Namespace) -> int:
     summary = Summary(options.summary_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:
-        raise BadSettings(describe_no_runs(summary, options.summary_dir, options.runs))
+        raise BadSettings(terminal.describe_no_runs(summary, options.summary_dir, options.runs))
     try:
         return _export_runs(summary, runs, options)
     except OSError as error:  # disk full or permission denied
@@ -58,18 +48,17 @@ def export(options: argparse.Namespace) -> int:
 
 def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:
     values, problems, paths = 0, 0, set()
-    for exported in progress(
-        _exports(summary, runs, options), _count(summary, runs, options.kind), "written"
-    ):
+    total = _count(summary, runs, options.kind)
+    for exported in terminal.progress(_exports(summary, runs, options), total, "written"):
         values += exported.rows
         paths.add(exported.path)
         if exported.problem:
             problems += 1
-            say(f"not written: {exported.path}: {exported.problem}")
+            terminal.say(f"not written: {exported.path}: {exported.problem}")
     problems += _report_damage(summary, runs)
-    for line in directory_lines(summary):
+    for line in terminal.directory_lines(summary):
         problems += 1
-        say(line)
+        terminal.say(line)
     print(f"{values} values of {len(runs)} runs in {len(paths)} files below {options.output}")
     return 0 if values and not problems else 1
 
@@ -98,9 +87,9 @@ def _report_damage(summary: Summary, runs: tuple[str, ...]) -> int:
     """Print the damage of the event files and return its count."""
     now, count = time.time(), 0
     for run in map(summary.run, runs):
-        for line in damage_lines(run, now, every=True):
-            say(line)
-        count += damage_count(run, now)
+        for line in terminal.damage_lines(run, now, every=True):
+            terminal.say(line)
+        count += terminal.damage_count(run, now)
     return count
 
 

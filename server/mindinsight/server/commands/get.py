@@ -14,15 +14,8 @@ import numpy as np
 from mindinsight.server.client.export import KINDS
 from mindinsight.server.client.kinds import payload
 from mindinsight.server.client.reader import Scalars, Summary
-from mindinsight.server.commands.options import add_bases, add_command
-from mindinsight.server.commands.terminal import (
-    as_json,
-    directory_lines,
-    localize,
-    rounding_lines,
-    say,
-    write,
-)
+from mindinsight.server.commands import terminal
+from mindinsight.server.commands.options import add_bases, add_command, add_flag
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.scalar_csv import csv_of, plain_text
@@ -33,21 +26,18 @@ _EXACT: Final = float(2**53)  # all integers up to this are exact in float64
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "print scalar series as CSV or JSON: steps in order, for each step the value written last"
-    text += "; of another kind every value or its description"
+    text = "print scalar series as CSV or JSON; with --kind: every value, or a description of it"
     parser = add_command(subparsers, "get", get, text)
-    parser.add_argument(
-        "runs", metavar="RUN", help="name as listed by `mindinsight ls`, or a pattern with * and ?"
-    )
+    text = "name as listed by `mindinsight ls`, or a pattern with * and ?"
+    parser.add_argument("runs", metavar="RUN", help=text)
     parser.add_argument("tag", metavar="TAG", help="a tag, or a pattern with * and ?")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
-    parser.add_argument("--format", choices=tuple(_FORMS), default="csv")
     parser.add_argument(
-        "--overwritten",
-        action="store_true",
-        help="print every recorded row and mark those that a later one overwrote",
+        "--kind", choices=KINDS, default="scalar", help="kind of the values (default: scalar)"
     )
-    parser.add_argument("--kind", choices=KINDS, default="scalar", help="default: scalar")
+    parser.add_argument("--format", choices=tuple(_FORMS), default="csv", help="default: csv")
+    text = "print every recorded row and mark those that a later one overwrote"
+    add_flag(parser, "overwritten", text)
 
 
 def get(options: argparse.Namespace) -> int:
@@ -55,8 +45,8 @@ def get(options: argparse.Namespace) -> int:
     summary = Summary(options.summary_dir)
     show = _print_scalars if options.kind == "scalar" else _print_payloads
     printed = show(summary, options)
-    for line in directory_lines(summary):
-        say(line)
+    for line in terminal.directory_lines(summary):
+        terminal.say(line)
     if not printed:
         known = summary.matching(options.runs)
         tag = f"no {options.kind} {options.tag!r} in {options.runs!r}"
@@ -74,11 +64,11 @@ def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
     if series:
         _FORMS[options.format](series, options.overwritten)
     for run in dict.fromkeys(run for run, _ in series.series):
-        for line in rounding_lines(summary.run(run)):
-            say(line)
+        for line in terminal.rounding_lines(summary.run(run)):
+            terminal.say(line)
     for (run, tag), points in series.series.items():
         if count := int((np.isfinite(values := points.line().values) & (np.abs(values) >= _EXACT)).sum()):
-            say(f"{tag} ({run}): {localize('damage.may_be_rounded', {'n': count})}")
+            terminal.say(f"{tag} ({run}): {terminal.localize('damage.may_be_rounded', {'n': count})}")
     return bool(series)
 
 
@@ -92,7 +82,7 @@ def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
         try:
             rows += [{**head, **row} for row in rows_of(item.data)]
         except (Gone, UnreadableError) as error:
-            say(f"not read: {item.tag} of {item.run} at step {item.step}: {error}")
+            terminal.say(f"not read: {item.tag} of {item.run} at step {item.step}: {error}")
     if rows:
         _ROW_FORMS[options.format](rows)
     return any_item
@@ -101,22 +91,18 @@ def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
 def _csv(scalars: Scalars, overwritten: bool) -> None:
     rows = ((run, tag, series) for (run, tag), series in scalars.series.items())
     for text in csv_of(rows, overwritten):
-        write(text)
+        terminal.write(text)
 
 
 def _json(scalars: Scalars, overwritten: bool) -> None:
     rows = []
     for (run, tag), series in scalars.series.items():
         points = series.recorded() if overwritten else series.line()
-        columns = {
-            "step": points.steps.tolist(),
-            "wall_time": points.walls.tolist(),
-            "value": points.values.tolist(),
-        }
+        columns: dict[str, Any] = {"step": points.steps, "wall_time": points.walls, "value": points.values}
         if isinstance(points, Recorded):
-            columns["overwritten"] = points.overwritten.tolist()
-        rows.append({"run": run, "tag": tag, **columns})
-    print(as_json(rows))
+            columns["overwritten"] = points.overwritten
+        rows.append({"run": run, "tag": tag} | {name: column.tolist() for name, column in columns.items()})
+    print(terminal.as_json(rows))
 
 
 def _row_csv(rows: list[dict[str, Any]]) -> None:
@@ -124,7 +110,7 @@ def _row_csv(rows: list[dict[str, Any]]) -> None:
     writer = csv.writer(sink)
     writer.writerow(rows[0])
     writer.writerows([_cell(value) for value in row.values()] for row in rows)
-    write(sink.getvalue())
+    terminal.write(sink.getvalue())
 
 
 def _cell(value: Any) -> Any:
@@ -140,6 +126,6 @@ def _cell(value: Any) -> Any:
 
 _ROW_FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], None]]] = {
     "csv": _row_csv,
-    "json": lambda rows: print(as_json(rows)),
+    "json": lambda rows: print(terminal.as_json(rows)),
 }
 _FORMS: Final[dict[str, Callable[[Scalars, bool], None]]] = {"csv": _csv, "json": _json}

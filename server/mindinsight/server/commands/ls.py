@@ -8,19 +8,8 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.commands.options import add_bases, add_command
-from mindinsight.server.commands.terminal import (
-    as_json,
-    cell,
-    damage_count,
-    damage_lines,
-    describe_no_runs,
-    directory_lines,
-    printable,
-    say,
-    table,
-    terminal_width,
-)
+from mindinsight.server.commands import terminal
+from mindinsight.server.commands.options import add_command, add_json, add_runs
 from mindinsight.server.report.run_report import recorded_alerts
 from mindinsight.server.store.mounts import dump_id
 from mindinsight.server.store.run import Run, state_of, torn_files
@@ -30,13 +19,10 @@ _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "list the runs below a directory with state, last step and last value of every scalar"
+    text = "list the runs below a directory with state, last step and last value of each scalar"
     parser = add_command(subparsers, "ls", ls, text)
-    add_bases(parser, "--summary-dir", "--summary-base-dir")
-    parser.add_argument("--runs", default="*", help="one run, or a pattern with * and ? (default: all)")
-    parser.add_argument(
-        "--json", action="store_true", help="print JSON, with more details, instead of a table"
-    )
+    add_runs(parser)
+    add_json(parser, "print JSON, with more details, instead of a table")
 
 
 def ls(options: argparse.Namespace) -> int:
@@ -47,26 +33,26 @@ def ls(options: argparse.Namespace) -> int:
     summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
     if not runs:
-        say(describe_no_runs(summary, options.summary_dir, options.runs))
+        terminal.say(terminal.describe_no_runs(summary, options.summary_dir, options.runs))
     dumps = {dump for run in summary.by_id().values() for dump in run.dumps}
     if options.json:
-        print(as_json(list(_run_json(runs, dumps, now))))
+        print(terminal.as_json(list(_run_json(runs, dumps, now))))
     elif runs:
-        print(table(_HEADS, (_row(run, now) for run in runs), terminal_width()))
+        print(terminal.table(_HEADS, (_row(run, now) for run in runs), terminal.terminal_width()))
     for run in () if options.json else runs:
         for line in _alert_lines(run, dumps):
-            print(printable(line))
+            print(terminal.printable(line))
     for run in runs:
-        for line in damage_lines(run, now):
-            say(line)
-    for line in directory_lines(summary):
-        say(line)
-    whole = not summary.problems and not any(damage_count(run, now) for run in runs)
+        for line in terminal.damage_lines(run, now):
+            terminal.say(line)
+    for line in terminal.directory_lines(summary):
+        terminal.say(line)
+    whole = not summary.problems and not any(terminal.damage_count(run, now) for run in runs)
     return 0 if runs and whole else 1
 
 
 def _row(run: Run, now: float) -> tuple[object, ...]:
-    last = (f"{tag}={cell(series.last_value)}" for tag, series in sorted(run.scalars.items()))
+    last = (f"{tag}={terminal.cell(series.last_value)}" for tag, series in sorted(run.scalars.items()))
     return run.id, _state_text(run, now), _step(run), " ".join(last) or None
 
 
@@ -75,7 +61,7 @@ def _state_text(run: Run, now: float) -> str:
     text = f"no data for {int((now - run.last_event) // 60)} min" if state == "quiet" else str(state)
     if state == "failed":
         text = f"failed: {run.failure}"
-    damage = damage_count(run, now)
+    damage = terminal.damage_count(run, now)
     return f"{text}, {damage} damaged" if damage else text
 
 
@@ -108,7 +94,7 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
                 }
                 for alert in recorded_alerts(run)
             ],
-            "damage": damage_count(run, now),
+            "damage": terminal.damage_count(run, now),
             "unfinished": [file.name for file in torn_files(run, now)],
         }
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
@@ -72,8 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = top.parse_args(arguments_given)
     if not hasattr(options, "run"):
         return _help(top)
+    return exit_code_of(lambda: int(options.run(options)))
+
+
+def exit_code_of(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C."""
     try:
-        code = int(options.run(options))
+        code = command()
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of the pipe has exited

@@ -9,19 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
-from mindinsight.server.settings import (
-    LOCAL,
-    MAX_RUNS,
-    Settings,
-    clean_prefix,
-    environment,
-    is_loopback,
-    scheduler_address,
-    webhooks,
-)
+from mindinsight.server import settings
+from mindinsight.server.settings import LOCAL, MAX_RUNS, Settings, environment, scheduler_address, webhooks
 from mindinsight.server.settings.base_dirs import bases_of, split
 
 T = TypeVar("T")
+Group: TypeAlias = argparse._ActionsContainer  # a parser, or a group of its options
 Unused: TypeAlias = tuple[Callable[[str], object], object, str]  # type, default, reason for having no effect
 
 
@@ -40,67 +33,84 @@ def resolve_path(text: str) -> Path:
     return Path(os.path.realpath(Path(text).expanduser()))
 
 
+_GROUPS: Final = ("data", "network", "access", "alerts", "server")  # headings in the help of `start`
 SHORTEST_TOKEN: Final = 8  # characters; shorter ones can be guessed over a network
 
 
 def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> None:
-    """Add all options of `start`. Variables `MINDINSIGHT_*` of the environment are their defaults."""
+    """Add all options of `start`, in groups. Environment variables `MINDINSIGHT_*` are their defaults."""
     defaults = environment(environ)
+    data, network, access, alerts, server = map(parser.add_argument_group, _GROUPS)
 
-    def option(name: str, kind: Callable[[str], object], default: object, text: str, *aliases: str) -> None:
+    def option(
+        group: Group, name: str, kind: Callable[[str], object], default: object, text: str, *aliases: str
+    ) -> None:
         key = name.replace("-", "_")
         used = defaults.get(key, default)
         shown = _with_default(text, used) if default not in (None, "") else text
-        names = (f"--{name}", *aliases)
-        parser.add_argument(*names, type=kind, default=used, help=shown, metavar=key.upper())
+        group.add_argument(f"--{name}", *aliases, type=kind, default=used, help=shown, metavar=key.upper())
 
-    add_bases(parser, "--summary-base-dir", "--logdir", default=split(defaults.get("summary_base_dir", ".")))
-    option("workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
-    option("port", number(1, 65535), 8080, "port to listen on")
-    option("host", str, "127.0.0.1", "address to listen on; other than loopback addresses require a token")
+    add_bases(data, "--summary-base-dir", "--logdir", default=split(defaults.get("summary_base_dir", ".")))
+    option(data, "max-runs", number(1, 100_000), MAX_RUNS, "maximum number of runs to show, newest first")
+    text = "seconds between two scans of the files; 0 scans them once"
+    option(data, "reload-interval", number(0, 300), 3, text, "--reload_interval")
+    text = "how changes of files are noticed: auto, events or polling"
+    option(data, "watch", choice("auto", "events", "polling"), "auto", text)
+    text = "hosts that a store of runs on a web server may redirect to, separated by commas"
+    option(data, "allow-redirects-to", str, "", text)
+    option(data, "workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
+    add_flag(data, "no-cache", "do not keep an index of the files in the workspace")
+    option(network, "port", number(1, 65535), 8080, "port to listen on")
+    text = "address to listen on; any other than a loopback address requires a token"
+    option(network, "host", str, "127.0.0.1", text)
+    text = "the same as --host 0.0.0.0"
+    network.add_argument("--bind_all", action="store_const", dest="host", const="0.0.0.0", help=text)
     text = "prefix of all URL paths, such as /team/mindinsight"
-    option("url-path-prefix", argument_type(clean_prefix), "", text, "--path_prefix")
-    text = "seconds between scans of the files; 0 scans once"
-    option("reload-interval", number(0, 300), 3, text, "--reload_interval")
-    text = "how changes are detected: auto, events, polling"
-    option("watch", choice("auto", "events", "polling"), "auto", text)
-    option("workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files")
-    option("max-runs", number(1, 100_000), MAX_RUNS, "number of run directories that are shown, the newest")
-    add_executor(parser, defaults.get("executor", LOCAL))
+    option(network, "url-path-prefix", argument_type(settings.clean_prefix), "", text, "--path_prefix")
     text = f"require this access token of at least {SHORTEST_TOKEN} characters"
-    option("token", token, None, f"{text} (default: a random one when --host is not a loopback address)")
-    option("allow-host", str, "", "additional host names to accept, separated by commas")
-    option("allow-frame", str, "", "origins that may embed the pages in a frame, separated by commas")
-    option("allow-redirects-to", str, "", "hosts that stores on web servers may redirect to, by commas")
     option(
-        "webhook",
-        argument_type(webhooks),
-        "",
-        "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes",
+        access, "token", token, None, f"{text} (default: a random one if --host is not a loopback address)"
     )
-    option("max-offline-debugger-session-num", number(1, 2), 2, "maximum number of concurrent dump sessions")
-    parser.add_argument(
-        "--bind_all", action="store_const", dest="host", const="0.0.0.0", help="the same as --host 0.0.0.0"
+    add_flag(access, "no-token", "require no token: anyone who can reach the port has access")
+    option(access, "allow-host", str, "", "additional host names to accept, separated by commas")
+    text = "origins that may embed the pages in a frame, separated by commas"
+    option(access, "allow-frame", str, "", text)
+    text = "post alerts to [json|slack|feishu|dingtalk=]URL; several in quotes"
+    option(alerts, "webhook", argument_type(webhooks), "", text)
+    option(
+        server, "workers", number(1, 256), min(4, os.cpu_count() or 1), "number of processes that read files"
     )
-    parser.add_argument(
-        "--no-token", action="store_true", help="require no token: serve anyone who can reach the port"
-    )
-    parser.add_argument(
-        "--no-cache", action="store_true", help="do not keep an index of the files in the workspace"
-    )
-    parser.add_argument("--foreground", action="store_true", help="run in the foreground until Ctrl-C")
+    add_executor(server, defaults.get("executor", LOCAL))
+    text = "maximum number of concurrent dump sessions of MindInsight's debugger pages"
+    option(server, "max-offline-debugger-session-num", number(1, 2), 2, text)
+    add_flag(server, "foreground", "run in the foreground until Ctrl-C")
     for name, (kind, default, _) in unused_options().items():
         used = defaults.get(name.replace("-", "_"), default)
         parser.add_argument(f"--{name}", type=kind, default=used, help=argparse.SUPPRESS)
 
 
-def add_executor(parser: argparse.ArgumentParser, default: str = LOCAL) -> None:
+def add_flag(parser: Group, name: str, text: str) -> None:
+    """Add an option without a value, which is False by default."""
+    parser.add_argument(f"--{name}", action="store_true", help=text)
+
+
+def add_json(parser: Group, text: str = "print JSON instead of a table") -> None:
+    """Add the option that prints JSON."""
+    add_flag(parser, "json", text)
+
+
+def add_runs(parser: Group) -> None:
+    """Add the options that select base directories and the runs below them."""
+    add_bases(parser, "--summary-dir", "--summary-base-dir")
+    parser.add_argument("--runs", default="*", help="a run, or a pattern with * and ? (default: all)")
+
+
+def add_executor(parser: Group, default: str = LOCAL) -> None:
     """Add the option for the executor that measures and compares tensors."""
-    text = "executor for dumps and checkpoints: local processes, or the workers of dask://SCHEDULER:8786"
+    text = "where dumps and checkpoints are processed: local, or dask://SCHEDULER:8786 for a Dask cluster"
     parse = argument_type(lambda text: text if text == LOCAL else scheduler_address(text))
-    parser.add_argument(
-        "--executor", type=parse, default=default, help=_with_default(text, default), metavar="EXECUTOR"
-    )
+    shown = _with_default(text, default)
+    parser.add_argument("--executor", type=parse, default=default, help=shown, metavar="EXECUTOR")
 
 
 def argument_type(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -115,7 +125,7 @@ def argument_type(parse: Callable[[str], T]) -> Callable[[str], T]:
     return parsed
 
 
-def add_bases(parser: argparse.ArgumentParser, *names: str, default: Sequence[str] = (".",)) -> None:
+def add_bases(parser: Group, *names: str, default: Sequence[str] = (".",)) -> None:
     """Add the option for the base directories, which can be repeated."""
     text = "directory of one or more runs; may be repeated, also as NAME=DIR or as a quoted pattern"
     shown = _with_default(text, os.pathsep.join(default))
@@ -167,7 +177,7 @@ def _token(options: argparse.Namespace) -> str | None:
         return None
     if options.token:
         return str(options.token)
-    return None if is_loopback(options.host) else secrets.token_urlsafe(24)
+    return None if settings.is_loopback(options.host) else secrets.token_urlsafe(24)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -185,19 +195,12 @@ def unused_option_messages(options: argparse.Namespace) -> list[str]:
 
 def unused_options() -> Mapping[str, Unused]:
     """Return the options of earlier versions, which are accepted so that scripts keep working."""
+    memory = "each reader of dumps has its own limit (docs/security.md)"
     return {
         "max-graph-node-size": (number(1, 2_000_000), 100_000, "graphs of any size are shown"),
-        "enable-debugger": (
-            boolean,
-            False,
-            "dumps are always shown, and running trainings are never debugged",
-        ),
+        "enable-debugger": (boolean, False, "dumps are always shown, running trainings are never debugged"),
         "debugger-port": (number(1, 65535), 50051, "no training connects to the server"),
-        "offline-debugger-mem-limit": (
-            number(6144, 2**31 - 1),
-            16384,
-            "each reader of dumps has its own limit (docs/security.md)",
-        ),
+        "offline-debugger-mem-limit": (number(6144, 2**31 - 1), 16384, memory),
         "samples_per_plugin": (str, "", "nothing is sampled"),
         "load_fast": (str, "auto", "there is one loader"),
         "reload_multifile": (str, "", "every file of a run is followed"),

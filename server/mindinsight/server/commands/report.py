@@ -23,12 +23,13 @@ _NAMED: Final = 8  # runs listed in an error
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "write a run's settings, curves, alerts and first faults into one HTML file that needs no server"
+    text = "write settings, curves, alerts and first faults of a run into one HTML file that needs no server"
     parser = add_command(subparsers, "report", report, text)
     parser.add_argument("name", metavar="RUN", help="name of a run, or its directory")
     add_bases(parser, "--summary-base-dir", "--logdir")
-    parser.add_argument("--output", type=Path, help="file to write (default: report-RUN.html here)")
-    parser.add_argument("--language", choices=("en", "zh"), default=language(os.environ))
+    parser.add_argument("--output", type=Path, help="file to write (default: ./report-RUN.html)")
+    text = "language of the report (default: that of the terminal)"
+    parser.add_argument("--language", choices=("en", "zh"), default=language(os.environ), help=text)
 
 
 @report_errors

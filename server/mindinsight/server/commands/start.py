@@ -19,7 +19,7 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     codes = "exit codes: 0 it responds; 1 it cannot start, or other directories are shown on the port; "
     epilog = f"{codes}2 a server with the same directories is already running there, or an option is wrong"
-    parser = add_command(subparsers, "start", start, "start the server", epilog=epilog)
+    parser = add_command(subparsers, "start", start, "start a server", epilog=epilog)
     add_options(parser, os.environ)
 
 
@@ -33,9 +33,8 @@ def start(options: argparse.Namespace) -> int:
     if running and running.alive:
         return _report_running(running, settings)
     if running:
-        print(
-            f"The last server on this port (process {running.pid}) did not exit cleanly; starting a new one."
-        )
+        last = f"The last server on this port (process {running.pid})"
+        print(f"{last} did not exit cleanly; starting a new one.")
         daemon.forget(settings.port)
     check(settings)
     _check_packages(settings)

@@ -13,7 +13,7 @@ from mindinsight.server.process import daemon
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "status", status, "list running servers")
-    parser.add_argument("--port", type=number(1, 65535), help="only the server on this port")
+    parser.add_argument("--port", type=number(1, 65535), help="show only the server on this port")
 
 
 def status(options: argparse.Namespace) -> int:

@@ -14,8 +14,9 @@ from mindinsight.server.settings import environment
 def register(subparsers: Any) -> None:
     """Add the command."""
     port = environment(os.environ).get("port", 8080)
-    parser = add_command(subparsers, "stop", stop, "stop the server")
-    parser.add_argument("--port", type=number(1, 65535), default=port, help=f"its port (default: {port})")
+    parser = add_command(subparsers, "stop", stop, "stop a server")
+    text = f"port of the server to stop (default: {port})"
+    parser.add_argument("--port", type=number(1, 65535), default=port, help=text)
 
 
 def stop(options: argparse.Namespace) -> int:
@@ -27,9 +28,8 @@ def stop(options: argparse.Namespace) -> int:
         return 1
     if not running.alive:
         daemon.forget(options.port)
-        print(
-            f"The server on port {options.port} (process {running.pid}) had already exited, but not cleanly."
-        )
+        server = f"The server on port {options.port} (process {running.pid})"
+        print(f"{server} had already exited, but not cleanly.")
         _print_others(options.port)
         return 1
     daemon.end(running)

@@ -126,9 +126,8 @@ Command: TypeAlias = "Callable[[argparse.Namespace], int]"
 
 def language(environment: Mapping[str, str]) -> str:
     """Return the language of the locale, `zh` or `en` (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
-    named = next(
-        (environment[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), ""
-    )
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    named = next((environment[name] for name in names if environment.get(name)), "")
     return "zh" if named.lower().startswith("zh") else "en"
 
 

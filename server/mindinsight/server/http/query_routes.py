@@ -74,12 +74,8 @@ def _is_list(annotation: Any) -> bool:
 
 def invalid(location: str, error: ValidationError) -> Response:
     """Return the response (422) that names the invalid parameters and the reasons."""
-    return JSONResponse(
-        {
-            "detail": [
-                {"loc": (location, *detail["loc"]), "msg": detail["msg"], "type": detail["type"]}
-                for detail in error.errors(include_url=False, include_input=False, include_context=False)
-            ]
-        },
-        422,
-    )
+    details = [
+        {"loc": (location, *detail["loc"]), "msg": detail["msg"], "type": detail["type"]}
+        for detail in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    return JSONResponse({"detail": details}, 422)

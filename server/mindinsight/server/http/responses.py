@@ -160,9 +160,8 @@ def json_response(content: Any, status: int = 200) -> Response:
     except (PydanticSerializationError, UnicodeEncodeError):
         from fastapi.encoders import jsonable_encoder
 
-        text = json.dumps(
-            non_finite_as_null(jsonable_encoder(content)), ensure_ascii=False, separators=(",", ":")
-        )
+        plain = non_finite_as_null(jsonable_encoder(content))
+        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
         body = text.encode("utf-8", "backslashreplace")
     return Response(body, status, media_type="application/json")
 

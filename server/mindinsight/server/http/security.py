@@ -26,28 +26,13 @@ from mindinsight.server.settings import Settings
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = frozenset({"/health"})  # answered without a token, because the response names no data
 INTERFACES = ("/v1/", "/v2/")  # for our pages and for scripts
-Refusal: TypeAlias = "tuple[int, str, str]"
-NOT_HERE: Refusal = (404, "not_found", "Nothing exists at this address.")
-UNKNOWN_HOST: Refusal = (
-    421,
-    "unknown_host",
-    "This host name is not allowed. Start the server with --allow-host NAME.",
-)
-FOREIGN_ORIGIN: Refusal = (
-    403,
-    "foreign_origin",
-    "A page of another site may not change anything on this server.",
-)
-FOREIGN_SITE: Refusal = (
-    403,
-    "foreign_site",
-    "A page of another site may not request anything from this server.",
-)
-TOKEN_REQUIRED: Refusal = (
-    401,
-    "token_required",
-    "A token is required. It was printed when the server started.",
-)
+Refusal: TypeAlias = "tuple[int, str, str]"  # status, code and message
+NOT_HERE = (404, "not_found", "Nothing exists at this address.")
+_HOST = "This host name is not allowed. Start the server with --allow-host NAME."
+UNKNOWN_HOST = (421, "unknown_host", _HOST)
+FOREIGN_ORIGIN = (403, "foreign_origin", "A page of another site may not change anything on this server.")
+FOREIGN_SITE = (403, "foreign_site", "A page of another site may not request anything from this server.")
+TOKEN_REQUIRED = (401, "token_required", "A token is required. It was printed when the server started.")
 _FORWARDED_PREFIX = re.compile(r"(/[A-Za-z0-9_\-.~]+)*")
 
 
@@ -74,9 +59,8 @@ class Security:
         self._token = settings.token or ""
         self._names = host_names(settings.allowed_hosts)
         self._cookie = f"mindinsight_{settings.port}"
-        self._mark = hashlib.sha256(
-            f"cookie of {self._token}".encode()
-        ).hexdigest()  # hexadecimal, because a token may hold characters that a cookie may not
+        # hexadecimal, because a token may hold characters that a cookie may not
+        self._mark = hashlib.sha256(f"cookie of {self._token}".encode()).hexdigest()
         headers = answer_headers(settings.frame_ancestors).items()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers]
 
@@ -137,19 +121,12 @@ class Security:
         """Redirect to an address without the token, which is stored in a cookie."""
         if scope["method"] not in SAFE_METHODS:
             return None
-        last = quote(
-            scope["path"].rsplit("/", 1)[1], safe=""
-        )  # without colon and backslash, so that the target is on this site
+        # without colon and backslash, so that the target is on this site
+        last = quote(scope["path"].rsplit("/", 1)[1], safe="")
         target = f"./{last}" + ("?" + urlencode(query) if query else "")
         answer = RedirectResponse(target, 303)
-        answer.set_cookie(
-            self._cookie,
-            self._mark,
-            max_age=30 * 86400,
-            path=scope["root_path"] or "/",
-            httponly=True,
-            samesite="lax",
-        )
+        path, month = scope["root_path"] or "/", 30 * 86400
+        answer.set_cookie(self._cookie, self._mark, month, path=path, httponly=True, samesite="lax")
         return answer
 
     def _with_headers(self, send: Send) -> Send:
@@ -313,10 +290,8 @@ class BodyLimit:
         if status == 408:
             error = ApiError(408, "slow_body", "The body of the request did not arrive in time.")
         else:
-            size = LARGEST >> 20
-            error = ApiError(
-                413, "large_body", f"The body of the request is larger than {size} MB.", size=size
-            )
+            text = f"The body of the request is larger than {LARGEST >> 20} MB."
+            error = ApiError(413, "large_body", text, size=LARGEST >> 20)
         answer = self._error_of(scope["path"].removeprefix(scope.get("root_path", "")), error)
         answer.headers["Connection"] = "close"
         return answer

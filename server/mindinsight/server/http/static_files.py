@@ -53,10 +53,10 @@ class Assets:
         own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
         self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
-        self.digest = _digest([*self._files.items(), *self._texts.items()])[:12]
+        self.digest = digest_of([*self._files.items(), *self._texts.items()])[:12]
         plotly = _plotly()
         self._files[PLOTLY] = plotly
-        self.plotly_digest = _digest([(f"{plotly.stat().st_mtime_ns}", {})])[:12]
+        self.plotly_digest = digest_of([(f"{plotly.stat().st_mtime_ns}", {})])[:12]
 
     def _has_fresh_bundle(self) -> bool:
         try:
@@ -64,7 +64,7 @@ class Assets:
         except (KeyError, TypeError, ValueError):
             return False
         names = self.names("js/", ".js")
-        return bool(noted == scripts_digest([(name[len("js/") :], self._files[name]) for name in names]))
+        return bool(noted == digest_of([(name[len("js/") :], self._files[name]) for name in names]))
 
     def names(self, folder: str, suffix: str) -> list[str]:
         """Return the names below a folder, sorted: `names("js/core/", ".js")`."""
@@ -105,22 +105,17 @@ class Assets:
         current = request.path_params["digest"] in (self.digest, self.plotly_digest)
         headers = {"Cache-Control": _FOREVER if current else "no-cache", "Vary": "Accept-Encoding"}
         media_type = _TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0]
-        if "gzip" not in request.headers.get("accept-encoding", ""):
-            return PartsResponse(body.plain, headers=headers, media_type=media_type)
-        return PartsResponse(
-            body.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=media_type
-        )
+        content = body.plain
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            content, headers["Content-Encoding"] = body.packed, "gzip"
+        return PartsResponse(content, headers=headers, media_type=media_type)
 
 
-def scripts_digest(files: list[tuple[str, Path]]) -> str:
+def digest_of(files: Iterable[tuple[str, Path | dict[str, str]]]) -> str:
     """Return the SHA-256 of names and contents, in order of names.
 
-    `web/bundle.js` stores the same digest in the bundle.
+    `web/bundle.js` stores the same digest of the scripts in the bundle.
     """
-    return _digest(files)
-
-
-def _digest(files: Iterable[tuple[str, Path | dict[str, str]]]) -> str:
     whole = hashlib.sha256()
     for name, content in sorted(files, key=lambda pair: pair[0]):
         data = content.read_bytes() if isinstance(content, Path) else json.dumps(content).encode()

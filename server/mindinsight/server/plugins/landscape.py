@@ -6,20 +6,19 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from mindinsight.server.formats.payloads import chart_payloads
 from mindinsight.server.formats.payloads.chart_payloads import Landscape, Point
-from mindinsight.server.formats.payloads.chart_payloads import landscape as read_landscape
 from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute
 from mindinsight.server.http.responses import answer
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.run import Run
 
 router = APIRouter(route_class=PayloadRoute)
+Runs = Annotated[list[str], Query(max_length=1000)]
 
 
 @router.get("/all")
-def all_of(
-    service: CurrentService, run: Annotated[list[str], Query(max_length=1000)], accept: Accept = ""
-) -> Response:
+def all_of(service: CurrentService, run: Runs, accept: Accept = "") -> Response:
     """Return every landscape of the runs: axes, the grid row by row, path, convergence point, and
     metadata.
     """
@@ -32,7 +31,7 @@ def _landscapes(run: Run) -> list[dict[str, Any]]:
     """Return the newest landscape of each tag of a run that has a grid."""
     landscapes = []
     for tag, series in run.references.get("landscape", {}).items():
-        landscape = read_landscape(series.read(series.count - 1))
+        landscape = chart_payloads.landscape(series.read(series.count - 1))
         if landscape.grid is not None:
             landscapes.append({"run": run.id, "tag": tag, **_described(landscape, landscape.grid)})
     return landscapes

@@ -31,6 +31,8 @@ from mindinsight.server.tuning.study_facts import study_facts, study_importance
 router = APIRouter(route_class=PayloadRoute)
 
 StudyId = Annotated[str, Query(description="id from v2/tuning/studies", max_length=300)]
+Target = Annotated[int, Query(ge=0, le=100)]
+Count = Annotated[int, Query(ge=1, le=20)]
 Method = Literal["fanova", "ped_anova", "correlation"]
 
 MISSING = "tune_missing"
@@ -97,10 +99,7 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
 
 @router.get("/importance")
 def importance(
-    service: CurrentService,
-    study: StudyId,
-    target: Annotated[int, Query(ge=0, le=100)] = 0,
-    method: Method = "fanova",
+    service: CurrentService, study: StudyId, target: Target = 0, method: Method = "fanova"
 ) -> dict[str, Any]:
     """Return how much each parameter matters for a target.
 
@@ -125,9 +124,7 @@ def importance(
 
 
 @router.get("/suggestions")
-def suggestions(
-    service: CurrentService, study: StudyId, count: Annotated[int, Query(ge=1, le=20)] = 3
-) -> dict[str, Any]:
+def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> dict[str, Any]:
     """Return the values that the sampler would try next, queued trials first."""
     path = _journal(service, study)
     key = ("suggestions", path, len(_facts(service, path)["trials"]), path.stat().st_size, count)

@@ -13,16 +13,8 @@ from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import check, common_faults
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
-from mindinsight.server.report.report_content import (
-    FaultSection,
-    Progress,
-    ReportSource,
-    Table,
-    Texts,
-    ancestors,
-    graph_piece,
-    number,
-)
+from mindinsight.server.report import report_content
+from mindinsight.server.report.report_content import FaultSection, Progress, ReportSource, Table, Texts
 
 _CHECKS: Final = 30  # hits in a section
 _TENSORS: Final = 40  # of the operator in a section
@@ -48,11 +40,8 @@ def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iter
         if done % _EVERY == 0 or done == len(entries):
             yield Progress("report.measuring", done, len(entries))
     report = find_faults(dump, ranks, (dump_step.step,), source.executor, source.cache)
-    section = (
-        _fault(source, dump_step, report, t)
-        if report.faults
-        else _without_fault(source, dump_step, report, t)
-    )
+    describe = _fault if report.faults else _without_fault
+    section = describe(source, dump_step, report, t)
     yield replace(section, checks=_checks(source, dump_step, ranks, t))
 
 
@@ -62,18 +51,13 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
     explanation = explain(dump_step.dump, fault)
     measured = fault.results[0].measurement if fault.results else None
     statistics = measured.statistics if measured else None
-    counts = (
-        t("dump.fault.counts", nans=statistics.nans, infs=statistics.infinities, count=statistics.count)
-        if statistics
-        else ""
-    )
-    section = FaultSection(
-        t("report.fault_at", rank=fault.rank, step=fault.step),
-        dump_step.id,
-        t.claim(fault.claim),
-        " ".join(map(t.claim, explanation.claims)) if explanation else "",
-        counts,
-    )
+    counts = ""
+    if statistics:
+        numbers = {"nans": statistics.nans, "infs": statistics.infinities, "count": statistics.count}
+        counts = t("dump.fault.counts", **numbers)
+    title = t("report.fault_at", rank=fault.rank, step=fault.step)
+    reason = " ".join(map(t.claim, explanation.claims)) if explanation else ""
+    section = FaultSection(title, dump_step.id, t.claim(fault.claim), reason, counts)
     return _with_operator(source, dump_step, section, fault.entry, operator, t)
 
 
@@ -99,11 +83,8 @@ def _with_operator(
     """Return the section with code, tensors, chain and graph of an operator."""
     rank, step = entry.rank, entry.step
     operators = list_operators(dump_step.dump, rank, step, entry.graph).items
-    own = [
-        other
-        for other in list_tensors(dump_step.dump, rank, step, entry.graph)
-        if other.recorded == entry.recorded
-    ]
+    tensors = list_tensors(dump_step.dump, rank, step, entry.graph)
+    own = [other for other in tensors if other.recorded == entry.recorded]
     results = list(measure_all(own[:_TENSORS], source.executor, source.cache))
     rows = [
         (f"{t(f'dump.direction.{result.entry.direction}')} {result.entry.slot}", *_numbers(result))
@@ -114,14 +95,14 @@ def _with_operator(
         return section
     frame = source_frame(operator)
     known = {other.name: other for other in operators}
-    before = [*reversed(ancestors(known, operator.name)), operator]
+    before = [*reversed(report_content.ancestors(known, operator.name)), operator]
     return replace(
         section,
         line=f"{frame.file}:{frame.line}" if frame else "",
         code=frame.code if frame else "",
         stack=[(f"{line.file}:{line.line}", line.code) for line in operator.stack],
         chain=_chain(source, dump_step, rank, entry.graph, before, t),
-        graph=graph_piece(operators, operator.name),
+        graph=report_content.graph_piece(operators, operator.name),
     )
 
 
@@ -140,26 +121,22 @@ def _chain(
         if entry.recorded in names and entry.direction == "output":
             outputs.setdefault(entry.recorded, entry)
     ordered = sorted(outputs.values(), key=lambda entry: entry.sequence)
-    rows = [
-        (result.entry.operator, *_numbers(result))
-        for result in measure_all(ordered, source.executor, source.cache)
-    ]
-    return _table(t, "operator", rows)
+    results = measure_all(ordered, source.executor, source.cache)
+    return _table(t, "operator", [(result.entry.operator, *_numbers(result)) for result in results])
 
 
 def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts) -> Table:
     """Return the hits of the common checks on the step."""
     watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
-    hits = [
-        hit for hit in check(dump_step.dump, watchpoints, source.executor, source.cache) if hit.verdict.hit
-    ]
+    judged = check(dump_step.dump, watchpoints, source.executor, source.cache)
+    hits = [hit for hit in judged if hit.verdict.hit]
     rows = [
         (
             t(f"dump.condition.{hit.watchpoint.condition}"),
             str(hit.entry.rank),
             hit.entry.operator,
             f"{t(f'dump.direction.{hit.entry.direction}')} {hit.entry.slot}",
-            ", ".join(f"{f.name}: {number(f.actual)}" for f in hit.verdict.findings if f.hit),
+            ", ".join(f"{f.name}: {report_content.number(f.actual)}" for f in hit.verdict.findings if f.hit),
         )
         for hit in hits[:_CHECKS]
     ]
@@ -178,5 +155,5 @@ def _numbers(result: TensorResult) -> tuple[str, ...]:
     statistics = measured.statistics if measured else None
     dtype = entry.dtype or (measured.dtype if measured else "")
     attributes = ("infinities" if name == "infs" else name for name in _COLUMNS[2:])
-    numbers = (number(getattr(statistics, name, None)) for name in attributes)
+    numbers = (report_content.number(getattr(statistics, name, None)) for name in attributes)
     return (str(list(shape)) if shape is not None else "–", dtype or "–", *numbers)

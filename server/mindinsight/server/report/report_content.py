@@ -157,9 +157,8 @@ def graph_piece(operators: Iterable[Operator], start: str) -> GraphPiece | None:
     for box in drawing.boxes:
         operator = tree.operator_at(box.index)
         fault = operator is not None and operator.name == start
-        boxes.append(
-            PieceBox(box.x, box.y, box.width, box.height, box.content.label, operator is None, fault)
-        )
+        corner = (box.x, box.y, box.width, box.height)
+        boxes.append(PieceBox(*corner, box.content.label, operator is None, fault))
     lines = [" ".join(f"{x:.1f},{y:.1f}" for x, y in line.points) for line in drawing.lines]
     return GraphPiece(drawing.width, drawing.height, boxes, lines)
 

@@ -19,16 +19,13 @@ from mindinsight.server.formats.dumps.dump_types import Dump
 from mindinsight.server.formats.lineage import TRAIN_FACTS
 from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.report import report_content
 from mindinsight.server.report.fault_sections import DumpedStep, fault_section
 from mindinsight.server.report.report_content import (
-    HEIGHT,
-    WIDTH,
-    Curve,
     FaultSection,
     Progress,
     ReportSource,
     Texts,
-    curve_of,
     moment,
     number,
 )
@@ -41,14 +38,10 @@ _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
 
 def _render_page(content: dict[str, Any], t: Texts) -> str:
     """Return the report as one HTML document without scripts."""
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=select_autoescape(),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader, escape = FileSystemLoader(_TEMPLATES), select_autoescape()
+    environment = Environment(loader=loader, autoescape=escape, trim_blocks=True, lstrip_blocks=True)
     page = environment.get_template("report.html")
-    return page.render(report=content, t=t, width=WIDTH, height=HEIGHT)
+    return page.render(report=content, t=t, width=report_content.WIDTH, height=report_content.HEIGHT)
 
 
 MOST: Final = 1000  # first alerts of a run that are read
@@ -92,9 +85,8 @@ class Page(NamedTuple):
 def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
     """Yield progress, and the page at the end. The page lists dumps that cannot be read."""
     t = Texts(language)
-    alerts = sorted(
-        (alert for run in source.ranks for alert in recorded_alerts(run)), key=lambda alert: alert.wall
-    )
+    alerts = [alert for run in source.ranks for alert in recorded_alerts(run)]
+    alerts.sort(key=lambda alert: alert.wall)
     faults: list[FaultSection] = []
     damage: list[str] = []
     for dump_step in _places(source, alerts, damage, t):
@@ -108,9 +100,9 @@ def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page
             damage.append(f"{dump_step.id}: {_reason(error, t)}")
     step = next((alert.step for alert in alerts if alert.content.level == "error"), None)
     scalars = sorted(source.run.scalars.items())
-    curves: list[Curve] = []
+    curves: list[report_content.Curve] = []
     for done, (tag, series) in enumerate(scalars[:MOST_CURVES], 1):
-        curve = curve_of(tag, series.line(), step)
+        curve = report_content.curve_of(tag, series.line(), step)
         curves += [curve] if curve else []
         yield Progress("report.drawing", done, len(scalars))
     content = _content(source, alerts, faults, curves, damage, step, language)
@@ -152,13 +144,14 @@ def _content(
     source: ReportSource,
     alerts: list[RecordedAlert],
     faults: list[FaultSection],
-    curves: list[Curve],
+    curves: list[report_content.Curve],
     damage: list[str],
     step: int | None,
     language: str,
 ) -> dict[str, Any]:
     """Return the values of the template. `step` is the step of the first alert of level error."""
     run, t, lineage = source.run, Texts(language), source.run.lineage
+    scalars = sorted(run.scalars.items())
     now = time.time()
     train = lineage.train if lineage else None
     recorded = [(name, getattr(train, name)) for name in TRAIN_FACTS] if train else []
@@ -173,9 +166,7 @@ def _content(
         ],
         "results": [(name, _shown(value)) for name, value in (lineage.metrics if lineage else {}).items()],
         "alerts": [_alert(alert, t) for alert in alerts[:MOST_ALERTS]],
-        "non_finite": [
-            line for tag in sorted(run.scalars) if (line := _describe_non_finite(tag, run.scalars[tag], t))
-        ],
+        "non_finite": list(filter(None, (_describe_non_finite(*item, t) for item in scalars))),
         "alerts_left_out": max(len(alerts) - MOST_ALERTS, 0),
         "curves": curves,
         "curves_left_out": max(len(run.scalars) - MOST_CURVES, 0),
@@ -190,12 +181,10 @@ def _content(
 
 def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
     steps = [series.last_step for series in run.scalars.values()]
+    state = t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60))
     return [
         (t("overview.id"), run.id),
-        (
-            t("overview.state"),
-            run.failure or t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60)),
-        ),
+        (t("overview.state"), run.failure or state),
         (t("runs.col.created"), moment(run.first_event)),
         (t("runs.col.last_event"), moment(run.last_event)),
         (t("common.step"), str(max(steps)) if steps else "–"),

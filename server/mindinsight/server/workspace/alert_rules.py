@@ -35,15 +35,15 @@ class Rule:
     on: bool = True
 
 
-class Rules:
+class Rules(JsonStore[Rule]):
     """Rules of one base directory by id, in `<folder>/rules.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._store = JsonStore(folder / "rules.json", base, _rule)
+        super().__init__(folder / "rules.json", base, _rule)
 
     def all(self) -> Mapping[str, Rule]:
         """Return the rules by id, in the order of creation, the built-in one first."""
-        return {BUILT_IN: Rule("not_finite", level="error"), **self._store.values()}
+        return {BUILT_IN: Rule("not_finite", level="error"), **super().all()}
 
     def add(self, rule: Rule) -> None:
         """Add a rule. Raises Full if there are MAX_RULES."""
@@ -54,7 +54,7 @@ class Rules:
             numbers = [int(number) for number in rules if number.isdecimal() and len(number) < _DIGITS]
             return {**rules, str(max(numbers, default=0) + 1): rule}
 
-        self._store.change(with_it)
+        self.update(with_it)
 
     def change(self, rule_id: str, rule: Rule) -> None:
         """Replace a rule. Raises KeyError if the id is unknown."""
@@ -64,13 +64,13 @@ class Rules:
                 raise KeyError(rule_id)
             return {**rules, rule_id: rule}
 
-        self._store.change(changed)
+        self.update(changed)
 
-    def forget(self, rule_id: str) -> None:
+    def forget(self, name: str) -> None:
         """Delete a rule. Raises KeyError if the id is unknown or the built-in one."""
-        if rule_id == BUILT_IN:
-            raise KeyError(rule_id)
-        self._store.remove(rule_id)
+        if name == BUILT_IN:
+            raise KeyError(name)
+        super().forget(name)
 
 
 def _rule(content: dict[str, Any]) -> Rule | None:
@@ -94,19 +94,15 @@ class Delivery:
     tried: float = 0.0  # Unix seconds of the last attempt
 
 
-class Deliveries:
+class Deliveries(JsonStore[Delivery]):
     """States of one base directory by webhook, in `<folder>/webhooks.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._store = JsonStore(folder / "webhooks.json", base, _delivery)
-
-    def of(self, webhook: str) -> Delivery | None:
-        """Return the state of a webhook, or None for a new one."""
-        return self._store.values().get(webhook)
+        super().__init__(folder / "webhooks.json", base, _delivery)
 
     def keep(self, webhook: str, current: Callable[[], Delivery]) -> None:
         """Store the state that `current` returns once the file is locked. Raises OSError."""
-        self._store.change(lambda deliveries: {**deliveries, webhook: current()})
+        self.update(lambda deliveries: {**deliveries, webhook: current()})
 
 
 def _delivery(content: dict[str, Any]) -> Delivery | None:

@@ -66,12 +66,12 @@ class JsonStore(Generic[T]):
         self._refresh()
         return self._version
 
-    def values(self) -> Mapping[str, T]:
+    def all(self) -> Mapping[str, T]:
         """Return the current values by name, in the order of creation."""
         self._refresh()
         return self._values
 
-    def change(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
+    def update(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
         """Replace the values by the result of `how`, which gets a copy of them. Raises OSError."""
         return self.change_bases(lambda values: {self._base: how(values.get(self._base, {}))})
 
@@ -83,16 +83,16 @@ class JsonStore(Generic[T]):
                 raise Full
             return {**values, name: value}
 
-        self.change(with_it)
+        self.update(with_it)
 
-    def remove(self, name: str) -> None:
+    def forget(self, name: str) -> None:
         """Remove a value. Raises KeyError if it does not exist, OSError if the file cannot be written."""
 
         def without(values: dict[str, T]) -> dict[str, T]:
             del values[name]
             return values
 
-        self.change(without)
+        self.update(without)
 
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
         """Replace the values of the base directories that `how` returns, in one write of the file.
@@ -106,10 +106,7 @@ class JsonStore(Generic[T]):
             content = self._read()
             before = {base: self._values_in(content, base) for base in content}
             changed = how(before)
-            written = {
-                base: {name: asdict(value) for name, value in values.items()}
-                for base, values in changed.items()
-            }
+            written = {base: _as_json(values) for base, values in changed.items()}
             data = json.dumps({**content, **written}, ensure_ascii=False)
             replace_file(self._file, data.encode("utf-8", "backslashreplace"))  # lone surrogates as \udcxx
             values = {**before, **changed}.get(self._base, {})
@@ -163,6 +160,10 @@ class JsonStore(Generic[T]):
         if not all(_by_name(values) for values in content.values()):
             raise ValueError("not ours")
         return content
+
+
+def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: asdict(value) for name, value in values.items()}
 
 
 def _stamp(file: Path) -> Stamp:

@@ -28,21 +28,15 @@ class Note:
     pin: int = field(default=0, compare=False)  # counter of pins in the workspace; the highest is the newest
 
 
-class Notes:
+class Notes(JsonStore[Note]):
     """Notes of one base directory by run, in `<folder>/notes.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self.base = str(base)
-        self._store = JsonStore(folder / "notes.json", base, _note)
-
-    @property
-    def version(self) -> int:
-        """Return a number that changes after every change by any server."""
-        return self._store.version
+        super().__init__(folder / "notes.json", base, _note)
 
     def all(self) -> Mapping[str, Note]:
         """Return the notes by run."""
-        return newest_pin_only(self._store.values())
+        return newest_pin_only(super().all())
 
     def change(self, run: str, others: Iterable[str] = (), **fields: Any) -> Note:
         """Set the given fields of one run's note and store it. Raises OSError if it cannot be stored.
@@ -53,20 +47,20 @@ class Notes:
         fields = {name: _encodable(value) for name, value in fields.items()}
 
         def written(notes: dict[str, dict[str, Note]]) -> dict[str, dict[str, Note]]:
-            changed = {self.base: notes.get(self.base, {})}
-            before = changed[self.base].get(run, Note())
+            changed = {self._base: notes.get(self._base, {})}
+            before = changed[self._base].get(run, Note())
             pin = fields.get("pinned", before.pinned)
             if "pinned" in fields and (pin or before.pinned):
                 pins = 1 + max((note.pin for base in notes.values() for note in base.values()), default=0)
                 changed |= {base: notes[base] for base in others if base in notes}
                 changed = {base: _unpinned(values) for base, values in changed.items()}
                 fields["pin"] = pins if pin else 0
-            changed[self.base][run] = replace(before, **fields)
-            if changed[self.base][run] == Note():
-                del changed[self.base][run]
+            changed[self._base][run] = replace(before, **fields)
+            if changed[self._base][run] == Note():
+                del changed[self._base][run]
             return changed
 
-        return self._store.change_bases(written).get(run, Note())
+        return self.change_bases(written).get(run, Note())
 
 
 def newest_pin_only(notes: Mapping[str, Note]) -> Mapping[str, Note]:
@@ -146,7 +140,7 @@ class MultiBaseNotes:
         base = next((base for base in bases if base.name == name), None)
         if base is None:
             raise FileNotFoundError(f"the base directory of {run} was removed")
-        others = [self._of(other).base for other in bases if other.name != name]
+        others = [str(Path(other.path)) for other in bases if other.name != name]
         return self._of(base).change(BASE + below, others, **fields)
 
     def _of(self, base: Watched) -> Notes:

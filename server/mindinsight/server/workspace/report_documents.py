@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -97,32 +97,28 @@ class Report:
     changed: float = 0.0  # Unix seconds
 
 
-class Reports:
+class Reports(JsonStore[Report]):
     """Reports of one base directory by id, in `<folder>/reports.json`, with frozen cards next to it."""
 
     def __init__(self, folder: Path, base: Path, clock: Callable[[], float] = time.time) -> None:
-        self._store = JsonStore(folder / "reports.json", base, _report)
+        super().__init__(folder / "reports.json", base, _report)
         self._cards = FrozenCards(folder / "reports")
         self._clock = clock
-
-    def all(self) -> Mapping[str, Report]:
-        """Return the reports by id, in the order of creation."""
-        return self._store.values()
 
     def add(self, title: str) -> str:
         """Add a report and return its id. Raises Full if there are MAX_REPORTS."""
         report_id = _new_id()
-        self._store.put(report_id, Report(title, (), self._clock()), MAX_REPORTS)
+        self.put(report_id, Report(title, (), self._clock()), MAX_REPORTS)
         return report_id
 
     def rename(self, report_id: str, title: str) -> None:
         """Rename a report. Raises KeyError if the id is unknown, here and below."""
         self._change(report_id, lambda report: replace(report, title=title))
 
-    def forget(self, report_id: str) -> None:
+    def forget(self, name: str) -> None:
         """Delete a report and its frozen cards."""
-        self._store.remove(report_id)
-        self._cards.drop(report_id)
+        super().forget(name)
+        self._cards.drop(name)
 
     def insert(self, report_id: str, block: Block, after: str, frozen: str | None = None) -> str:
         """Insert a block after another one, after END or START, and return its id.
@@ -202,7 +198,7 @@ class Reports:
             dropped.update(_frozen(before) - _frozen(report))
             return {**reports, report_id: replace(report, changed=self._clock())}
 
-        self._store.change(changed)
+        self.update(changed)
         self._cards.remove(report_id, dropped)
 
 
@@ -220,10 +216,7 @@ def _inserted(report: Report, block: Block, after: str) -> Report:
 
 
 def _block(report: Report, block_id: str) -> Block:
-    for block in report.blocks:
-        if block.id == block_id:
-            return block
-    raise KeyError(block_id)
+    return {block.id: block for block in report.blocks}[block_id]
 
 
 def _new_id() -> str:

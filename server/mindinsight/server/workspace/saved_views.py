@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,19 +24,15 @@ class View:
     query: str  # "runs=a,b&q=loss", without "?"
 
 
-class Views:
+class Views(JsonStore[View]):
     """Saved views of one base directory by name, in `<folder>/views.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._store = JsonStore(folder / "views.json", base, _view)
-
-    def all(self) -> Mapping[str, View]:
-        """Return the views by name, in the order of creation."""
-        return self._store.values()
+        super().__init__(folder / "views.json", base, _view)
 
     def keep(self, name: str, view: View) -> None:
         """Store a view, replacing one of this name. Raises Full if there are MAX_VIEWS."""
-        self._store.put(name, view, MAX_VIEWS)
+        self.put(name, view, MAX_VIEWS)
 
     def rename(self, name: str, to: str) -> None:
         """Rename a view. Raises KeyError if the name is unknown, Taken if another view has the new name."""
@@ -49,11 +44,7 @@ class Views:
                 raise Taken
             return {to if key == name else key: view for key, view in views.items()}
 
-        self._store.change(renamed)
-
-    def forget(self, name: str) -> None:
-        """Delete a view. Raises KeyError if the name is unknown."""
-        self._store.remove(name)
+        self.update(renamed)
 
 
 def _view(fields: dict[str, Any]) -> View | None:
@@ -74,27 +65,20 @@ class Default:
     query: str  # "s=0.9&x=wall", without "?"
 
 
-class Defaults:
+class Defaults(JsonStore[Default]):
     """Default settings of one base directory by page, in `<folder>/defaults.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
-        self._store = JsonStore(folder / "defaults.json", base, _default)
-
-    @property
-    def version(self) -> int:
-        """Return a number that changes after every change by any server."""
-        return self._store.version
-
-    def all(self) -> Mapping[str, Default]:
-        """Return the settings by page."""
-        return self._store.values()
+        super().__init__(folder / "defaults.json", base, _default)
 
     def keep(self, view: str, query: str) -> None:
         """Store the settings of a page, replacing earlier ones. An empty query removes them."""
-        default = {view: Default(query)} if query else {}
-        self._store.change(
-            lambda defaults: {**{name: d for name, d in defaults.items() if name != view}, **default}
-        )
+
+        def changed(defaults: dict[str, Default]) -> dict[str, Default]:
+            others = {name: default for name, default in defaults.items() if name != view}
+            return {**others, view: Default(query)} if query else others
+
+        self.update(changed)
 
 
 def _default(fields: dict[str, Any]) -> Default | None:

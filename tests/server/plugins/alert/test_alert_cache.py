@@ -12,7 +12,7 @@ import pytest
 from mindinsight.server.http.service import Service
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.plugins.alert import alert_cache
-from mindinsight.server.plugins.alert.alert_cache import AlertCache, Source, alert_list, left_out
+from mindinsight.server.plugins.alert.alert_cache import AlertCache, AlertsQuery, Source, alert_list, left_out
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Snapshot
 from mindinsight.server.store.store import Store
@@ -141,13 +141,13 @@ def service(tmp_path: Path) -> Service:
 
 
 def test_alerts_of_all_runs_the_newest_first(service: Service) -> None:
-    answer = alert_list(service)
+    answer = alert_list(service, AlertsQuery())
     assert next((alert["run"], alert["step"]) for alert in answer["alerts"]) == ("./a", 4)
     assert (answer["total"], answer["left_out"]) == (3, 0)
 
 
 def test_of_some_runs_and_a_part_of_them(service: Service) -> None:
-    assert [alert["step"] for alert in alert_list(service, run=["./a"])["alerts"]] == [4, 1]
-    part_of_them = alert_list(service, run=["./a"], skip=1, limit=1)
+    assert [alert["step"] for alert in alert_list(service, AlertsQuery(run=["./a"]))["alerts"]] == [4, 1]
+    part_of_them = alert_list(service, AlertsQuery(run=["./a"], skip=1, limit=1))
     assert ([alert["step"] for alert in part_of_them["alerts"]], part_of_them["total"]) == ([1], 2)
-    assert alert_list(service, level=["info"])["alerts"] == []
+    assert alert_list(service, AlertsQuery(level=["info"]))["alerts"] == []

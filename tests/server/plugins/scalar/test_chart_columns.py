@@ -209,7 +209,7 @@ class Store:
         return bytes(response.body)
 
     def cached(self) -> int:
-        return len(self.service.parts.of(SeriesAnswers).cache.values())
+        return len(self.service.parts.of(SeriesAnswers).values())
 
 
 def test_an_answer_is_drawn_once_per_view_and_version() -> None:

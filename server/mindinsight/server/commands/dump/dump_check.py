@@ -53,12 +53,9 @@ def register(actions: Any) -> None:
     ids = ", ".join(sorted(conditions()))
     parser = add_command(actions, "check", run, text, description=f"{text}: {ids}.")
     add_selection(parser, types=False)
-    parser.add_argument(
-        "--condition",
-        action="append",
-        metavar="ID[:NAME=NUMBER,...]",
-        help="check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated",
-    )
+    form = "ID[:NAME=NUMBER,...]"
+    text = "check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated"
+    parser.add_argument("--condition", action="append", metavar=form, help=text)
     add_executor(parser)
     parser.set_defaults(type=None)
 

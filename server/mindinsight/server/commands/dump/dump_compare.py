@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
 from mindinsight.server.claims import Claim, exit_code
-from mindinsight.server.commands.dump.dump_selection import add_json, open_single_dump, worker_pool
-from mindinsight.server.commands.options import add_command, add_executor, resolve_path
+from mindinsight.server.commands.dump.dump_selection import open_single_dump, worker_pool
+from mindinsight.server.commands.options import add_command, add_executor, add_flag, add_json, resolve_path
 from mindinsight.server.commands.terminal import (
     as_json,
     count_text,
@@ -71,30 +71,24 @@ def register(actions: Any) -> None:
     text = "compare two dumps tensor by tensor and find the first operator where they diverge"
     parser = add_command(actions, "compare", run, text)
     parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump to check")
-    parser.add_argument(
-        "reference",
-        metavar="REFERENCE",
-        type=resolve_path,
-        help="directory of the correct dump; may be the same",
-    )
-    for side in ("", "reference-"):
-        parser.add_argument(f"--{side}rank", type=int, help="default: the first, or that of the target")
-        parser.add_argument(f"--{side}step", type=int, help="default: the first, or that of the target")
+    text = "directory of the correct dump; may be the same"
+    parser.add_argument("reference", metavar="REFERENCE", type=resolve_path, help=text)
+    for name in ("rank", "step"):
+        parser.add_argument(f"--{name}", type=int, help=f"{name} in DUMP (default: the first)")
+        text = f"{name} in REFERENCE (default: same as --{name})"
+        parser.add_argument(f"--reference-{name}", type=int, help=text)
     text = "compare every common step of every common rank; with --rank or --step, only of those"
-    parser.add_argument("--every-step", action="store_true", help=text)
-    parser.add_argument(
-        "--map",
-        type=Path,
-        help="mapping of operators to names in the reference: a JSON object, or CSV with two columns",
-    )
-    text = "smallest cosine of tensors that agree; default: not checked"
+    add_flag(parser, "every-step", text)
+    text = "mapping of operators to names in the reference: a JSON object, or CSV with two columns"
+    parser.add_argument("--map", type=Path, help=text)
+    text = "smallest cosine similarity of tensors that agree (default: not checked)"
     parser.add_argument("--cosine", type=float, help=text)
-    text = "largest relative distance (L2) of tensors that agree; default: by type, 0.001 for float32"
+    text = "largest relative distance (L2) of tensors that agree (default: by type, 0.001 for float32)"
     parser.add_argument("--relative", type=float, help=text)
-    parser.add_argument("--csv", type=Path, help="write the whole report to this file")
-    text = "write a report with the columns of msprobe to this file, CSV or .xlsx"
+    parser.add_argument("--csv", type=Path, help="write all rows to this CSV file")
+    text = "write all rows with the columns of msprobe to this file, .csv or .xlsx"
     parser.add_argument("--msprobe", type=Path, help=text)
-    parser.add_argument("--all", action="store_true", help="print all tensors, not only those that differ")
+    add_flag(parser, "all", "print all tensors, not only those that differ")
     add_json(parser)
     add_executor(parser)
 

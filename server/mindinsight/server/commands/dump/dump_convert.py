@@ -10,12 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.commands.dump.dump_selection import (
-    add_selection,
-    open_single_dump,
-    select_tensors,
-    worker_pool,
-)
+from mindinsight.server.commands.dump import dump_selection
 from mindinsight.server.commands.options import add_command
 from mindinsight.server.commands.terminal import as_json, progress, report_damage, report_errors, say
 from mindinsight.server.compute.parallel_map import batched, spread
@@ -29,12 +24,11 @@ from mindinsight.server.formats.read_limits import UnreadableError
 
 def register(actions: Any) -> None:
     """Add the action."""
-    text = "write the tensors of a dump (bin, pt, npy) as .npy files, in host order of axes"
+    text = "write the tensors of a dump (bin, pt, npy) as .npy files, with their axes in host order"
     parser = add_command(actions, "convert", run, text)
-    add_selection(parser)
-    parser.add_argument(
-        "--output", type=Path, required=True, help="directory for the files; created if it does not exist"
-    )
+    dump_selection.add_selection(parser)
+    text = "directory for the files, which is created if it does not exist"
+    parser.add_argument("--output", type=Path, required=True, help=text)
 
 
 @report_errors
@@ -44,17 +38,16 @@ def run(options: argparse.Namespace) -> int:
     Return 0 if all are written, 1 if some cannot be read, 2 without a dump or if the output cannot be
     written.
     """
-    dump = open_single_dump(options.path)
-    entries, damage = select_tensors(dump, options)
+    dump = dump_selection.open_single_dump(options.path)
+    entries, damage = dump_selection.select_tensors(dump, options)
     entries = [entry for entry in entries if entry.ref is not None]
     options.output.mkdir(parents=True, exist_ok=True)
     convert = partial(_convert_batch, Path(dump.path), options.output.absolute())
-    with worker_pool() as executor:
+    with dump_selection.worker_pool() as executor:
         batches = spread(convert, batched(entries), executor)
         results = list(progress(chain.from_iterable(batches), len(entries), "tensors written"))
-    pairs = [
-        (entry, result) for entry, result in zip(entries, results, strict=True) if isinstance(result, str)
-    ]
+    both = zip(entries, results, strict=True)
+    pairs = [(entry, result) for entry, result in both if isinstance(result, str)]
     written = [path for _, path in pairs]
     _write_mappings(pairs, damage)
     damage += [result for result in results if isinstance(result, FileDamage)]
@@ -118,9 +111,8 @@ def _write_mappings(pairs: Iterable[tuple[TensorEntry, str]], damage: list[FileD
             suffix = "" if target.name == source.name else target.name.removeprefix(source.name)
             lines.setdefault(target.parent, []).append(f"{target.name},{name}{suffix}\n")
     for folder, mapping_lines in lines.items():
-        (folder / "mapping.csv").write_text(
-            "".join(mapping_lines), encoding="utf-8", errors="surrogateescape"
-        )
+        text, mapping = "".join(mapping_lines), folder / "mapping.csv"
+        mapping.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def _safe_name(text: str) -> str:

@@ -56,9 +56,8 @@ def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
     for entry in entries:
         groups.setdefault((entry.rank, entry.step, entry.graph), []).append(entry)
     rows = [(*key, len({e.recorded for e in tensors}), len(tensors)) for key, tensors in groups.items()]
-    origin = " ".join(
-        part for part in (dump.framework, dump.version, dump.device, dump.level, dump.task) if part
-    )
+    parts = (dump.framework, dump.version, dump.device, dump.level, dump.task)
+    origin = " ".join(filter(None, parts))
     lines = [f"{dump.layout} dump{': ' if origin else ''}{origin}"]
     lines.append(table(("RANK", "STEP", "GRAPH", "OPERATORS", "TENSORS"), rows, terminal_width()))
     lines += [f"{len(dump.logs)} log files"] * bool(dump.logs)

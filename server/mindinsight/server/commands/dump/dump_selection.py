@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from mindinsight.server.commands.options import resolve_path
+from mindinsight.server.commands.options import add_json, resolve_path
 from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
@@ -26,17 +26,12 @@ def add_selection(parser: argparse.ArgumentParser, types: bool = True) -> None:
     parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
     parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
     parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
-    parser.add_argument(
-        "--operator", action="append", help="only operators with this name; * and ? are wildcards"
-    )
+    text = "only operators with this name, or a pattern with * and ?; may be repeated"
+    parser.add_argument("--operator", action="append", help=text)
     if types:
-        parser.add_argument("--type", action="append", help="only operators of this type, such as MatMul")
+        text = "only operators of this type, such as MatMul; may be repeated"
+        parser.add_argument("--type", action="append", help=text)
     add_json(parser)
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the option that prints JSON."""
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
 def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[TensorEntry], list[FileDamage]]:
@@ -88,6 +83,5 @@ def _is_selected(entry: TensorEntry, options: argparse.Namespace) -> bool:
     """Return True if the options select the tensor."""
     names = (entry.operator, entry.recorded)
     named = not options.operator or any(fnmatchcase(n, p) for n in names for p in options.operator)
-    return named and (
-        not options.type or entry.type.lower() in [operator_type.lower() for operator_type in options.type]
-    )
+    types = [wanted.lower() for wanted in options.type or ()]
+    return named and (not types or entry.type.lower() in types)

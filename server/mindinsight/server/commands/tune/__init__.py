@@ -9,21 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.commands.options import add_command, argument_type, number
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.commands.options import Group, add_command, add_flag, add_json, argument_type, number
 
-_MOST: Final = 1_000_000  # trials
+_MOST: Final = 1_000_000  # trials, more than any study has run
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "train repeatedly with hyper-parameters that Optuna chooses (docs/tuning.md)"
+    text = "run trials with hyper-parameters chosen by Optuna (docs/tuning.md)"
     parser = add_command(subparsers, "tune", tune, text)
-    _add_options(parser)
-    help_trials = "total number of trials, including those of earlier calls (default: 20)"
-    parser.add_argument("--trials", type=number(1, _MOST), default=20, help=help_trials)
-    help_lineage = "learn from the past runs below the base directory that have all parameters and the target"
-    parser.add_argument("--from-lineage", action="store_true", help=help_lineage)
+    study = _add_options(parser)
+    text = "total number of trials, including earlier calls (default: 20)"
+    study.add_argument("--trials", type=number(1, _MOST), default=20, help=text)
+    text = "learn from past runs below the base directory that have all parameters and the target"
+    add_flag(study, "from-lineage", text)
     parser.set_defaults(iter=None)
 
 
@@ -44,37 +43,42 @@ def mindoptimizer(arguments: Sequence[str] | None = None) -> int:
     """
     from importlib.metadata import version
 
-    text = "Train with hyper-parameters that are chosen from past trainings: mindinsight tune, as before."
-    parser = argparse.ArgumentParser(prog="mindoptimizer", description=text, allow_abbrev=False)
+    from mindinsight.server.commands.main import Parser, exit_code_of
+
+    text = "Run trials with hyper-parameters learned from past runs: mindinsight tune, as before."
+    parser = Parser(prog="mindoptimizer", description=text, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"%(prog)s ({version('mindinsight')})")
-    _add_options(parser)
-    parser.add_argument("--iter", type=number(1, _MOST), default=1, help="trials to run (default: 1)")
+    study = _add_options(parser)
+    study.add_argument(
+        "--iter", type=number(1, _MOST), default=1, help="number of trials to run (default: 1)"
+    )
     parser.set_defaults(trials=None, from_lineage=True)
     given = sys.argv[1:] if arguments is None else arguments
-    try:
-        return tune(parser.parse_args(given or ["--help"]))
-    except BadSettings as error:
-        from mindinsight.server.commands.terminal import say
-
-        say(str(error))
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    options = parser.parse_args(given or ["--help"])
+    return exit_code_of(lambda: tune(options))
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, required=True, help="the tuning file, YAML")
-    parser.add_argument("--jobs", type=number(1, 1000), default=1, help="trials at a time (default: 1)")
-    parser.add_argument("--study", help="name of the study (default: that in the file, or the file's own)")
+def _add_options(parser: argparse.ArgumentParser) -> Group:
+    """Add the options of both commands in groups. Return the group of the study."""
+    study, limits, output = map(parser.add_argument_group, ("study", "limits", "output"))
+    study.add_argument("--config", type=Path, required=True, help="tuning file (YAML)")
+    study.add_argument(
+        "--study", help="name of the study (default: from the tuning file, else its file name)"
+    )
     home = Path(os.environ.get("MINDINSIGHT_WORKSPACE") or Path.home() / "mindinsight")
-    parser.add_argument("--workspace", type=Path, default=home, help="where studies are kept")
-    parser.add_argument("--seed", type=number(0, 2**32 - 1), help="of the sampler, instead of the file's")
-    parser.add_argument("--timeout", type=_seconds, metavar="TIME", help="of the study: 90, 30m, 1.5h, 2d")
-    parser.add_argument("--trial-timeout", type=_seconds, metavar="TIME", help="of each trial")
-    help_give_up = "end after N failed trials in a row, 0 for never (default: 5)"
-    parser.add_argument("--give-up-after", type=number(0, _MOST), default=5, metavar="N", help=help_give_up)
-    parser.add_argument("--dry-run", action="store_true", help="print the first commands and run nothing")
-    parser.add_argument("--json", action="store_true", help="print the study at the end, for scripts")
+    study.add_argument("--workspace", type=Path, default=home, help="directory in which studies are stored")
+    text = "random seed of the sampler; overrides the tuning file"
+    study.add_argument("--seed", type=number(0, 2**32 - 1), help=text)
+    text = "number of trials that run in parallel (default: 1)"
+    limits.add_argument("--jobs", type=number(1, 1000), default=1, help=text)
+    text = "time limit of the study, such as 90, 30m, 1.5h or 2d"
+    limits.add_argument("--timeout", type=_seconds, metavar="TIME", help=text)
+    limits.add_argument("--trial-timeout", type=_seconds, metavar="TIME", help="time limit of each trial")
+    text = "stop after N failed trials in a row; 0 never stops (default: 5)"
+    limits.add_argument("--give-up-after", type=number(0, _MOST), default=5, metavar="N", help=text)
+    add_flag(output, "dry-run", "print the first commands without running them")
+    add_json(output, "print the study as JSON at the end")
+    return study
 
 
 @argument_type

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import numpy as np
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, State
+from starlette.responses import JSONResponse, Response
 
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import non_finite_as_text
@@ -199,29 +203,27 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
 
 
 MOST: Final = 1000  # alerts in one response
-LIMIT: Final = 100  # default number of alerts in a response
-MOST_RUNS: Final = 1000
-MOST_SKIPPED: Final = 100_000
+MOST_RUNS: Final = 1000  # in a query, so that it fits into a URL
+MOST_SKIPPED: Final = 100_000  # alerts before a page; the newest are read first
 
 
-def alert_list(
-    service: Service,
-    run: Collection[str] | None = None,
-    level: Collection[Level] | None = None,
-    since: float | None = None,
-    skip: int = 0,
-    limit: int = LIMIT,
-    without: Collection[str] = (),
-) -> dict[str, Any]:
-    """Return alerts of the given runs and levels, later than `since`, as JSON.
+class AlertsQuery(BaseModel):
+    """Query of alerts: runs, levels, time and page."""
 
-    Runs in `without` are excluded.
+    run: list[str] | None = Field(default=None, description="run ids; default: all", max_length=MOST_RUNS)
+    level: list[Level] | None = Field(default=None, description="default: all")
+    since: float | None = Field(default=None, description="Unix seconds: only later alerts")
+    skip: int = Field(default=0, ge=0, le=MOST_SKIPPED)
+    limit: int = Field(default=100, ge=0, le=MOST)
+    without: list[str] | None = Field(default=None, description="run ids to exclude", max_length=MOST_RUNS)
 
-    The route `/v2/alert/list` describes the fields.
-    """
+
+def alert_list(service: Service, query: AlertsQuery) -> dict[str, Any]:
+    """Return the alerts that `query` selects, as JSON. The route `/v2/alert/list` describes the fields."""
     now = time.time()
     rules, snapshot = service.workspace.rules.all(), service.store.snapshot()
     sources = service.parts.of(AlertCache).sources(snapshot, rules, now)
+    run, without, level = query.run, query.without or (), query.level
     chosen = [
         source
         for source in sources
@@ -230,8 +232,8 @@ def alert_list(
         and (not level or source.level in level)
     ]
     walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in chosen)]), nan=-1.0)
-    later = np.flatnonzero(walls > (-np.inf if since is None else since))
-    newest = later[np.argsort(-walls[later], kind="stable")][skip : skip + limit]
+    later = np.flatnonzero(walls > (-np.inf if query.since is None else query.since))
+    newest = later[np.argsort(-walls[later], kind="stable")][query.skip : query.skip + query.limit]
     known = {dump for record in snapshot.runs.values() for dump in record.dumps}
     shown = [
         {
@@ -243,6 +245,18 @@ def alert_list(
     ]
     runs = [record for record in snapshot.runs.values() if run is None or record.id in run]
     return {"alerts": shown, "total": len(later), "left_out": left_out(sources, runs), "now": now}
+
+
+async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
+    """Return alerts of the training code and of rules, newest first. `total` is their number.
+
+    An alert of a rule over scalars stands for an interval of `count` points from `step` on, and `value` is
+    the first of them. `ongoing` is true if it includes the newest point. Non-finite values are text. `dump`
+    is the dump of this step that the training code recorded with the alert, of rank `dump_rank`. `left_out`
+    counts recorded alerts of any level that are not included because they cannot be read, or because their
+    run has too many newer ones.
+    """
+    return JSONResponse(await run_in_threadpool(alert_list, state.service, query))
 
 
 def _located(sources: Sequence[Source], numbers: Ints) -> Iterator[tuple[Source, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, model_validator
@@ -21,9 +21,8 @@ from mindinsight.server.types import Level
 from mindinsight.server.workspace.alert_rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
 from mindinsight.server.workspace.json_store import Full, storing
 
-router = APIRouter(
-    responses={409: response("There are too many rules, or the rule cannot be deleted.", ErrorBody)}
-)
+_CONFLICT: Final = response("There are too many rules, or the rule cannot be deleted.", ErrorBody)
+router = APIRouter(responses={409: _CONFLICT})
 RuleId = Annotated[str, Query(alias="id", max_length=30)]
 LONGEST_SILENCE = 525_600  # minutes: one year
 
@@ -51,10 +50,9 @@ class RuleBody(BaseModel):
 @router.get("/rules")
 def rules(service: CurrentService) -> dict[str, Any]:
     """Return every rule, in the order of creation."""
-    every = service.workspace.rules.all().items()
-    return {
-        "rules": [{"id": rule_id, "built_in": rule_id == BUILT_IN, **asdict(rule)} for rule_id, rule in every]
-    }
+    known = service.workspace.rules.all()
+    rows = [{"id": name, "built_in": name == BUILT_IN, **asdict(rule)} for name, rule in known.items()]
+    return {"rules": rows}
 
 
 @router.post("/rules")

@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 
 from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.alert.alert_cache import MOST, alert_list
+from mindinsight.server.plugins.alert.alert_cache import MOST, AlertsQuery, alert_list
 from mindinsight.server.settings import Webhook, WebhookFormat
 from mindinsight.server.texts import message
 from mindinsight.server.workspace.alert_rules import Deliveries, Delivery
@@ -191,7 +191,7 @@ class Outbox(threading.Thread):
         self._key = sha256(f"{webhook.format}={webhook.url}".encode()).hexdigest()[:16]  # the URL is a secret
         self._changed = threading.Condition()
         self._stopped = False
-        stored = states.of(self._key)
+        stored = states.all().get(self._key)
         self._state = stored or Delivery()
         self.is_new = stored is None
         since = max(0.0, time.time() - self._state.tried)  # not negative after the clock was set back
@@ -343,7 +343,7 @@ def sender_of(service: Service) -> WebhookSender:
             first.update({} if first else sizes)
             if any(run.read < min(run.total, first.get(run.id, 0)) for run in snapshot.runs.values()):
                 return None
-        newest: list[Alert] = alert_list(service, limit=MOST)["alerts"]
+        newest: list[Alert] = alert_list(service, AlertsQuery(limit=MOST))["alerts"]
         return newest
 
     settings = service.settings

@@ -26,12 +26,16 @@ from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.dump_requests import damage_json, open_known_dump
+from mindinsight.server.plugins.dump.dump_requests import damage_json, open_known_dump, unknown_step
 
 router = APIRouter(route_class=DumpRoute)
 
 _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _BEFORE: Final = 3  # rows shown before the first divergence, for context
+
+
+Sort = Literal["sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"]
+Start = Annotated[Literal["", "divergence"], Query(description="begin just before the first divergence")]
 
 
 class ComparedStep(BaseModel):
@@ -58,9 +62,8 @@ class _ComparisonJob(BackgroundJob[Row]):
         target, reference = (_side(service, side) for side in (body.target, body.reference))
         names, executor = body.names, service.executor
         self.unlisted = len(target.damage()) + len(reference.damage())
-        super().__init__(
-            service.jobs, lambda: compare_sides(target, reference, names, executor), len(target.entries())
-        )
+        total = len(target.entries())
+        super().__init__(service.jobs, lambda: compare_sides(target, reference, names, executor), total)
 
 
 COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
@@ -78,16 +81,12 @@ def rows(
     number: int,
     q: Annotated[str, Query(max_length=500)] = "",
     only: Literal["", "agree", "differ", "unknown", "order", "alone"] = "",
-    sort: Literal[
-        "sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"
-    ] = "sequence",
+    sort: Sort = "sequence",
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     cosine: float | None = None,
     relative: float | None = None,
-    start: Annotated[
-        Literal["", "divergence"], Query(description="begin just before the first divergence")
-    ] = "",
+    start: Start = "",
 ) -> dict[str, Any]:
     """Return the rows of a comparison computed so far, in execution order of the target or worst first.
 
@@ -125,15 +124,14 @@ def strip(
     """Return error and state of every operator so far as columns, in execution order, and their layers."""
     job = COMPARISON.find(service, number)
     marks = strip_marks(list(job.items), Tolerance(relative, cosine))
+    operators = [mark.operator for mark in marks]
+    bands = layer_bands(operators)
     return {
-        "operators": [mark.operator for mark in marks],
+        "operators": operators,
         "errors": non_finite_as_text([mark.error for mark in marks]),
         "states": [STATES.index(mark.state) for mark in marks],
         "names": STATES,
-        "layers": [
-            {"name": band.layer, "begin": band.begin, "end": band.end}
-            for band in layer_bands([mark.operator for mark in marks])
-        ],
+        "layers": [{"name": band.layer, "begin": band.begin, "end": band.end} for band in bands],
     }
 
 
@@ -176,16 +174,14 @@ def errors_of(rows: Sequence[Row]) -> dict[str, float]:
 def _side(service: Service, body: ComparedStep) -> Side:
     dump = open_known_dump(service, body.dump)
     if body.rank not in dump.ranks or body.step not in dump.steps(body.rank):
-        text = f"The dump has no step {body.step} of rank {body.rank}."
-        raise ApiError(404, "unknown_dump_step", text, rank=body.rank, step=body.step)
+        raise unknown_step(body.rank, body.step)
     return Side(dump, body.rank, body.step, body.graph)
 
 
 def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
     pair = row.compared.pair
-    if words and not any(
-        words in tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor
-    ):
+    names = [tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor]
+    if words and not any(words in name for name in names):
         return False
     return not only or state(row, tolerance) == only
 

@@ -15,14 +15,8 @@ from mindinsight.server.debug.fault import source_frame
 from mindinsight.server.debug.inspection import Inspection, Listing
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.formats.dumps.dump_types import (
-    Dump,
-    FileDamage,
-    Operator,
-    RecordedStatistics,
-    TensorEntry,
-)
+from mindinsight.server.formats.dumps import dump_types, open_dump
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.bulkhead_routes import CurrentService
@@ -85,10 +79,14 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
     except UnreadableError as error:
         raise unreadable_error(error) from None
     if not any((folder.rank, folder.step) == (rank, step) for folder in listing.dump.folders):
-        raise ApiError(
-            404, "unknown_dump_step", f"The dump has no step {step} of rank {rank}.", rank=rank, step=step
-        )
+        raise unknown_step(rank, step)
     return listing
+
+
+def unknown_step(rank: int, step: int) -> ApiError:
+    """Return the error response for a step that a dump does not have."""
+    text = f"The dump has no step {step} of rank {rank}."
+    return ApiError(404, "unknown_dump_step", text, rank=rank, step=step)
 
 
 def step_listing(
@@ -114,9 +112,8 @@ def tensor_of(
     """
     position = listing.positions.get((graph, operator, direction, slot))
     if position is None:
-        raise ApiError(
-            404, "unknown_tensor", f"There is no {direction} {slot} of {operator!r}.", operator=operator
-        )
+        text = f"There is no {direction} {slot} of {operator!r}."
+        raise ApiError(404, "unknown_tensor", text, operator=operator)
     return listing.entries[position]
 
 
@@ -155,20 +152,16 @@ def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
     """Return damage of a file as JSON without folders, or None."""
     if damage is None:
         return None
-    return {
-        "file": without_folders(damage.path),
-        "reason": damage.reason,
-        "detail": without_folders(damage.detail),
-    }
+    file, detail = without_folders(damage.path), without_folders(damage.detail)
+    return {"file": file, "reason": damage.reason, "detail": detail}
 
 
-def recorded_json(recorded: RecordedStatistics | None) -> dict[str, Any] | None:
+def recorded_json(recorded: dump_types.RecordedStatistics | None) -> dict[str, Any] | None:
     """Return recorded statistics, without the values that were not recorded."""
     if recorded is None:
         return None
-    return {
-        name: non_finite_as_text(value) for name, value in asdict(recorded).items() if value not in (None, "")
-    }
+    values = {name: value for name, value in asdict(recorded).items() if value not in (None, "")}
+    return dict(non_finite_as_text(values))
 
 
 def operator_json(operator: Operator) -> dict[str, Any]:

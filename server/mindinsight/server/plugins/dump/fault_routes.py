@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.debug import watchpoints
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.fault import (
     SEARCHED,
@@ -27,15 +28,7 @@ from mindinsight.server.debug.operator_tree import operator_tree
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
-from mindinsight.server.debug.watchpoints import (
-    Hit,
-    Tally,
-    Watchpoint,
-    check_and_count,
-    check_claims,
-    checked_limits,
-    common_faults,
-)
+from mindinsight.server.debug.watchpoints import Hit, Tally, Watchpoint
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator
@@ -45,17 +38,8 @@ from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.dump_requests import (
-    DumpId,
-    Rank,
-    StepListing,
-    cache_of,
-    damage_json,
-    entry_json,
-    frame_json,
-    open_known_dump,
-    operator_json,
-)
+from mindinsight.server.plugins.dump import dump_requests
+from mindinsight.server.plugins.dump.dump_requests import DumpId, Rank, Step, StepListing, open_known_dump
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -99,9 +83,8 @@ def known_conditions() -> dict[str, Any]:
         }
         for condition in conditions().values()
     ]
-    preset = [
-        {"condition": rule.condition, "limits": rule.limits, "types": rule.types} for rule in common_faults()
-    ]
+    names = ("condition", "limits", "types")
+    preset = [{name: getattr(rule, name) for name in names} for rule in watchpoints.common_faults()]
     return {"conditions": rows, "common": preset}
 
 
@@ -117,31 +100,34 @@ def fault(
     """
     opened = open_known_dump(service, dump)
     _require_place(opened, rank, step)
-    report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
-    divergence = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
+    report = find_faults(opened, rank, step, service.executor, dump_requests.cache_of(service), every=all)
+    divergence = (
+        None
+        if report.faults
+        else find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
+    )
     claims = (*report.claims, *([divergence.claim] if divergence else ()), SEARCHED)
     return {
         "divergence": divergence and _divergence_json(divergence),
         "faults": [_fault_json(opened, fault) for fault in report.faults],
         "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
         "claims": [claim.as_json() for claim in claims],
-        "damage": [damage_json(damage) for damage in report.damage],
+        "damage": [dump_requests.damage_json(damage) for damage in report.damage],
     }
 
 
 def _require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
     """Raise ApiError if the dump does not have a rank or step that was asked for."""
     if absent := missing_place(dump, ranks, steps):
-        text = f"The dump has no step {absent[1]} of rank {absent[0]}."
-        raise ApiError(404, "unknown_dump_step", text, rank=absent[0], step=absent[1])
+        raise dump_requests.unknown_step(*absent)
 
 
 def _check(service: Service, body: Check) -> BackgroundJob[Hit | Tally]:
-    dump, watchpoints = open_known_dump(service, body.dump), _watchpoints(body)
-    for watchpoint in watchpoints:
+    dump, watched = open_known_dump(service, body.dump), _watchpoints(body)
+    for watchpoint in watched:
         _require_place(dump, watchpoint.ranks, watchpoint.steps)
-    executor, cache = service.executor, cache_of(service)
-    return BackgroundJob(service.jobs, lambda: check_and_count(dump, watchpoints, executor, cache))
+    executor, cache = service.executor, dump_requests.cache_of(service)
+    return BackgroundJob(service.jobs, lambda: watchpoints.check_and_count(dump, watched, executor, cache))
 
 
 CHECK: Final = NumberedJob("check", Check, _check)
@@ -173,7 +159,9 @@ def hits(
         "done": done,
         "error": job.error,
         "total": len(hit_rows),
-        "claims": [] if tally is None else [claim.as_json() for claim in check_claims(judgements, tally)],
+        "claims": []
+        if tally is None
+        else [claim.as_json() for claim in watchpoints.check_claims(judgements, tally)],
         "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
         "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
     }
@@ -184,8 +172,8 @@ def weights_and_gradients(
     service: CurrentService,
     dump: DumpId,
     rank: Rank,
-    step: Annotated[int, Query(ge=0)],
-    before: Annotated[int, Query(ge=0)],
+    step: Step,
+    before: Step,
 ) -> dict[str, Any]:
     """Return the trends of weights and gradients from an earlier step to a step."""
     opened = open_known_dump(service, dump)
@@ -195,7 +183,7 @@ def weights_and_gradients(
             **{name: getattr(trend.entry, name) for name in _TREND_TENSOR},
             **{name: non_finite_as_text(getattr(trend, name)) for name in _TREND_FIELDS},
         }
-        for trend in trends(earlier, now, service.executor, cache_of(service))
+        for trend in trends(earlier, now, service.executor, dump_requests.cache_of(service))
     ]
     return {"trends": rows}
 
@@ -203,13 +191,13 @@ def weights_and_gradients(
 def _watchpoints(body: Check) -> list[Watchpoint]:
     ranks, steps = tuple(body.ranks), tuple(body.steps)
     if not body.watchpoints:
-        return [replace(watch, ranks=ranks, steps=steps) for watch in common_faults()]
+        return [replace(watch, ranks=ranks, steps=steps) for watch in watchpoints.common_faults()]
     return [_watchpoint(number, watch, ranks, steps) for number, watch in enumerate(body.watchpoints, 1)]
 
 
 def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[int, ...]) -> Watchpoint:
     try:
-        limits = checked_limits(body.condition, body.limits)
+        limits = watchpoints.checked_limits(body.condition, body.limits)
     except ValueError as error:
         raise ApiError(422, "bad_condition", str(error), why=str(error)) from None
     locations = tuple(body.ranks) or ranks, tuple(body.steps) or steps
@@ -224,8 +212,8 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "claims": [claim.as_json() for claim in (fault.claim, *(explanation.claims if explanation else ()))],
         "rank": fault.rank,
         "step": fault.step,
-        "tensors": [entry_json(result.entry, result) for result in fault.results],
-        "operator": operator_json(operator) if operator and fault.is_located else None,
+        "tensors": [dump_requests.entry_json(result.entry, result) for result in fault.results],
+        "operator": dump_requests.operator_json(operator) if operator and fault.is_located else None,
         "explanation": explanation and {"reason": explanation.reason, "index": list(explanation.index)},
     }
 
@@ -235,8 +223,8 @@ def _divergence_json(divergence: Divergence) -> dict[str, Any]:
         "claims": [divergence.claim.as_json()],
         "rank": divergence.entry.rank,
         "step": divergence.step,
-        "tensor": entry_json(divergence.entry, None),
-        "operator": operator_json(divergence.operator) if divergence.operator else None,
+        "tensor": dump_requests.entry_json(divergence.entry, None),
+        "operator": dump_requests.operator_json(divergence.operator) if divergence.operator else None,
     }
 
 
@@ -247,7 +235,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "limits": hit.watchpoint.limits,
         "rank": hit.entry.rank,
         "step": hit.entry.step,
-        "tensor": entry_json(hit.entry, hit.result),
+        "tensor": dump_requests.entry_json(hit.entry, hit.result),
         "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
     }
 
@@ -290,9 +278,9 @@ def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any
         "recorded": link.recorded,
         "type": link.type,
         "carrier": link.carrier,
-        "source": frame_json(source_frame(operators.get(link.recorded))),
+        "source": dump_requests.frame_json(source_frame(operators.get(link.recorded))),
         "late": link.is_late,
-        "tensor": entry_json(link.entry, link.result) if link.entry else None,
+        "tensor": dump_requests.entry_json(link.entry, link.result) if link.entry else None,
     }
 
 

@@ -29,6 +29,12 @@ router = APIRouter(route_class=DumpRoute)
 
 Colour: TypeAlias = Statistic | Literal["error"]
 
+OpenScopes = Annotated[
+    str | None, Query(alias="open", description="comma-separated indices of the open scopes")
+]
+ComparisonNumber = Annotated[
+    int | None, Query(description="number of a comparison, for the colour ``error``")
+]
 _LOUD: Final = (Symptom.FAULT, Symptom.LOST)
 
 
@@ -64,13 +70,9 @@ def picture(
     listing: StepListing,
     sessions: Sessions,
     graph: str = "",
-    opened: Annotated[
-        str | None, Query(alias="open", description="comma-separated indices of the open scopes")
-    ] = None,
+    opened: OpenScopes = None,
     colour: Colour = "norm",
-    comparison: Annotated[
-        int | None, Query(description="number of a comparison, for the colour ``error``")
-    ] = None,
+    comparison: ComparisonNumber = None,
 ) -> dict[str, Any]:
     """Return a drawing of the operators with some scopes open.
 
@@ -82,15 +84,13 @@ def picture(
     session = _session(listing, sessions, graph, done)
     tree = session.tree
     ill = session.symptoms(listing, done)
-    open_scopes = (
-        choose_initial_scopes(tree.tree) if opened is None else indices_of(opened, len(tree.tree.paths))
-    )
+    open_scopes = indices_of(opened, len(tree.tree.paths))
+    if opened is None:
+        open_scopes = choose_initial_scopes(tree.tree)
     if colour == "error":
         values = _errors(service, comparison)
     else:
-        results = [
-            result for result in listing.results if result.entry.graph == (graph or result.entry.graph)
-        ]
+        results = [result for result in listing.results if graph in ("", result.entry.graph)]
         values = magnitudes(results, colour, lambda entry: entry.operator)
     drawing = drawing_json(tree.tree, draw(tree.tree, open_scopes))
     for box in drawing["boxes"]:
@@ -125,9 +125,7 @@ def _symptom(tree: OperatorTree, position: int, ill: Mapping[OperatorKey, Sympto
 
 def _session(listing: Listing, sessions: Sessions, graph: str, done: bool) -> _TreeSession:
     def make() -> _TreeSession:
-        operators = [
-            operator for operator in listing.operators.values() if operator.graph == (graph or operator.graph)
-        ]
+        operators = [known for known in listing.operators.values() if graph in ("", known.graph)]
         links = graph_links(operators)
         order: list[tuple[str, str]] = []
         if not links:

@@ -76,11 +76,7 @@ def tensors(
 
 def _filtered_rows(listing: Listing, results: Sequence[TensorResult], filter_: Filter) -> list[int]:
     predicates = _predicates(listing, filter_)
-    positions = list(range(len(listing.entries)))
-    if predicates:
-        positions = [
-            i for i, entry in enumerate(listing.entries) if all(predicate(entry) for predicate in predicates)
-        ]
+    positions = [i for i, entry in enumerate(listing.entries) if all(holds(entry) for holds in predicates)]
     if filter_.dtype:
         positions = [i for i in positions if _dtype(listing, results, i) == filter_.dtype]
     if not filter_.lost and filter_.by is None:

@@ -8,13 +8,7 @@ from fastapi import APIRouter, Depends, Query
 
 from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Comparison, Side
 from mindinsight.server.graph.comparison.graph_verdicts import comparison_claims
-from mindinsight.server.graph.encoders.comparison_json import (
-    box_state,
-    edits_json,
-    list_differences,
-    pair_json,
-    summary,
-)
+from mindinsight.server.graph.encoders import comparison_json
 from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
 from mindinsight.server.graph.scopes.scope_tree import Tree
@@ -71,9 +65,9 @@ def differences(
     """
     return {
         "claims": [claim.as_json() for claim in comparison_claims(comparison)],
-        **summary(comparison),
-        "edits": edits_json(comparison, _MOST_EDITS),
-        **list_differences(comparison, limit),
+        **comparison_json.summary(comparison),
+        "edits": comparison_json.edits_json(comparison, _MOST_EDITS),
+        **comparison_json.list_differences(comparison, limit),
     }
 
 
@@ -113,7 +107,7 @@ def _picture(trees: TreeCache, comparison: Comparison, side: Side, indices: set[
     tree = comparison.trees[side]
     picture = drawing_json(tree, trees.drawings(tree).draw(indices))
     for box in picture["boxes"]:
-        box.update(box_state(comparison, side, box["id"]))
+        box.update(comparison_json.box_state(comparison, side, box["id"]))
     return picture
 
 
@@ -130,4 +124,4 @@ def node(
     side: Side = RIGHT if other_node else LEFT
     index = node_index(comparison.trees[side], node or other_node)
     partner = int(comparison.partners[side][index])
-    return pair_json(comparison, (index, partner) if side == LEFT else (partner, index))
+    return comparison_json.pair_json(comparison, (index, partner) if side == LEFT else (partner, index))

@@ -11,46 +11,18 @@ from pydantic import BaseModel, Field
 from mindinsight.server.claims import Claim
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.graphs.call_stacks import stacks_of
+from mindinsight.server.graph import search as graph_search
+from mindinsight.server.graph.encoders import node_json
 from mindinsight.server.graph.encoders.drawing_json import drawing_json, figure_json
-from mindinsight.server.graph.encoders.node_json import (
-    costs_json,
-    describe_node,
-    describe_outer,
-    entry,
-    flow_json,
-    model_card_json,
-    outer_entry,
-)
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, has_training
 from mindinsight.server.graph.model.node_details import source_lines
 from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
-from mindinsight.server.graph.search import (
-    BadPattern,
-    Direction,
-    count_by_box,
-    count_types,
-    find_nodes,
-    find_outer,
-    nest,
-    parse_query,
-    query_nodes,
-    query_outer,
-    trace,
-)
 from mindinsight.server.http.bulkhead_routes import CurrentService, GraphRoute
 from mindinsight.server.http.indices import indices_of
-from mindinsight.server.plugins.graph.tree_cache import (
-    Tag,
-    TreeCache,
-    View,
-    nearest_index,
-    node_index,
-    node_indices,
-    scopes_of,
-    tree_of,
-)
+from mindinsight.server.plugins.graph import tree_cache
+from mindinsight.server.plugins.graph.tree_cache import Tag, TreeCache, View, node_index, tree_of
 
 router = APIRouter(route_class=GraphRoute)
 
@@ -80,29 +52,33 @@ def search(
     """
     try:
         matches, outer = _search(tree, q, type or [], regex)
-    except BadPattern as error:
+    except graph_search.BadPattern as error:
         raise ApiError(400, "bad_pattern", f"The pattern is invalid: {error}.", why=str(error)) from error
     first_matches = set(matches[:limit])
 
     def branch(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
-        return {**entry(tree, index), "found": index in first_matches, "inside": inside}
+        return {**node_json.entry(tree, index), "found": index in first_matches, "inside": inside}
 
     return {
         "total": len(matches),
         "hits": sorted(matches[:_MOST_HITS]),
         "shown": len(first_matches),
-        "tree": nest(tree, matches[:limit], branch),
+        "tree": graph_search.nest(tree, matches[:limit], branch),
         "outer_total": len(outer),
-        "outer": [outer_entry(tree, node) for node in outer[:limit]],
+        "outer": [node_json.outer_entry(tree, node) for node in outer[:limit]],
     }
 
 
 def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int], list[int]]:
     """Return the matching nodes, and the matching parameters and constants. Raises BadPattern."""
     if regex:
-        return find_nodes(tree, q, types, regex), find_outer(tree, q, regex) if q and not types else []
-    query = parse_query(q)
-    return query_nodes(tree, query, types), query_outer(tree, query) if q and not types else []
+        return graph_search.find_nodes(tree, q, types, regex), graph_search.find_outer(
+            tree, q, regex
+        ) if q and not types else []
+    query = graph_search.parse_query(q)
+    return graph_search.query_nodes(tree, query, types), graph_search.query_outer(
+        tree, query
+    ) if q and not types else []
 
 
 @router.get("/inside")
@@ -111,7 +87,7 @@ def inside(
 ) -> dict[str, Any]:
     """Return the children of a scope, for browsing without a drawing."""
     index = node_index(tree, node) if node else ROOT
-    return {"inside": [entry(tree, child) for child in tree.children(index)]}
+    return {"inside": [node_json.entry(tree, child) for child in tree.children(index)]}
 
 
 @router.get("/node")
@@ -122,13 +98,13 @@ def node(
     nearest: Annotated[bool, Query(description="an enclosing scope if the path is not found")] = False,
 ) -> dict[str, Any]:
     """Return details of a scope or an operator: its costs, its call stacks, the scopes identical to it."""
-    index = nearest_index(tree, node) if nearest else node_index(tree, node)
+    index = tree_cache.nearest_index(tree, node) if nearest else node_index(tree, node)
     graph_node = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
     costs = service.parts.of(TreeCache).drawings(tree).costs
     return {
-        **describe_node(tree, index),
-        **costs_json(costs, index),
+        **node_json.describe_node(tree, index),
+        **node_json.costs_json(costs, index),
         "stacks": [[asdict(frame) for frame in stack] for stack in stacks],
     }
 
@@ -140,7 +116,7 @@ def flow(
     target: Annotated[str, Query(description="path or index of a box; either may enclose the other")],
 ) -> dict[str, Any]:
     """Return the values that flow along an edge of the drawing: their producing and consuming operators."""
-    return flow_json(tree, node_index(tree, source), node_index(tree, target))
+    return node_json.flow_json(tree, node_index(tree, source), node_index(tree, target))
 
 
 @router.get("/card")
@@ -148,7 +124,7 @@ def card(tree: CurrentTree, service: CurrentService) -> dict[str, Any]:
     """Return the entries of the model card in order of execution, with parameters, bytes and floating
     point operations.
     """
-    return model_card_json(tree, service.parts.of(TreeCache).drawings(tree).costs)
+    return node_json.model_card_json(tree, service.parts.of(TreeCache).drawings(tree).costs)
 
 
 @router.get("/outer")
@@ -164,7 +140,7 @@ def outer(
     if node is None or node >= len(graph) or graph.kinds[node] == OPERATOR:
         unknown = name if node is None else node
         raise ApiError(404, "unknown_node", f"There is no parameter or constant {unknown}.", node=unknown)
-    return describe_outer(tree, node)
+    return node_json.describe_outer(tree, node)
 
 
 class Names(BaseModel):
@@ -183,14 +159,14 @@ def indices(tree: CurrentTree, body: Names) -> dict[str, Any]:
 def traced(
     tree: CurrentTree,
     node: Annotated[str, Query(description="path or index")],
-    direction: Direction = "up",
+    direction: graph_search.Direction = "up",
     shown: Annotated[str, Query(description="comma-separated indices of the boxes in the drawing")] = "",
 ) -> dict[str, Any]:
     """Return the number of operators that a node depends on (up) or that depend on it (down), in total and
     by box.
     """
-    leaves = trace(tree, node_index(tree, node), direction)
-    boxes = count_by_box(tree, node_indices(tree, shown), leaves)
+    leaves = graph_search.trace(tree, node_index(tree, node), direction)
+    boxes = graph_search.count_by_box(tree, tree_cache.node_indices(tree, shown), leaves)
     return {"operators": len(leaves), "boxes": list(boxes), "counts": list(boxes.values())}
 
 
@@ -202,6 +178,10 @@ OpenScopes = Annotated[
     ),
 ]
 
+AnyView = Annotated[
+    View | Literal["auto"],
+    Query(description="auto: simplified if the graph has a backward pass, else recorded"),
+]
 FlatScopes = Annotated[
     str | None,
     Query(
@@ -232,10 +212,7 @@ def picture(
     service: CurrentService,
     run: str,
     tag: Tag = "",
-    view: Annotated[
-        View | Literal["auto"],
-        Query(description="auto: simplified if the graph has a backward pass, else recorded"),
-    ] = "recorded",
+    view: AnyView = "recorded",
     opened: OpenScopes = None,
     flat: FlatScopes = None,
     attribute: Annotated[str, Query(description="shown in operators instead of their outputs")] = "",
@@ -248,21 +225,15 @@ def picture(
     if view == "auto":
         view = "simplified" if has_training(tree.graph) else "recorded"
         tree = tree_of(service, run, tag, view)
-    indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
+    indices = choose_initial_scopes(tree) if opened is None else tree_cache.scopes_of(tree, opened)
     drawings = service.parts.of(TreeCache).drawings(tree)
     flattened = drawings.flattened(indices_of(flat, len(tree.paths)))
-    counts = {
-        name: int((tree.graph.kinds == kind).sum())
-        for name, kind in (("operators", OPERATOR), ("parameters", PARAMETER), ("constants", CONSTANT))
-    }
-    losses = tree.graph.losses
+    kinds = {"operators": OPERATOR, "parameters": PARAMETER, "constants": CONSTANT}
     return {
-        **counts,
+        **{name: int((tree.graph.kinds == kind).sum()) for name, kind in kinds.items()},
         "view": view,
         "name": tree.graph.name,
-        "nameless": losses.nameless,
-        "dangling": losses.dangling,
-        "unreadable": losses.unreadable,
+        **{name: getattr(tree.graph.losses, name) for name in ("nameless", "dangling", "unreadable")},
         "open": indices,
         "flat": flattened,
         **drawing_json(tree, drawings.draw(indices, attribute, flattened)),
@@ -270,18 +241,18 @@ def picture(
 
 
 @router.get("/types")
-def types(tree: Annotated[Tree, Depends(tree_of)]) -> dict[str, Any]:
+def types(tree: CurrentTree) -> dict[str, Any]:
     """Return the number of operators of each type, most frequent first."""
-    return {"types": count_types(tree)}
+    return {"types": graph_search.count_types(tree)}
 
 
 @router.get("/figure")
 def figure(
-    tree: Annotated[Tree, Depends(tree_of)],
+    tree: CurrentTree,
     opened: OpenScopes = None,
     flat: FlatScopes = None,
     theme: Literal["light", "dark"] = "light",
 ) -> dict[str, Any]:
     """Return a drawing of a graph as a Plotly figure."""
-    indices = choose_initial_scopes(tree) if opened is None else scopes_of(tree, opened)
+    indices = choose_initial_scopes(tree) if opened is None else tree_cache.scopes_of(tree, opened)
     return figure_json(tree, draw(tree, indices, indices_of(flat, len(tree.paths))), theme)

@@ -43,9 +43,8 @@ class TreeCache:
 
     def drawings(self, tree: Tree) -> DrawingCache:
         """Return the layout cache of a tree, a new one if the tree is no longer cached."""
-        return next(
-            (drawings for drawings in self._trees.values() if drawings.tree is tree), DrawingCache(tree)
-        )
+        cached = (drawings for drawings in self._trees.values() if drawings.tree is tree)
+        return next(cached, DrawingCache(tree))
 
     def comparison(self, left: Tree, right: Tree) -> Comparison:
         """Return the comparison of two trees, by identity. It references both, so that no id is reused."""
@@ -76,9 +75,9 @@ class TreeCache:
 
         def read() -> DrawingCache:
             data = series.read(series.count - 1)
-            return DrawingCache(
-                result_of(executor.submit(build_tree, data)) if len(data) >= _LARGE else build_tree(data)
-            )
+            if len(data) < _LARGE:
+                return DrawingCache(build_tree(data))
+            return DrawingCache(result_of(executor.submit(build_tree, data)))
 
         return self._trees.get(key, read).tree
 
@@ -125,10 +124,8 @@ def scopes_of(tree: Tree, text: str) -> list[int]:
     """
     if text.split(",", maxsplit=1)[0] != "all":
         return [index for index in node_indices(tree, text) if tree.nodes[index] < 0]
-    closed = set(indices_of(text.removeprefix("all").replace("-", ""), len(tree.paths)))
-    return [
-        index for index in np.flatnonzero(tree.nodes < 0).tolist() if index > ROOT and index not in closed
-    ]
+    closed = {ROOT, *indices_of(text.removeprefix("all").replace("-", ""), len(tree.paths))}
+    return [index for index in np.flatnonzero(tree.nodes < 0).tolist() if index not in closed]
 
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:

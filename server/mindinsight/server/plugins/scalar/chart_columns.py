@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.alignment import at_steps
 from mindinsight.server.curves.bands import Cells, cells, median
@@ -86,7 +88,7 @@ def drawn_series(run: Run, tag: str, view: View, overwritten: bool) -> dict[str,
         "count": series.count,
         "points": len(line.steps),
         "overwritten_points": sum(len(interval.steps) for interval in intervals),
-        "last": [int(line.steps[-1]), float(line.walls[-1]), _json_number(float(line.values[-1]))],
+        "last": [int(line.steps[-1]), float(line.walls[-1]), non_finite_as_text(float(line.values[-1]))],
         "non_finite": non_finite_ranges(line.steps, line.values),
         **drawn_line(run, line, view, start),
     }
@@ -105,9 +107,9 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
         return missing_rows(run.id)
     line = series.line()
     last_step = _last_step_before(series, since) if generation == series.generation else None
-    first = (
-        len(line.steps) if last_step is None else int(np.searchsorted(line.steps, last_step, side="right"))
-    )
+    first = len(line.steps)
+    if last_step is not None:
+        first = int(np.searchsorted(line.steps, last_step, side="right"))
     rows = line.rows(slice(first, None))
     answer = {
         "run": run.id,
@@ -188,17 +190,12 @@ def inside(x: Doubles, low: float | None, high: float | None) -> slice:
     """
     if not len(x) or (low is None and high is None):
         return slice(None)
-    inside_rows = np.flatnonzero(
-        (x >= (-np.inf if low is None else low)) & (x <= (np.inf if high is None else high))
-    )
+    start, end = -np.inf if low is None else low, np.inf if high is None else high
+    inside_rows = np.flatnonzero((x >= start) & (x <= end))
     if not len(inside_rows):
-        near = int(np.searchsorted(np.maximum.accumulate(x), low if low is not None else -np.inf))
+        near = int(np.searchsorted(np.maximum.accumulate(x), start))
         return slice(max(near - 1, 0), near + 1)
     return slice(max(int(inside_rows[0]) - 1, 0), int(inside_rows[-1]) + 2)
-
-
-def _json_number(value: float) -> float | str:
-    return value if np.isfinite(value) else str(value)
 
 
 _CELLS: Final = 1_000_000  # ranks x columns, 8 bytes in each of four arrays
@@ -258,17 +255,12 @@ def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
     low, high = -np.inf, np.inf
     if view.x == "step" and view.low is not None and view.high is not None:
         low, high = view.low - (view.high - view.low), view.high
-    parts = [
-        slice(
-            max(int(np.searchsorted(line.steps, low)) - 1, 0),
-            int(np.searchsorted(line.steps, high, side="right")) + 1,
-        )
-        for line in lines
-    ]
-    return [
-        (line.steps[part], np.asarray(line.values[part], np.float64))
-        for line, part in zip(lines, parts, strict=True)
-    ]
+    near = []
+    for line in lines:
+        start, stop = np.searchsorted(line.steps, low), np.searchsorted(line.steps, high, side="right")
+        part = slice(max(int(start) - 1, 0), int(stop) + 1)
+        near.append((line.steps[part], np.asarray(line.values[part], np.float64)))
+    return near
 
 
 def _with_values(grid: Cells) -> Cells:
@@ -276,14 +268,8 @@ def _with_values(grid: Cells) -> Cells:
     there = (~np.isnan(grid.mean)).any(axis=0) | (grid.bad > 0).any(axis=0)
     if there.all():
         return grid
-    return replace(
-        grid,
-        steps=grid.steps[there],
-        mean=grid.mean[:, there],
-        low=grid.low[:, there],
-        high=grid.high[:, there],
-        bad=grid.bad[:, there],
-    )
+    columns = {name: getattr(grid, name)[:, there] for name in ("mean", "low", "high", "bad")}
+    return replace(grid, steps=grid.steps[there], **columns)
 
 
 def _ends(grid: Cells) -> tuple[Doubles, Doubles]:
@@ -319,12 +305,8 @@ def _last(grid: Cells, line: Line, values: Doubles) -> list[Any]:
     """Return step, wall time and value of the last column, as of a single curve."""
     if not len(values):
         return [int(line.steps[-1]), float(line.walls[-1]), "nan"]
-    value = float(values[-1])
-    return [
-        int(grid.steps[-1]),
-        float(_walls(grid.steps[-1:], line)[0]),
-        value if np.isfinite(value) else str(value),
-    ]
+    wall = float(_walls(grid.steps[-1:], line)[0])
+    return [int(grid.steps[-1]), wall, non_finite_as_text(float(values[-1]))]
 
 
 def _non_finite(lines: Sequence[Line]) -> list[Any]:
@@ -336,9 +318,7 @@ PIXELS: Final = 600  # default width of a chart
 MOST_PIXELS: Final = 4000
 MOST_RUNS: Final = 1000
 MOST_TAGS: Final = 16  # in addition to the first
-_AT_ONCE: Final = (
-    500_000  # points, some milliseconds; more are drawn in a thread, so that requests do not wait
-)
+_AT_ONCE: Final = 500_000  # points, some milliseconds; more are drawn in a thread, so that none waits
 _SMOOTHING: Final = 10  # factor by which smoothing a point takes longer
 _ANSWERS: Final = 64  # cached responses
 _LARGEST: Final = 1 << 17  # bytes of a cached response, 8 MB for all
@@ -357,11 +337,11 @@ class CurveQuery:
     fold: frozenset[str] = frozenset()
 
 
-class SeriesAnswers:
+class SeriesAnswers(LruCache[bytes]):
     """LRU cache of encoded responses by query and by the versions of their runs."""
 
     def __init__(self) -> None:
-        self.cache = LruCache[bytes](_ANSWERS)
+        super().__init__(_ANSWERS)
 
 
 async def series_answer(
@@ -384,18 +364,16 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
     service.loader.want(member.id for member in runs)
     having = [member for member in runs if query.tag in member.scalars]
-    cache = service.parts.of(SeriesAnswers).cache
+    cache = service.parts.of(SeriesAnswers)
     key = query, tuple((member.id, member.version) for member in having), COLUMNS in accept
     body = cache.find(key)
     if body is None:
         points = sum(member.scalars[query.tag].count for member in having)
+        draw = partial(_drawn, query, having, accept)
         much = points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
-        body = (
-            await run_in_threadpool(_drawn, query, having, accept) if much else _drawn(query, having, accept)
-        )
+        body = await run_in_threadpool(draw) if much else draw()
         if len(body) <= _LARGEST:
-            made = body
-            cache.get(key, lambda: made)
+            cache.get(key, partial(bytes, body))
     return body
 
 

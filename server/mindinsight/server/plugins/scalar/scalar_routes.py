@@ -1,21 +1,333 @@
-"""Plugin of scalars: its routes. Curves are direct routes (`api/direct_routes.py`)."""
+"""Plugin of scalars: bands, ranks, comparison with a baseline, layers, statistics and download.
+
+Curves are direct routes (`api/direct_routes.py`).
+"""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
+import numpy as np
+from fastapi import APIRouter, Query, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from mindinsight.server.curves.alignment import compared_claims, difference
+from mindinsight.server.curves.bands import Cells, band, cells
+from mindinsight.server.curves.curve_statistics import range_statistics
+from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, judge, outlier_claim
+from mindinsight.server.curves.sampling import sample_rows
+from mindinsight.server.curves.smoothing import SmoothingKind, smooth
+from mindinsight.server.errors import ApiError
 from mindinsight.server.http.bulkhead_routes import Accept, CurrentService
+from mindinsight.server.http.responses import answer, attachment
+from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.scalar import curve_analyses, curve_routes
+from mindinsight.server.plugins.scalar import curve_routes
+from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.series import Line, Recorded
+from mindinsight.server.types import Doubles, Floats
 
 router = APIRouter()
-router.include_router(curve_analyses.router)
+Runs = Annotated[list[str], Query(description="run ids, in the order of the response", max_length=1000)]
 
 
 @router.post("/tails")
 async def tails(service: CurrentService, question: curve_routes.Tails, accept: Accept = "") -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
     return curve_routes.new_points(service, question, accept)
+
+
+@router.get("/band")
+async def band_of(
+    service: CurrentService,
+    tag: str,
+    run: Annotated[list[str] | None, Query(description="runs of the group", max_length=1000)] = None,
+    job: Annotated[str | None, Query(description="or: all ranks of this job")] = None,
+    px: Annotated[int, Query(ge=1, le=4000)] = 600,
+    smoothing: Annotated[
+        float, Query(alias="smooth", ge=0, lt=1, description="weight of the smoothing")
+    ] = 0.0,
+    kind: Annotated[SmoothingKind, Query(description="of the smoothing")] = "debiased",
+    least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
+    accept: Accept = "",
+) -> Response:
+    """Return mean with deviation and range over many runs, per column of steps.
+
+    With smoothing, the band is computed from the smoothed curves.
+    """
+    lines = _lines(service.store.snapshot(), tag, run, job)
+    view = View(px, weight=smoothing, kind=kind, least=least)
+    grid = await run_in_threadpool(_smoothed_cells, lines, view)
+    whole = band(grid)
+    columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high", "curves")}
+    head = {"tag": tag, "runs": [member.id for member, _ in lines], "step": whole.steps}
+    return answer({**head, **columns}, accept)
+
+
+@router.get("/ranks")
+async def ranks(
+    service: CurrentService,
+    tag: str,
+    job: str,
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    accept: Accept = "",
+) -> Response:
+    """Return the rank x step picture. `mean` holds [ranks, columns] numbers, NaN without a value.
+
+    `not_finite` holds the indices of the cells with non-finite values. `strays` lists the ranks that diverge
+    from the others: `row` of the rank, `kind` (not_finite, silent, lasting, spikes), onset `step`,
+    `last_step` of a lasting divergence that ended, `relative` difference as a share of the median, `count` of
+    spikes or non-finite values, `period` in steps, and `other` if two curves diverge from each other and the
+    wrong one is unknown. If the longest rank has fewer `points` than `fewest`, only non-finite and silent
+    ranks are reported. `claims` has what is known of all ranks, and which of them could not be
+    compared or recorded nothing.
+    """
+    snapshot = service.store.snapshot()
+    lines = _lines(snapshot, tag, None, job)
+    members = [run.rank for run in snapshot.runs.values() if run.job == job]
+
+    def made() -> Response:
+        grid, judgement = _cells(lines, px), judge([(line.steps, line.values) for _, line in lines])
+        ranks = [run.rank for run, _ in lines]
+        claims = judgement.claims(ranks, members)
+        return answer(
+            {
+                "tag": tag,
+                "job": job,
+                "runs": [run.id for run, _ in lines],
+                "ranks": ranks,
+                "points": max((len(line.steps) for _, line in lines), default=0),
+                "fewest": FEWEST_STEPS,
+                "strays": [
+                    {**asdict(stray), "claim": outlier_claim(stray, ranks).as_json()}
+                    for stray in judgement.strays
+                ],
+                "claims": [claim.as_json() for claim in claims],
+                "step": grid.steps,
+                "mean": _narrow(grid.mean).ravel(),
+                "not_finite": np.flatnonzero(grid.bad),
+            },
+            accept,
+        )
+
+    return await run_in_threadpool(made)
+
+
+def _lines(snapshot: Snapshot, tag: str, runs: list[str] | None, job: str | None) -> list[tuple[Run, Line]]:
+    chosen = [snapshot.runs[member] for member in runs or () if member in snapshot.runs]
+    chosen += [member for member in snapshot.runs.values() if job is not None and member.job == job]
+    ordered = list({member.id: member for member in chosen}.values())
+    if job is not None:
+        ordered.sort(key=lambda run: (run.rank is None, run.rank or 0, run.id))
+    return [(member, line) for member in ordered if (line := line_of(member, tag)) is not None]
+
+
+def _narrow(values: Doubles) -> Floats:
+    """Convert values to float32 if they fit, because a picture needs no more precision."""
+    fits = np.abs(values).max(initial=0.0, where=np.isfinite(values)) <= np.finfo(np.float32).max
+    return values.astype(np.float32) if fits else values
+
+
+def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
+    return cells([(line.steps, line.values) for _, line in lines], columns)
+
+
+def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
+    curves = []
+    for _, line in lines:
+        smoothed = view.smooths(line)
+        values = smooth(line.steps, line.values, view.weight, view.kind) if smoothed else line.values
+        curves.append((line.steps, values))
+    return cells(curves, view.pixels)
+
+
+@router.get("/compare")
+async def compare(
+    service: CurrentService,
+    tag: str,
+    run: Runs,
+    baseline: Annotated[str, Query(description="run id that the others are compared with")],
+    tolerance: Annotated[float, Query(ge=0, description="share of the baseline's value")] = 1e-3,
+    other: Annotated[str, Query(description="the tag in the other runs, if it differs")] = "",
+    px: Annotated[int, Query(ge=0, le=4000)] = 600,
+    accept: Accept = "",
+) -> Response:
+    """Return the difference and relative difference of each run to the baseline, at their common steps.
+
+    `other` is a tag of the other runs that is compared with `tag` of the baseline. Runs without the tag have
+    no row, and without the baseline no run has one. `parted` is the first step with a relative difference
+    above the tolerance, null if there is none. `not_finite` is the first step at which a value is non-finite
+    and the baseline's differs. `claims` says where they differ first, or that they do not, or what is
+    unknown.
+    """
+    runs = service.store.snapshot().runs
+    base = _line(runs, baseline, tag)
+    others = [(run_id, _line(runs, run_id, other or tag)) for run_id in run if run_id != baseline]
+    pairs = [(run_id, line) for run_id, line in others if line is not None]
+    rows = [_row(run_id, line, base, tolerance, px) for run_id, line in pairs] if base is not None else []
+    head = {"tag": tag, "other": other or tag, "baseline": baseline, "tolerance": tolerance}
+    return answer({**head, "series": rows}, accept)
+
+
+def _line(runs: Mapping[str, Run], run: str, tag: str) -> Line | None:
+    return line_of(runs[run], tag) if run in runs else None
+
+
+def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dict[str, Any]:
+    compared = difference(line.steps, line.values, base.steps, base.values, tolerance)
+    steps = compared.steps.astype(np.float64)
+    picked = sample_rows(steps, compared.relative, pixels) if pixels else slice(None)
+    broken = np.flatnonzero(~np.isfinite(compared.difference))
+    finite = np.abs(compared.relative[np.isfinite(compared.relative)])
+    return {
+        "run": run,
+        "shared": len(compared.steps),
+        "parted": None if compared.diverged is None else int(compared.steps[compared.diverged]),
+        "not_finite": int(compared.steps[broken[0]]) if len(broken) else None,
+        "largest": float(finite.max()) if len(finite) else None,
+        "claims": [claim.as_json() for claim in compared_claims(compared, tolerance)],
+        "step": compared.steps[picked],
+        "difference": compared.difference[picked],
+        "relative": compared.relative[picked],
+    }
+
+
+@router.get("/download", response_class=StreamingResponse)
+async def download(
+    service: CurrentService,
+    run: Annotated[list[str], Query(max_length=1000)],
+    tag: Annotated[list[str], Query(max_length=10_000)],
+    format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
+    overwritten: Annotated[bool, Query(description="every recorded row, including overwritten ones")] = False,
+) -> StreamingResponse:
+    """Download run, tag, step, wall time and value of every point of the line.
+
+    With `overwritten` every recorded row is returned in file order, with a column that says if a later row
+    replaced it.
+    """
+    snapshot = service.store.snapshot()
+    holders = [(member, name) for member in map(snapshot.run, run) for name in tag if name in member.scalars]
+    if format == "arrow":
+        return _attachment(_arrow(holders, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
+    text = csv_of(((member.id, name, member.scalars[name]) for member, name in holders), overwritten)
+    return _attachment(map(str.encode, text), "text/csv; charset=utf-8", tag, "csv")
+
+
+def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) -> StreamingResponse:
+    name = re.sub(r"[^\w.-]+", "_", tags[0] if len(tags) == 1 else "scalars")[:100]
+    return StreamingResponse(body, media_type=kind, headers=attachment(f"{name}.{ending}"))
+
+
+def _arrow(holders: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ApiError(501, "no_arrow", "Arrow needs pyarrow: pip install 'mindinsight[arrow]'.") from None
+    text = pa.dictionary(pa.int32(), pa.string())
+    fields: list[tuple[str, Any]] = [
+        ("run", text), ("tag", text),
+        ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
+        *([("overwritten", pa.bool_())] if overwritten else []),
+    ]  # fmt: skip
+    return _arrow_batches(holders, pa, pa.schema(fields))
+
+
+def _arrow_batches(holders: list[tuple[Run, str]], pa: Any, schema: Any) -> Iterator[bytes]:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for run, tag in holders:
+            series = run.scalars[tag]
+            points = series.recorded() if "overwritten" in schema.names else series.line()
+            label = pa.array(np.zeros(len(points.steps), np.int32))
+            arrays = [
+                pa.DictionaryArray.from_arrays(label, pa.array([run.id])),
+                pa.DictionaryArray.from_arrays(label, pa.array([tag])),
+                pa.array(points.steps),
+                pa.array(points.walls),
+                pa.array(points.values.astype(np.float64)),
+            ]
+            if isinstance(points, Recorded):
+                arrays.append(pa.array(points.overwritten))
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            yield sink.getvalue()
+            sink.seek(0)
+            sink.truncate()
+    yield sink.getvalue()
+
+
+_DIGITS = 9  # of a layer's number
+
+
+@router.get("/layers")
+async def layers(
+    service: CurrentService,
+    run: str,
+    stem: Annotated[str, Query(description="tag with * in place of the layer's number", max_length=10_000)],
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    accept: Accept = "",
+) -> Response:
+    """Return the layer x step picture. `mean` holds [layers, columns] numbers, NaN without a value.
+
+    `not_finite` holds the indices of the cells with non-finite values. `tags` and `layers` describe the rows.
+    """
+    scalars = service.store.snapshot().run(run).scalars
+    rows = layer_tags(scalars, stem)
+
+    def made() -> Response:
+        lines = [scalars[tag].line() for _, tag in rows]
+        grid = cells([(line.steps, line.values) for line in lines], px)
+        return answer(
+            {
+                "run": run,
+                "stem": stem,
+                "layers": [number for number, _ in rows],
+                "tags": [tag for _, tag in rows],
+                "step": grid.steps,
+                "mean": grid.mean.ravel(),
+                "not_finite": np.flatnonzero(grid.bad),
+            },
+            accept,
+        )
+
+    return await run_in_threadpool(made)
+
+
+def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
+    """Return number and tag of each layer: the tags that equal `stem` with a number for its first `*`."""
+    before, star, behind = stem.partition("*")
+    if not star:
+        return []
+    pattern = re.compile(rf"{re.escape(before)}(\d{{1,{_DIGITS}}}){re.escape(behind)}", re.ASCII)
+    return sorted((int(match[1]), tag) for tag in tags if (match := pattern.fullmatch(tag)))
+
+
+@router.get("/statistics")
+async def statistics(
+    service: CurrentService,
+    tag: Annotated[str, Query(description="the tag as recorded")],
+    run: Runs,
+    low: Annotated[float | None, Query(description="lower end of x")] = None,
+    high: Annotated[float | None, Query(description="upper end of x")] = None,
+    x: Annotated[str, Query(description="step, relative, wall or tag:<another scalar>")] = "step",
+) -> dict[str, Any]:
+    """Return count, ends, extremes, mean, deviation and slope of each run's line between two positions on x.
+
+    Runs without the tag are omitted.
+    """
+    snapshot = service.store.snapshot()
+    view = View(0, x, low, high)
+    known = [snapshot.runs[run_id] for run_id in run if run_id in snapshot.runs]
+    rows = []
+    for member in known:
+        if (line := line_between(member, tag, view)) is not None:
+            rows.append({"run": member.id, **range_statistics(line.steps, line.values)})
+    return {"tag": tag, "rows": rows}
 
 
 PLUGIN = Plugin(name="scalar", router=router)

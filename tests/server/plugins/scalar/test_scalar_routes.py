@@ -10,7 +10,7 @@ import pytest
 
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.http.responses import decode
-from mindinsight.server.plugins.scalar.curve_analyses import layer_tags
+from mindinsight.server.plugins.scalar.scalar_routes import layer_tags
 from tests.server.plugins.scalar.runs import WALL, part, run
 
 
