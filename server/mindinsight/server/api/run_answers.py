@@ -194,10 +194,9 @@ async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
         if (chosen is None or run.id in chosen) and query.job in (None, run.job):
             for tag in run.scalars if query.kind == "scalar" else run.references.get(query.kind, {}):
                 holders.setdefault(tag, []).append(run.id)
-    rows = [
-        {"tag": tag, "count": len(having), **({} if query.brief else {"runs": having})}
-        for tag, having in sorted(holders.items())
-    ]
+    rows: list[dict[str, Any]] = [{"tag": tag, "count": len(holders[tag])} for tag in sorted(holders)]
+    for row in () if query.brief else rows:
+        row["runs"] = holders[row["tag"]]
     return Response(_json({"version": snapshot.version, "tags": rows}), media_type="application/json")
 
 

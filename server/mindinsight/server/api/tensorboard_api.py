@@ -11,9 +11,9 @@ import csv
 import io
 import math
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from mindinsight.server.http.bulkhead_routes import CurrentService
@@ -41,17 +41,13 @@ def environment(service: CurrentService) -> dict[str, str]:
 @router.get("/plugin/scalars/tags")
 def tags(service: CurrentService) -> dict[str, dict[str, dict[str, str]]]:
     """Return tags of scalars by run, without runs that have no scalars."""
-    return {
-        _name(run): {tag: {"displayName": "", "description": ""} for tag in run.scalars}
-        for run in _in_order(service)
-        if run.scalars
-    }
+    runs = [run for run in _in_order(service) if run.scalars]
+    nothing = {"displayName": "", "description": ""}
+    return {_name(run): {tag: nothing for tag in run.scalars} for run in runs}
 
 
 @router.get("/plugin/scalars/scalars")
-def scalars(
-    service: CurrentService, run: str, tag: str, format: Annotated[Literal["json", "csv"], Query()] = "json"
-) -> Response:
+def scalars(service: CurrentService, run: str, tag: str, format: Literal["json", "csv"] = "json") -> Response:
     """Return the points of a series as `[wall time, step, value]`, ascending by step, with the value
     written last for each.
     """
@@ -64,8 +60,7 @@ def scalars(
         writer.writerow(("Wall time", "Step", "Value"))
         writer.writerows(_rows(line))
         return Response(sink.getvalue(), media_type="text/csv; charset=utf-8")
-    points = [[wall, step, _json_number(value)] for wall, step, value in _rows(line)]
-    return JSONResponse(points)
+    return JSONResponse([[wall, step, _json_number(value)] for wall, step, value in _rows(line)])
 
 
 def _in_order(service: Service) -> list[Run]:

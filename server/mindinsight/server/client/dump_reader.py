@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.server.claims import Claim, sentence
+from mindinsight.server.client import load_pandas
 from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.compare.comparison_export import fields
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide
@@ -55,7 +56,8 @@ class StatisticsTable(Sequence[TensorResult]):
         Minimum, maximum, mean, std and norm are of the finite elements. Unknown numbers are missing values.
         Needs pandas (`mindinsight[notebook]`).
         """
-        return _frame([_columns(result) for result in self._results])
+        frame: DataFrame = load_pandas().DataFrame([_columns(result) for result in self._results])
+        return frame
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,8 @@ class Comparison(Sequence[Row]):
 
     def frame(self) -> DataFrame:
         """Return the columns of `mindinsight dump compare --csv`. Needs pandas (`mindinsight[notebook]`)."""
-        return _frame([fields(row) for row in self._rows])
+        frame: DataFrame = load_pandas().DataFrame([fields(row) for row in self._rows])
+        return frame
 
 
 def _columns(result: TensorResult) -> dict[str, Any]:
@@ -161,16 +164,6 @@ def _columns(result: TensorResult) -> dict[str, Any]:
         "computed": isinstance(statistics, Statistics) and result.computed,
         "damage": f"{result.damage.reason} {result.damage.detail}".strip() if result.damage else None,
     }
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
-    try:
-        import pandas as pd
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "frame() needs pandas: pip install 'mindinsight[notebook]'", name=error.name
-        ) from error
-    return pd.DataFrame(list(rows))
 
 
 _NAMED: Final = 10  # candidates listed in an error
@@ -297,11 +290,8 @@ class DumpReader:
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)
-        other = Side(
-            reference.info,
-            rank if reference_rank is None else reference_rank,
-            step if reference_step is None else reference_step,
-        )
+        other_rank = rank if reference_rank is None else reference_rank
+        other = Side(reference.info, other_rank, step if reference_step is None else reference_step)
         rows = compare_sides(target, other, names, self._executor)
         return Comparison(rows, [*target.damage(), *other.damage()])
 
@@ -318,17 +308,17 @@ class DumpReader:
 
     def _fault_report(self, report: Report, language: str) -> FaultReport:
         coverage = report.coverage
-        summary = " ".join(
-            sentence(claim, language) for claim in (*coverage.claims, *report.claims[1:], SEARCHED)
-        )
+        claims = (*coverage.claims, *report.claims[1:], SEARCHED)
+        summary = " ".join(sentence(claim, language) for claim in claims)
         first = None
         if report.faults:
             fault = report.faults[0]
             operator = faulty_operator(self.info, fault)
             verdict = sentence(fault.claim, language)
             explanation = explain(self.info, fault)
-            texts = explanation.claims if explanation else ()
-            reason = " ".join(sentence(claim, language) for claim in texts)
+            reason = (
+                " ".join(sentence(claim, language) for claim in explanation.claims) if explanation else ""
+            )
             first = FirstFault(fault, verdict, operator, source_frame(operator), reason)
         return FaultReport(first, coverage.tensors, coverage.judged, summary, tuple(report.damage))
 

@@ -22,6 +22,7 @@ from mindinsight.server.store.series import Line, Recorded
 from mindinsight.server.types import Kind
 
 Format: TypeAlias = Literal["csv", "parquet"]
+_COLUMNS: Final = ("tag", "step", "wall_time", "value")
 KINDS: Final = ("scalar", *EXPORTED)
 
 _LONGEST: Final = 120  # characters of a file name; file systems allow 255 bytes
@@ -52,9 +53,7 @@ class CsvTable:
     def __init__(self, path: Path, overwritten: bool) -> None:
         self._file = path.open("w", newline="", encoding="utf-8")
         self._writer = csv.writer(self._file)
-        self._writer.writerow(
-            ["tag", "step", "wall_time", "value", *(["overwritten"] if overwritten else [])]
-        )
+        self._writer.writerow([*_COLUMNS, *(["overwritten"] if overwritten else [])])
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
         """Append a series."""
@@ -82,7 +81,7 @@ class ParquetTable:
             raise BadSettings("Parquet needs pyarrow: pip install 'mindinsight[arrow]'") from error
         self._arrow = pa
         number = pa.float64()
-        fields = [("tag", pa.string()), ("step", pa.int64()), ("wall_time", number), ("value", number)]
+        fields = list(zip(_COLUMNS, (pa.string(), pa.int64(), number, number), strict=True))
         if overwritten:
             fields.append(("overwritten", pa.bool_()))
         self._schema = pa.schema(fields)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from mindinsight.server.client import load_pandas
 from mindinsight.server.client.kinds import decoder
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
@@ -85,17 +86,12 @@ class Scalars(Mapping[tuple[str, str], Line]):
 
         With `overwritten` every recorded row is returned, with a column of that name.
         """
-        try:
-            import pandas as pd
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "frame() needs pandas: pip install 'mindinsight[notebook]'", name=error.name
-            ) from error
+        pd = load_pandas()
         recorded = list(self.recorded().values()) if overwritten else []
         every: list[Line] | list[Recorded] = recorded or list(self.values())
         lengths = [len(columns.steps) for columns in every]
 
-        def repeated(names: list[str]) -> pd.Categorical:
+        def repeated(names: list[str]) -> Any:
             codes, categories = pd.factorize(np.array(names, dtype=object))
             return pd.Categorical.from_codes(np.repeat(codes, lengths), categories)
 
@@ -109,7 +105,8 @@ class Scalars(Mapping[tuple[str, str], Line]):
         }
         if overwritten:
             columns["overwritten"] = _joined([columns.overwritten for columns in recorded]).astype(np.bool_)
-        return pd.DataFrame(columns)
+        frame: DataFrame = pd.DataFrame(columns)
+        return frame
 
 
 class Summary:
@@ -175,13 +172,8 @@ class Summary:
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
         """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`."""
-        return Scalars(
-            {
-                (entry.id, name): entry.scalars[name]
-                for entry in self._runs(run)
-                for name in _chosen(entry.scalars, tag)
-            }
-        )
+        pairs = ((entry, name) for entry in self._runs(run) for name in _chosen(entry.scalars, tag))
+        return Scalars({(entry.id, name): entry.scalars[name] for entry, name in pairs})
 
     def images(self, tag: str = "*", run: str = "*") -> Iterator[Item[Image]]:
         """Yield images as they were encoded, by run, tag and order of recording."""

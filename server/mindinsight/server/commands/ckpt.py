@@ -40,9 +40,8 @@ def register(subparsers: Any) -> None:
     listing = add_command(actions, "ls", ls, "list tensors with types, shapes and statistics")
     listing.add_argument("file", type=resolve_path)
     add_json(listing)
-    comparing = add_command(
-        actions, "diff", diff, "list the tensors that differ between two files, with error measures"
-    )
+    text = "list the tensors that differ between two files, with error measures"
+    comparing = add_command(actions, "diff", diff, text)
     comparing.add_argument("first", type=resolve_path)
     comparing.add_argument("second", type=resolve_path)
     add_flag(comparing, "all", "print unchanged tensors, too")
@@ -65,15 +64,11 @@ def ls(options: argparse.Namespace) -> int:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
         print(terminal.table(heads, map(_row, measurements), terminal.terminal_width()))
     damaged = _report_damage([file], ((tensor.weight.name, tensor.error) for tensor in measurements))
-    for claim in checkpoint_weights.unread_claims(
-        [tensor.weight.name for tensor in measurements if tensor.error]
-    ):
+    unread = [tensor.weight.name for tensor in measurements if tensor.error]
+    for claim in checkpoint_weights.unread_claims(unread):
         terminal.say(terminal.localize_claim(claim))
-    healthy = all(
-        tensor.error is None and (tensor.statistics is None or tensor.statistics.finite)
-        for tensor in measurements
-    )
-    return 0 if healthy and not damaged else 1
+    finite = all(tensor.statistics is None or tensor.statistics.finite for tensor in measurements)
+    return 0 if finite and not unread and not damaged else 1
 
 
 @terminal.report_errors
@@ -85,11 +80,8 @@ def diff(options: argparse.Namespace) -> int:
     first, second = _open(options.first), _open(options.second)
     total = {weight.name for file in (first, second) for weight in file.weights}
     with worker_pool() as executor:
-        differences = list(
-            terminal.progress(
-                checkpoint_weights.compare_weights(first, second, executor), len(total), "tensors compared"
-            )
-        )
+        compared = checkpoint_weights.compare_weights(first, second, executor)
+        differences = list(terminal.progress(compared, len(total), "tensors compared"))
     claims = checkpoint_weights.difference_claims(differences)
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
     shown.sort(key=lambda tensor: -tensor.apart)
@@ -130,11 +122,9 @@ def _report_damage(files: Sequence[WeightFile], tensors: Iterable[TensorError]) 
     damage = [error for file in files for error in checkpoint_weights.damage_of(file)]
     for error in damage:
         terminal.say(terminal.describe_reason(error.reason, error.detail))
-    for name, tensor_error in tensors:
-        if tensor_error is not None:
-            terminal.say(
-                f"{terminal.cell(name)}: {terminal.describe_reason(tensor_error.reason, tensor_error.detail)}"
-            )
+    for name, unread in tensors:
+        if unread is not None:
+            terminal.say(f"{terminal.cell(name)}: {terminal.describe_reason(unread.reason, unread.detail)}")
     return bool(damage)
 
 

@@ -20,9 +20,7 @@ from mindinsight.server.formats.text_files import read_json
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = (
-        "show graphs that were exported from PyTorch, ONNX, JAX or TensorFlow Lite as JSON for Model Explorer"
-    )
+    text = "show graphs exported from PyTorch, ONNX, JAX or TensorFlow Lite as JSON for Model Explorer"
     parser = add_command(subparsers, "open", open_files, text)
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="JSON file of graphs")
     add_options(parser, os.environ)

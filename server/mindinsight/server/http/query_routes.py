@@ -56,11 +56,8 @@ class QueryRoute:
         Of repeated ones the last counts, unless the field is a list.
         """
         query = QueryParams(query_string)
-        return {
-            name: query.getlist(name) if several else query[name]
-            for name, several in self._fields.items()
-            if name in query
-        }
+        named = {name: several for name, several in self._fields.items() if name in query}
+        return {name: query.getlist(name) if several else query[name] for name, several in named.items()}
 
     @cached_property
     def _fields(self) -> dict[str, bool]:

@@ -26,6 +26,7 @@ from mindinsight.server.settings import Settings
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = frozenset({"/health"})  # answered without a token, because the response names no data
 INTERFACES = ("/v1/", "/v2/")  # for our pages and for scripts
+ErrorOf: TypeAlias = Callable[[str, ApiError], Response]
 Refusal: TypeAlias = "tuple[int, str, str]"  # status, code and message
 NOT_HERE = (404, "not_found", "Nothing exists at this address.")
 _HOST = "This host name is not allowed. Start the server with --allow-host NAME."
@@ -46,7 +47,7 @@ class Security:
         app: ASGIApp,
         settings: Settings,
         ask_for_token: Callable[[Request], str],
-        error_of: Callable[[str, ApiError], Response] = lambda path, error: error_response(error),
+        error_of: ErrorOf = lambda path, error: error_response(error),
     ) -> None:
         """`ask_for_token` returns the page for a browser without a valid token.
 
@@ -262,11 +263,7 @@ class BodyLimit:
     A client that sends no more of its body for 30 seconds gets 408.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        error_of: Callable[[str, ApiError], Response] = lambda path, error: error_response(error),
-    ) -> None:
+    def __init__(self, app: ASGIApp, error_of: ErrorOf = lambda path, error: error_response(error)) -> None:
         """`error_of` returns the response to a rejected body for a path (without prefixes)."""
         self.app = app
         self._error_of = error_of

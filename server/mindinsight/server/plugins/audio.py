@@ -18,15 +18,15 @@ from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
 
+Range = Annotated[str, Header(alias="range")]
+AllSounds = Annotated[ReferenceSeries, payload_series("audio")]
 Sounds = Annotated[ReferenceSeries, payload_row("audio", "sounds")]
 
 _ENCODINGS: Final = {1: "PCM", 3: "float", 6: "A-law", 7: "µ-law"}
 
 
 @router.get("/steps")
-def steps(
-    run: str, series: Annotated[ReferenceSeries, payload_series("audio")], accept: Accept = ""
-) -> Response:
+def steps(run: str, series: AllSounds, accept: Accept = "") -> Response:
     """Return the steps and times of all sounds of a tag, in the order written."""
     return steps_answer(run, series, accept)
 
@@ -68,12 +68,7 @@ def waveform(
 
 
 @router.get("/sound", response_class=Response)
-def file(
-    series: Sounds,
-    row: Row,
-    download: bool = False,
-    requested: Annotated[str, Header(alias="range")] = "",
-) -> Response:
+def file(series: Sounds, row: Row, download: bool = False, requested: Range = "") -> Response:
     """Return the recorded bytes of one sound, or a range of them."""
     encoded = sound(series.read(row)).encoded
     kind = sound_type(encoded)

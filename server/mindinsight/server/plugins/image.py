@@ -14,12 +14,11 @@ from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
+Images = Annotated[ReferenceSeries, payload_series("image")]
 
 
 @router.get("/steps")
-def steps(
-    run: str, series: Annotated[ReferenceSeries, payload_series("image")], accept: Accept = ""
-) -> Response:
+def steps(run: str, series: Images, accept: Accept = "") -> Response:
     """Return steps and times of all images of a tag, in the order written, and the size of the newest."""
     header = image(series.read(series.count - 1)).header
     return steps_answer(run, series, accept, width=header.width, height=header.height)

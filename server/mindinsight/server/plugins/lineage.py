@@ -121,10 +121,9 @@ def row_of(lineage: Lineage) -> dict[str, Any]:
     row |= {f"user:{name}": value for name, value in lineage.user_defined.items()}
     if lineage.dataset_graph:
         row["data:pipeline"] = " → ".join(stage["name"] for stage in stages(lineage.dataset_graph))
+    known = {key: value for key, value in row.items() if value is not None}
     return {
-        key: value if isinstance(value, (int, float, str)) else str(value)
-        for key, value in row.items()
-        if value is not None
+        key: value if isinstance(value, int | float | str) else str(value) for key, value in known.items()
     }
 
 

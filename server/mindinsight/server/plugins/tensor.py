@@ -34,6 +34,7 @@ from mindinsight.server.store.tensor_source import opened_tensor
 
 router = APIRouter(route_class=PayloadRoute)
 
+Bins = Annotated[int, Query(ge=2, le=400)]
 Tensors = Annotated[ReferenceSeries, payload_series("tensor")]
 OneTensor = Annotated[ReferenceSeries, payload_row("tensor", "tensors")]
 
@@ -89,9 +90,7 @@ def part(
 
 
 @router.get("/distribution")
-def distribution(
-    series: Tensors, bins: Annotated[int, Query(ge=2, le=400)] = 80, accept: Accept = ""
-) -> Response:
+def distribution(series: Tensors, bins: Bins = 80, accept: Accept = "") -> Response:
     """Return histograms of the values over the steps.
 
     `counts` holds [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the
@@ -146,11 +145,8 @@ def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[byte
 def _npy(tensor: Recorded, table: Table | None) -> Iterator[bytes]:
     if table is None:
         return write_npy(tensor.values)
-    shape = tuple(
-        len(range(size)[entry])
-        for size, entry in zip(table.shape, table.index, strict=True)
-        if isinstance(entry, slice)
-    )
+    axes = zip(table.shape, table.index, strict=True)
+    shape = tuple(len(range(size)[entry]) for size, entry in axes if isinstance(entry, slice))
     blocks = (_read(tensor, table, index).tobytes() for index in table.blocks(_BLOCK))
     return chain(npy_header(tensor.values.part(table.window(slice(0, 0))).dtype, shape), blocks)
 

@@ -151,9 +151,8 @@ def launch(settings: Settings) -> None:
     except OSError as error:
         raise BadSettings(f"{output} cannot be written: {error.strerror}. Remove it.") from error
     with os.fdopen(descriptor, "wb") as log:
-        child = subprocess.Popen(
-            [sys.executable, "-c", _SERVE], stdin=subprocess.PIPE, stdout=log, stderr=log, **_detached()
-        )
+        command = [sys.executable, "-c", _SERVE]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, **_detached())
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
         pipe.write(settings.to_json().encode())  # not on the command line: it may hold a token

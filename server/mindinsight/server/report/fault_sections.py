@@ -86,10 +86,7 @@ def _with_operator(
     tensors = list_tensors(dump_step.dump, rank, step, entry.graph)
     own = [other for other in tensors if other.recorded == entry.recorded]
     results = list(measure_all(own[:_TENSORS], source.executor, source.cache))
-    rows = [
-        (f"{t(f'dump.direction.{result.entry.direction}')} {result.entry.slot}", *_numbers(result))
-        for result in results
-    ]
+    rows = [(_slot(result.entry, t), *_numbers(result)) for result in results]
     section = replace(section, tensors=_table(t, "slot", rows, len(own) - len(results)))
     if operator is None:
         return section
@@ -104,6 +101,10 @@ def _with_operator(
         chain=_chain(source, dump_step, rank, entry.graph, before, t),
         graph=report_content.graph_piece(operators, operator.name),
     )
+
+
+def _slot(entry: TensorEntry, t: Texts) -> str:
+    return f"{t(f'dump.direction.{entry.direction}')} {entry.slot}"
 
 
 def _chain(
@@ -135,7 +136,7 @@ def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t
             t(f"dump.condition.{hit.watchpoint.condition}"),
             str(hit.entry.rank),
             hit.entry.operator,
-            f"{t(f'dump.direction.{hit.entry.direction}')} {hit.entry.slot}",
+            _slot(hit.entry, t),
             ", ".join(f"{f.name}: {report_content.number(f.actual)}" for f in hit.verdict.findings if f.hit),
         )
         for hit in hits[:_CHECKS]

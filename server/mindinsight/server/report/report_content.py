@@ -127,11 +127,8 @@ def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -
     layer = [start]
     for _ in range(_DEPTH):
         sources = [source for name in layer if name in operators for source in operators[name].sources]
-        layer = [
-            name
-            for name in dict.fromkeys(sources)
-            if name in operators and name not in operators_before and name != start
-        ]
+        seen = {start, *operators_before}
+        layer = [name for name in dict.fromkeys(sources) if name in operators and name not in seen]
         operators_before |= {name: operators[name] for name in layer if operators[name].type != "Parameter"}
     return list(operators_before.values())[:most]
 

@@ -30,9 +30,7 @@ from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 NAMES: Final = ("image", "scalar", "graph", "optimized_graph", "histogram", "tensor", "loss_landscape")
 OPTIMIZED: Final = " (optimized)"
 _KINDS: Final[Mapping[str, Kind]] = {
-    "image": "image",
-    "histogram": "histogram",
-    "tensor": "tensor",
+    **{kind: kind for kind in ("image", "histogram", "tensor")},
     "loss_landscape": "landscape",
 }
 _FIRST_GRAPH: Final = "ms_output_optimize.pb"

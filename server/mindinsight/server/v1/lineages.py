@@ -248,11 +248,8 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
     """Search rows of lineage: filtered, sorted, paged. The body is parsed whatever its content type."""
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
-    return {
-        "customized": custom_columns(page),
-        "object": [row.response_json(query.halves) for row in page],
-        "count": len(rows),
-    }
+    items = [row.response_json(query.halves) for row in page]
+    return {"customized": custom_columns(page), "object": items, "count": len(rows)}
 
 
 @router.put("/lineagemgr/lineages")

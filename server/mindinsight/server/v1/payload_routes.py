@@ -204,11 +204,8 @@ def _slice_json(series: ReferenceSeries, step: int, index: str) -> list[dict[str
             text = f"The slice has more than {MOST_VALUES} values; request a part of it."
             raise V1Error(Fault.TENSOR_ANSWER, text)
         part = np.asarray(tensor.values.part(table.index), np.float64)
-        value = {
-            **_header_json(tensor),
-            "data": plain_values(part),
-            "statistics": statistics_json(measure(part), _statistics(tensor)),
-        }
+        statistics = statistics_json(measure(part), _statistics(tensor))
+        value = {**_header_json(tensor), "data": plain_values(part), "statistics": statistics}
     return [{**time_and_step(series, rows[-1]), "value": value}]
 
 

@@ -64,10 +64,8 @@ def _encoded(content: dict[str, Any]) -> Encoded:
 
 def scalar_items(pairs: Sequence[Pair], full: bool) -> dict[str, Any]:
     """Return the content of a response."""
-    items = [
-        {"train_id": pair.run, "tag": pair.tag, "values": points_of(pair.series, full)} for pair in pairs
-    ]
-    return {"scalars": items}
+    rows = ((pair.run, pair.tag, points_of(pair.series, full)) for pair in pairs)
+    return {"scalars": [{"train_id": run, "tag": tag, "values": values} for run, tag, values in rows]}
 
 
 def points_of(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
@@ -75,9 +73,8 @@ def points_of(series: ScalarSeries, full: bool) -> list[dict[str, Any]]:
     line = series.line()
     rows = slice(None) if full else extreme_rows(line.values, SCALARS)
     columns = (line.walls[rows].tolist(), line.steps[rows].tolist(), line.values[rows].tolist())
-    return [
-        {"wall_time": wall, "step": step, "value": value} for wall, step, value in zip(*columns, strict=True)
-    ]
+    points = zip(*columns, strict=True)
+    return [{"wall_time": wall, "step": step, "value": value} for wall, step, value in points]
 
 
 router = JsonRouter(prefix="/datavisual", tags=["scalars"])

@@ -172,11 +172,8 @@ def run_study(options: argparse.Namespace) -> int:
 def config_of(options: argparse.Namespace) -> Config:
     """Return the tuning file, overridden by the options."""
     config = load_config(options.config)
-    limits = replace(
-        config.limits,
-        trial=options.trial_timeout or config.limits.trial,
-        study=options.timeout or config.limits.study,
-    )
+    trial, study = options.trial_timeout or config.limits.trial, options.timeout or config.limits.study
+    limits = replace(config.limits, trial=trial, study=study)
     seed = config.tuner.seed if options.seed is None else options.seed
     name = options.study or config.study
     if Path(name).name != name or name.startswith("."):
@@ -204,10 +201,11 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
     _report_end(study, config, end, done >= wanted)
     if options.json:
         print(as_json({**study_facts(study), "end": end, "journal": str(journal)}))
-    complete = any(
-        trial.state.name == "COMPLETE" for trial in finished_trials(study.get_trials(deepcopy=False))
-    )
-    return 130 if end == "interrupted" else 0 if complete and end != "gave_up" else 1
+    if end == "interrupted":
+        return 130
+    finished = finished_trials(study.get_trials(deepcopy=False))
+    complete = any(trial.state.name == "COMPLETE" for trial in finished)
+    return 0 if complete and end != "gave_up" else 1
 
 
 def _report_end(study: Study, config: Config, end: End, nothing_to_do: bool) -> None:
@@ -217,9 +215,8 @@ def _report_end(study: Study, config: Config, end: End, nothing_to_do: bool) -> 
         say(f"{_ENDS[end]}.")
     best = study.best_trials if len(config.targets) > 1 else study.best_trials[:1]
     for trial in best[:10]:
-        values = ", ".join(
-            f"{target.name} {cell(value)}" for target, value in zip(config.targets, trial.values, strict=True)
-        )
+        named = zip(config.targets, trial.values, strict=True)
+        values = ", ".join(f"{target.name} {cell(value)}" for target, value in named)
         params = " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
         say(f"best: {values}; {params} (trial {trial.number})")
     if len(best) > 10:
@@ -237,11 +234,10 @@ def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -
     """Print the first commands, without changing the journal or creating a directory."""
     import optuna
 
-    stored = (
-        open_study(journal, config)
-        if journal.exists()
-        else optuna.create_study(directions=[target.goal for target in config.targets])
-    )
+    if journal.exists():
+        stored = open_study(journal, config)
+    else:
+        stored = optuna.create_study(directions=[target.goal for target in config.targets])
     study = copy_study(stored, config.tuner, config.parameters, options.jobs)
     wanted = min(_SHOWN, options.trials or options.iter)
     if config.tuner.name == "grid":

@@ -211,11 +211,10 @@ def timeline(
     """
     files = [open_checkpoint(service, name) for name in file]
     total = len({weight.name for weights in files for weight in weights.weights})
-    job = start(
-        "timeline", files, partial(checkpoint_weights.weight_timeline, files, service.executor), total
-    )
-    work = partial(checkpoint_weights.damaged_files, files, service.executor)
-    damage = start("timeline damage", files, work, len(files))
+    rows = partial(checkpoint_weights.weight_timeline, files, service.executor)
+    job = start("timeline", files, rows, total)
+    damages = partial(checkpoint_weights.damaged_files, files, service.executor)
+    damage = start("timeline damage", files, damages, len(files))
     job.wait(_WAIT)
     done = job.done and damage.done  # read before the rows, so that none is added after it
     claims = []

@@ -97,14 +97,13 @@ def log(
     return {"text": content.decode("utf-8", "replace"), "next": end if len(content) == _SECTION else None}
 
 
+Scope = Annotated[list[str] | None, Query()]
 _MAX_CHILDREN = 2000  # of one scope in a response
 _MAX_DAMAGE = 20  # damaged files listed above the tree
 
 
 @router.get("/tree")
-def tree(
-    listing: dump_requests.StepListing, scope: Annotated[list[str] | None, Query()] = None
-) -> dict[str, Any]:
+def tree(listing: dump_requests.StepListing, scope: Scope = None) -> dict[str, Any]:
     """Return the children of a scope, or of the root, in execution order.
 
     `lost` counts the operators below each child that are known to have non-finite values.
@@ -146,9 +145,8 @@ def operator(
     if operator_record is None and not entries:
         raise ApiError(404, "unknown_operator", f"There is no operator {recorded!r}.", operator=recorded)
     done = listing.done  # read before the results, so that none is added after it
-    links = operator_links.graph_links(
-        listed for listed in listing.operators.values() if listed.graph == graph
-    )
+    operators = (listed for listed in listing.operators.values() if listed.graph == graph)
+    links = operator_links.graph_links(operators)
     if not any(recorded in (link.source, link.target) for link in links):
         links = operator_links.content_links(listing.results)
     if operator_record is None:
@@ -185,11 +183,8 @@ def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, A
     statistics = result.measurement.statistics if result and result.measurement else None
     if isinstance(statistics, Statistics) and entry.statistics:
         disagreements = find_disagreements(statistics, entry.statistics)
-    return {
-        **dump_requests.entry_json(entry, result),
-        "said": dump_requests.recorded_json(entry.statistics),
-        "disagrees": disagreements,
-    }
+    recorded = {"said": dump_requests.recorded_json(entry.statistics), "disagrees": disagreements}
+    return {**dump_requests.entry_json(entry, result), **recorded}
 
 
 def _link_json(listing: Listing, graph: str, link: operator_links.Link, other: str) -> dict[str, Any]:

@@ -101,11 +101,9 @@ def fault(
     opened = open_known_dump(service, dump)
     _require_place(opened, rank, step)
     report = find_faults(opened, rank, step, service.executor, dump_requests.cache_of(service), every=all)
-    divergence = (
-        None
-        if report.faults
-        else find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
-    )
+    divergence = None
+    if not report.faults:
+        divergence = find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
     claims = (*report.claims, *([divergence.claim] if divergence else ()), SEARCHED)
     return {
         "divergence": divergence and _divergence_json(divergence),
@@ -169,11 +167,7 @@ def hits(
 
 @router.get("/trends")
 def weights_and_gradients(
-    service: CurrentService,
-    dump: DumpId,
-    rank: Rank,
-    step: Step,
-    before: Step,
+    service: CurrentService, dump: DumpId, rank: Rank, step: Step, before: Step
 ) -> dict[str, Any]:
     """Return the trends of weights and gradients from an earlier step to a step."""
     opened = open_known_dump(service, dump)

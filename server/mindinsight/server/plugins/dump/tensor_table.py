@@ -88,9 +88,8 @@ def _dtypes(listing: Listing, results: Sequence[TensorResult]) -> list[str]:
     """Return the data types as recorded, or of the data if they are not recorded."""
     if "" not in listing.named_dtypes:
         return sorted(listing.named_dtypes)
-    measured_dtypes = {
-        result.measurement.dtype for result in list(results) if result.measurement and not result.entry.dtype
-    }
+    unnamed = (result.measurement for result in list(results) if not result.entry.dtype)
+    measured_dtypes = {measurement.dtype for measurement in unnamed if measurement}
     return sorted((listing.named_dtypes | measured_dtypes) - {""})
 
 

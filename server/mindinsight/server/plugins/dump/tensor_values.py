@@ -19,6 +19,7 @@ from mindinsight.server.http.bulkhead_routes import Accept, Dims, DumpRoute, str
 from mindinsight.server.http.responses import answer, attachment, browser_array
 from mindinsight.server.plugins.dump.dump_requests import Tensor, unreadable_error
 
+Bins = Annotated[int, Query(ge=2, le=400)]
 WINDOW: Final = 200  # rows and columns of a table in one response
 PICTURE: Final = 256  # rows and columns of a heat map
 
@@ -116,11 +117,7 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
         return window_answer(tensor.values, tensor.dtype, dims, top, left, accept)
 
     @router.get(f"{prefix}/histogram")
-    def histogram(
-        tensor: requested,
-        bins: Annotated[int, Query(ge=2, le=400)] = 80,
-        accept: Accept = "",
-    ) -> Response:
+    def histogram(tensor: requested, bins: Bins = 80, accept: Accept = "") -> Response:
         """Return the histogram of the finite elements between their extremes.
 
         Complex numbers are counted by magnitude.
@@ -151,9 +148,8 @@ def values_of(tensor: Tensor) -> NamedValues:
         values = check_numbers(tensor_values(tensor.ref))
     except UnreadableError as error:
         raise unreadable_error(error) from None
-    return NamedValues(
-        values, tensor.dtype, f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy"
-    )
+    name = f"{tensor.recorded}.{tensor.step}.{tensor.direction}.{tensor.slot}.npy"
+    return NamedValues(values, tensor.dtype, name)
 
 
 router = APIRouter(route_class=DumpRoute)

@@ -19,6 +19,7 @@ _MOST_EDITS: Final = 200  # listed in full; the differences follow in any number
 
 router = APIRouter(route_class=GraphRoute, prefix="/compare")
 
+Limit = Annotated[int, Query(ge=1, le=5000)]
 LeftTree = Annotated[Tree, Depends(tree_of)]
 OpenScopes = Annotated[
     str | None,
@@ -46,9 +47,10 @@ def other_tree(
     return tree_of(service, other_run, other_tag, view)
 
 
-def comparison_of(
-    service: CurrentService, left: LeftTree, right: Annotated[Tree, Depends(other_tree)]
-) -> Comparison:
+RightTree = Annotated[Tree, Depends(other_tree)]
+
+
+def comparison_of(service: CurrentService, left: LeftTree, right: RightTree) -> Comparison:
     """FastAPI dependency. Return the comparison of the two graphs of a request, from the cache."""
     return service.parts.of(TreeCache).comparison(left, right)
 
@@ -57,9 +59,7 @@ CurrentComparison = Annotated[Comparison, Depends(comparison_of)]
 
 
 @router.get("/differences")
-def differences(
-    comparison: CurrentComparison, limit: Annotated[int, Query(ge=1, le=5000)] = 1000
-) -> dict[str, Any]:
+def differences(comparison: CurrentComparison, limit: Limit = 1000) -> dict[str, Any]:
     """Return claims about the two graphs, counts of operators by state, the edits in full, and the
     differences.
     """

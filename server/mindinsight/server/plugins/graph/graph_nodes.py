@@ -72,13 +72,11 @@ def search(
 def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int], list[int]]:
     """Return the matching nodes, and the matching parameters and constants. Raises BadPattern."""
     if regex:
-        return graph_search.find_nodes(tree, q, types, regex), graph_search.find_outer(
-            tree, q, regex
-        ) if q and not types else []
+        outer = graph_search.find_outer(tree, q, regex) if q and not types else []
+        return graph_search.find_nodes(tree, q, types, regex), outer
     query = graph_search.parse_query(q)
-    return graph_search.query_nodes(tree, query, types), graph_search.query_outer(
-        tree, query
-    ) if q and not types else []
+    outer = graph_search.query_outer(tree, query) if q and not types else []
+    return graph_search.query_nodes(tree, query, types), outer
 
 
 @router.get("/inside")

@@ -4,7 +4,7 @@ responses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -174,14 +174,11 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
         if other is None:
             return np.zeros(0, np.int64), np.zeros(0)
         return at_steps(other.steps, other.values, line.steps)
-    axes: Mapping[str, Doubles] = {
-        "step": line.steps.astype(np.float64),
-        "relative": subtract(line.walls, start),
-        "wall": line.walls,
-    }
-    if x not in axes:
+    if x not in ("step", "relative", "wall"):
         raise ApiError(422, "bad_axis", f"x is step, relative, wall or tag:<name>, not {x!r}.", x=x)
-    return np.arange(len(line.steps)), axes[x]
+    if x == "step":
+        return np.arange(len(line.steps)), line.steps.astype(np.float64)
+    return np.arange(len(line.steps)), line.walls if x == "wall" else subtract(line.walls, start)
 
 
 def inside(x: Doubles, low: float | None, high: float | None) -> slice:

@@ -273,14 +273,10 @@ def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
     watched = watch_of(session, rank, graph, params.get("watch_point_id"))
     index = node_index(graph, name, graph_name) if name else ROOT
     if params.get("single_node") and name:
-        return {
-            "graph": {**graph_json(session, rank, []), **debugger_json.levels_json(graph, index, watched)}
-        }
-    return {
-        "graph": graph_json(
-            session, rank, debugger_json.nodes_json(graph, graph.tree.children(index), watched)
-        )
-    }
+        levels = debugger_json.levels_json(graph, index, watched)
+        return {"graph": {**graph_json(session, rank, []), **levels}}
+    nodes = debugger_json.nodes_json(graph, graph.tree.children(index), watched)
+    return {"graph": graph_json(session, rank, nodes)}
 
 
 CATEGORIES: Final = ("weight", "gradient", "activation")
@@ -325,9 +321,8 @@ def stacks(
     if not files:
         return {}
     shown = list(files.items())[page * rows : (page + 1) * rows] if rows else files.items()
-    infos = [
-        {"file_path": path, "items": list(map(debugger_json.frame_json, frames))} for path, frames in shown
-    ]
+    encode = debugger_json.frame_json
+    infos = [{"file_path": path, "items": list(map(encode, frames))} for path, frames in shown]
     return {"total": len(files), "offset": page, "stack_infos": infos}
 
 

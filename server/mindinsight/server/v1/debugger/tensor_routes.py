@@ -68,10 +68,8 @@ def tensor_history(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
             feeding = graph.operator(source)
             assert feeding is not None  # edges join leaves
             rows += _rows(session, rank, feeding, graph.tree.paths[source], "input")
-    return {
-        "tensor_history": [{**row, "graph_name": graph_name or ""} for row in rows],
-        "metadata": session.status("state", "step"),
-    }
+    history = [{**row, "graph_name": graph_name or ""} for row in rows]
+    return {"tensor_history": history, "metadata": session.status("state", "step")}
 
 
 @router.get("/{session_id}/tensors")
