@@ -26,7 +26,7 @@ from mindinsight.server.compute.background_jobs import START_SECONDS, start_with
 from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.own_files import trust_copies
-from mindinsight.server.http.health import Health
+from mindinsight.server.http.health import health_report
 from mindinsight.server.http.lazy_app import KindRoutes, LazyApp, route_path
 from mindinsight.server.http.security import BodyLimit, Security, error_response
 from mindinsight.server.http.service import Service
@@ -55,7 +55,7 @@ def create_app(settings: Settings, service: Service | None = None) -> Starlette:
     Pages need no FastAPI. The interfaces that do are imported on their first request.
     """
     service = service or make_service(settings)
-    state = State({"service": service, "hub": Hub(), "health": Health(service)})
+    state = State({"service": service, "hub": Hub()})
     v1, interface = LazyApp(lambda: _v1(state)), LazyApp(lambda: _interface(state))
     direct = LazyApp(lambda: _direct(state, KindRoutes(partial(_kind, state, interface), interface)))
     pages = LazyApp(lambda: _pages(interface))
@@ -132,7 +132,7 @@ def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
 
 
 async def _health(request: Request) -> JSONResponse:  # in the event loop, because it needs no free thread
-    return JSONResponse(request.app.state.health.report())
+    return JSONResponse(health_report(request.app.state.service))
 
 
 def _token_page(request: Request) -> str:

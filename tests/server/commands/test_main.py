@@ -13,7 +13,7 @@ def test_version_and_help(shell: Any) -> None:
     for arguments in ((), ("help",), ("--help",)):
         done = shell.run(*arguments)
         assert done.returncode == 0
-        assert "start the server" in done.stdout
+        assert "start a server" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
 from mindinsight.server.http.bulkhead_routes import CurrentService
-from mindinsight.server.http.health import Health, counts, seconds_since_scan
+from mindinsight.server.http.health import counts, health_report, seconds_since_scan
 from mindinsight.server.http.service import POOLS, Service
 
 router = APIRouter(tags=["system"])
@@ -30,10 +30,9 @@ _WORK: Final = {  # kind of each metric, label, attribute of the measured object
 
 
 @router.get("/health")
-async def health(request: Request) -> dict[str, Any]:
+async def health(service: CurrentService) -> dict[str, Any]:
     """Return the state of the server and counts of unreadable data, without names of files or runs."""
-    known: Health = request.app.state.health
-    return known.report()
+    return health_report(service)
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

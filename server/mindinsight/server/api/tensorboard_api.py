@@ -43,7 +43,7 @@ def tags(service: CurrentService) -> dict[str, dict[str, dict[str, str]]]:
     """Return tags of scalars by run, without runs that have no scalars."""
     runs = [run for run in _in_order(service) if run.scalars]
     nothing = {"displayName": "", "description": ""}
-    return {_name(run): {tag: nothing for tag in run.scalars} for run in runs}
+    return {_name(run): dict.fromkeys(run.scalars, nothing) for run in runs}
 
 
 @router.get("/plugin/scalars/scalars")

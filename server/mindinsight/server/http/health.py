@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +12,18 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.store.run import Snapshot
 
 
-class Health:
-    """Report returned by `/health`."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    @cached_property
-    def _version(self) -> str:
-        from importlib.metadata import version
-
-        return version("mindinsight")
-
-    def report(self) -> dict[str, Any]:
-        """Return status, version and counts of the server as JSON, without names of files or runs."""
-        snapshot = self._service.store.snapshot()
-        return {
-            "status": "ok",
-            "service": "mindinsight",
-            "version": self._version,
-            "base_missing": snapshot.base_missing,
-            "workers_missing": self._service.workers_missing,
-            "seconds_since_look": round(seconds_since_scan(self._service), 1),
-            **counts(snapshot),
-        }
+def health_report(service: Service) -> dict[str, Any]:
+    """Return status, version and counts of a server as JSON, without names of files or runs."""
+    snapshot = service.store.snapshot()
+    return {
+        "status": "ok",
+        "service": "mindinsight",
+        "version": installed_version(),
+        "base_missing": snapshot.base_missing,
+        "workers_missing": service.workers_missing,
+        "seconds_since_look": round(seconds_since_scan(service), 1),
+        **counts(snapshot),
+    }
 
 
 def seconds_since_scan(service: Service) -> float:

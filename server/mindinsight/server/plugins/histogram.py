@@ -107,11 +107,8 @@ def _extremes(decoded: Histograms) -> dict[str, float | None]:
     """Return the smallest and largest finite value and their sum, each None if no value is finite."""
     finite = decoded.count[0] - sum(getattr(decoded, name)[0] for name in _NON_FINITE)
     known = {"min": decoded.low[0], "max": decoded.high[0], "sum": decoded.total[0]}
-    return {name: _number(value) if finite > 0 else None for name, value in known.items()}
-
-
-def _number(value: np.floating) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    shown = finite > 0
+    return {name: float(x) if shown and np.isfinite(x) else None for name, x in known.items()}
 
 
 def _non_finite(decoded: Histograms, starts: Ints) -> dict[str, Any]:

@@ -17,16 +17,8 @@ from mindinsight.server.compute.slices import Index, Table, first_slice
 from mindinsight.server.compute.tensor_statistics import Statistics, bin_edges, combine, measure_values, parts
 from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
 from mindinsight.server.formats.payloads.tensor_payloads import Recorded
-from mindinsight.server.http.bulkhead_routes import (
-    Accept,
-    Dims,
-    PayloadRoute,
-    Row,
-    payload_row,
-    payload_series,
-    stream,
-    table_of,
-)
+from mindinsight.server.http import bulkhead_routes
+from mindinsight.server.http.bulkhead_routes import Accept, Dims, PayloadRoute, Row
 from mindinsight.server.http.responses import answer, attachment, browser_array, steps_answer
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.series import ReferenceSeries
@@ -35,8 +27,8 @@ from mindinsight.server.store.tensor_source import opened_tensor
 router = APIRouter(route_class=PayloadRoute)
 
 Bins = Annotated[int, Query(ge=2, le=400)]
-Tensors = Annotated[ReferenceSeries, payload_series("tensor")]
-OneTensor = Annotated[ReferenceSeries, payload_row("tensor", "tensors")]
+Tensors = Annotated[ReferenceSeries, bulkhead_routes.payload_series("tensor")]
+OneTensor = Annotated[ReferenceSeries, bulkhead_routes.payload_row("tensor", "tensors")]
 
 _WINDOW: Final = 200  # rows and columns of a table in one response
 _BLOCK: Final = 1 << 20  # numbers of a slice read at once, 8 MB
@@ -70,7 +62,7 @@ def part(
     """Return a window of a slice, row by row, with statistics of the slice and of the whole tensor."""
     with opened_tensor(series, row) as tensor:
         index = dims or first_slice(tensor.values.shape)
-        table = table_of(tensor.values.shape, index)
+        table = bulkhead_routes.table_of(tensor.values.shape, index)
         window = _read(tensor, table, table.window(slice(top, top + _WINDOW), slice(left, left + _WINDOW)))
         whole = measure_values(tensor.values)
         sliced = (part for block in table.blocks(_BLOCK) for part in parts(_read(tensor, table, block)))
@@ -126,12 +118,12 @@ def download(
     """
     # the first chunk is read before responding, so that errors have a status
     with opened_tensor(series, row) as tensor:
-        table = table_of(tensor.values.shape, dims) if dims is not None else None
+        table = bulkhead_routes.table_of(tensor.values.shape, dims) if dims is not None else None
         rest = iter(_npy(tensor, table) if format == "npy" else _csv(tensor, table))
         first = next(rest, b"")
     name = re.sub(r"[^\w.-]+", "_", f"{tag}_{int(series.steps[row])}.{format}")
     media_type = "text/csv" if format == "csv" else "application/octet-stream"
-    return stream(_within(series, row, first, rest), attachment(name), media_type)
+    return bulkhead_routes.stream(_within(series, row, first, rest), attachment(name), media_type)
 
 
 def _within(series: ReferenceSeries, row: int, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

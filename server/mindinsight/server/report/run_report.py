@@ -199,7 +199,7 @@ def _alert(alert: RecordedAlert, t: Texts) -> dict[str, Any]:
         "label": t(f"alert.level.{content.level}"),
         "title": content.title or t("alert.untitled"),
         "text": content.text,
-        "where": f"{t('alert.step', step=alert.step)} · {alert.run.name} · {moment(alert.wall)}",
+        "where": " · ".join((t("alert.step", step=alert.step), alert.run.name, moment(alert.wall))),
     }
 
 
@@ -210,7 +210,11 @@ def _describe_non_finite(tag: str, series: ScalarSeries, t: Texts) -> str:
     if not len(rows):
         return ""
     first = int(rows[0])
-    facts = {"tag": tag, "value": number(float(line.values[first])), "step": int(line.steps[first])}
+    facts = {
+        "tag": tag,
+        "value": number(float(line.values[first])),
+        "step": int(line.steps[first]),
+    }
     return t("report.non_finite", n=len(rows), count=len(line.values), **facts)
 
 

@@ -16,15 +16,8 @@ from mindinsight.server.store import file_names
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
 from mindinsight.server.types import Kind
-from mindinsight.server.v1.v1_parameters import (
-    Page,
-    TrainId,
-    find_run,
-    integer,
-    loaded_run,
-    optional_text,
-    required_text,
-)
+from mindinsight.server.v1 import v1_parameters
+from mindinsight.server.v1.v1_parameters import Page, TrainId, find_run, loaded_run
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 NAMES: Final = ("image", "scalar", "graph", "optimized_graph", "histogram", "tensor", "loss_landscape")
@@ -86,8 +79,8 @@ _PROFILER_FILES: Final = {
 def train_jobs(
     service: CurrentService,
     page: Page,
-    rows: Annotated[int, integer("limit", 10, 1, _MOST_JOBS)],
-    train_id: Annotated[str | None, optional_text("train_id")],
+    rows: Annotated[int, v1_parameters.integer("limit", 10, 1, _MOST_JOBS)],
+    train_id: Annotated[str | None, v1_parameters.optional_text("train_id")],
 ) -> dict[str, Any]:
     """Return a page of the train jobs, the most recently updated first."""
     snapshot = service.store.snapshot()
@@ -107,7 +100,7 @@ def train_jobs(
 def plugins(
     service: CurrentService,
     run_id: TrainId,
-    manual_update: Annotated[str | None, optional_text("manual_update")],
+    manual_update: Annotated[str | None, v1_parameters.optional_text("manual_update")],
 ) -> dict[str, Any]:
     """Return the tags of each plugin of a job. `manual_update` loads the job next."""
     update = (manual_update or "false").lower()
@@ -121,7 +114,9 @@ def plugins(
 
 @router.get("/single-job")
 def single_job(
-    service: CurrentService, plugin: Annotated[str, required_text("plugin_name")], train_id: TrainId
+    service: CurrentService,
+    plugin: Annotated[str, v1_parameters.required_text("plugin_name")],
+    train_id: TrainId,
 ) -> dict[str, Any]:
     """Return the tags of one plugin of a job."""
     if plugin not in NAMES:

@@ -48,12 +48,11 @@ Images = Annotated[ReferenceSeries, Depends(image_series)]
 def metadata(series: Images, full: FullFlag = False) -> dict[str, Any]:
     """Return step, time, width and height of the images of one tag."""
     rows = row_sampling.line_rows(series, row_sampling.IMAGES, full).tolist()
-    return {"metadatas": [{**time_and_step(series, row), **_size(series.read(row))} for row in rows]}
-
-
-def _size(payload: bytes) -> dict[str, int]:
-    header = image(payload).header
-    return {"width": header.width, "height": header.height}
+    items = []
+    for row in rows:
+        header = image(series.read(row)).header
+        items.append({**time_and_step(series, row), "width": header.width, "height": header.height})
+    return {"metadatas": items}
 
 
 @router.get(

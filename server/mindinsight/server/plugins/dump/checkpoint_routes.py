@@ -65,7 +65,10 @@ def checkpoints(service: CurrentService) -> dict[str, Any]:
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
     found_files = (_checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH) for mount in mounts)
-    listed = [_file_json(*file) for file in islice(chain.from_iterable(found_files), _MAX_FILES)]
+    listed: list[dict[str, Any]] = []
+    for name, path in islice(chain.from_iterable(found_files), _MAX_FILES):
+        status = path.lstat()
+        listed.append({"id": name, "size": status.st_size, "modified": status.st_mtime})
     series = checkpoint_weights.find_series(file["id"] for file in listed)
     return {"checkpoints": listed, "series": [asdict(group) for group in series]}
 
@@ -158,11 +161,6 @@ def _checkpoint_files(
         for inner in folders_of(folder):
             if (inner_id := child(folder_id, inner.name)) not in dumps:
                 yield from _checkpoint_files(inner_id, inner, dumps, depth - 1)
-
-
-def _file_json(name: str, path: Path) -> dict[str, Any]:
-    status = path.lstat()
-    return {"id": name, "size": status.st_size, "modified": status.st_mtime}
 
 
 def _statistics_json(measured: checkpoint_weights.WeightStatistics) -> dict[str, Any]:

@@ -11,13 +11,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
-from mindinsight.server.debug.compare.comparison_export import (
-    fields,
-    has_xlsx,
-    write_csv,
-    write_msprobe_csv,
-    write_msprobe_xlsx,
-)
+from mindinsight.server.debug.compare import comparison_export
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
@@ -141,9 +135,9 @@ def report(service: CurrentService, number: int, msprobe: bool = False) -> Respo
     sink = io.StringIO()
     compared: list[Row] = list(COMPARISON.find(service, number).items)
     if msprobe:
-        write_msprobe_csv(compared, sink)
+        comparison_export.write_msprobe_csv(compared, sink)
     else:
-        write_csv(compared, sink)
+        comparison_export.write_csv(compared, sink)
     headers = {"Content-Disposition": "attachment; filename=comparison.csv"}
     content = sink.getvalue().encode("utf-8", "backslashreplace")  # names may not be valid Unicode
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
@@ -152,11 +146,11 @@ def report(service: CurrentService, number: int, msprobe: bool = False) -> Respo
 @router.get("/compare/{number}/xlsx", response_class=Response)
 def workbook(service: CurrentService, number: int) -> Response:
     """Return a comparison as an Excel workbook with msprobe's columns: all rows so far."""
-    if not has_xlsx():
+    if not comparison_export.has_xlsx():
         text = "Excel files need a package on the server: pip install 'mindinsight[excel]'."
         raise ApiError(503, "no_excel", text)
     sink = io.BytesIO()
-    write_msprobe_xlsx(list(COMPARISON.find(service, number).items), sink)
+    comparison_export.write_msprobe_xlsx(list(COMPARISON.find(service, number).items), sink)
     headers = {"Content-Disposition": "attachment; filename=comparison.xlsx"}
     return Response(sink.getvalue(), media_type=_XLSX, headers=headers)
 
@@ -189,7 +183,9 @@ def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
 def _worst_first(rows: list[Row], sort: str) -> list[Row]:
     """Sort rows by a measure, worst first. Rows without it come last."""
     larger_is_better = sort in ("cosine", "one_thousandth")
-    measured = [(value, i) for i, row in enumerate(rows) if (value := fields(row)[sort]) is not None]
+    measured = [
+        (value, i) for i, row in enumerate(rows) if (value := comparison_export.fields(row)[sort]) is not None
+    ]
     with_value = {i for _, i in measured}
     ordered = sorted(measured, key=lambda pair: pair[0] if larger_is_better else -pair[0])
     return [rows[i] for _, i in ordered] + [row for i, row in enumerate(rows) if i not in with_value]
@@ -206,7 +202,7 @@ def _row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
     tensors = {"target_tensor": _tensor_json(pair.target), "reference_tensor": _tensor_json(pair.reference)}
     damage = damage_json(row.compared.damage)
     verdict = {"codes": row.codes, "state": state(row, tolerance), "damage": damage}
-    return {**non_finite_as_text(fields(row, tolerance)), **tensors, **verdict}
+    return {**non_finite_as_text(comparison_export.fields(row, tolerance)), **tensors, **verdict}
 
 
 def _tensor_json(entry: TensorEntry | None) -> dict[str, Any] | None:

@@ -14,17 +14,8 @@ from starlette.responses import Response
 from mindinsight.server.curves.smoothing import SmoothingKind
 from mindinsight.server.http.responses import answer, encoded, encoded_answers, encoded_response
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.scalar.chart_columns import (
-    MOST_PIXELS,
-    MOST_RUNS,
-    MOST_TAGS,
-    PIXELS,
-    CurveQuery,
-    View,
-    missing_rows,
-    newest_rows,
-    series_answer,
-)
+from mindinsight.server.plugins.scalar import chart_columns
+from mindinsight.server.plugins.scalar.chart_columns import CurveQuery, View
 from mindinsight.server.store.run import Snapshot
 
 MOST_TAILS = 1000  # series of one request, about 20 microseconds each
@@ -42,15 +33,26 @@ class Curves(Smoothed):
     """Query of curves: tag, runs, width, range and axis."""
 
     tag: str = Field(description="the tag as recorded")
-    run: list[str] = Field(description="run ids, in the order of the response", max_length=MOST_RUNS)
-    px: int = Field(PIXELS, ge=0, le=MOST_PIXELS, description="width of the chart; 0 for every point")
+    run: list[str] = Field(
+        description="run ids, in the order of the response", max_length=chart_columns.MOST_RUNS
+    )
+    px: int = Field(
+        chart_columns.PIXELS,
+        ge=0,
+        le=chart_columns.MOST_PIXELS,
+        description="width of the chart; 0 for every point",
+    )
     x: str = Field("step", description="step, relative, wall or tag:<another scalar>")
     low: float | None = Field(None, description="lower end of x")
     high: float | None = Field(None, description="upper end of x")
     log_x: bool = False
     overwritten: bool = Field(False, description="with the intervals that a restart overwrote")
-    fold: list[str] = Field([], description="jobs whose ranks come as one median", max_length=MOST_RUNS)
-    also: list[str] = Field([], description="additional tags, each with a response", max_length=MOST_TAGS)
+    fold: list[str] = Field(
+        [], description="jobs whose ranks come as one median", max_length=chart_columns.MOST_RUNS
+    )
+    also: list[str] = Field(
+        [], description="additional tags, each with a response", max_length=chart_columns.MOST_TAGS
+    )
 
     def view(self) -> View:
         """Return the view that the parameters describe."""
@@ -69,9 +71,9 @@ class Known(BaseModel):
         """Return the points recorded after `since`."""
         run = snapshot.runs.get(self.run)
         if run is None:
-            return missing_rows(self.run)
+            return chart_columns.missing_rows(self.run)
         view = View(0, weight=smoothing.smooth, kind=smoothing.kind, least=smoothing.least)
-        return newest_rows(run, self.tag, self.since, self.generation, view)
+        return chart_columns.newest_rows(run, self.tag, self.since, self.generation, view)
 
 
 class Tail(Known, Smoothed):
@@ -94,7 +96,7 @@ async def series(state: State, headers: Headers, query: Curves) -> Response:
     columns each answer is an array of bytes that holds such a response.
     """
     wanted = CurveQuery(query.tag, tuple(query.run), query.view(), query.overwritten, frozenset(query.fold))
-    return await series_answer(state.service, wanted, headers.get("accept", ""), query.also)
+    return await chart_columns.series_answer(state.service, wanted, headers.get("accept", ""), query.also)
 
 
 async def tail(state: State, headers: Headers, query: Tail) -> Response:

@@ -93,7 +93,8 @@ async def ranks(
     members = [run.rank for run in snapshot.runs.values() if run.job == job]
 
     def made() -> Response:
-        grid, judgement = _cells(lines, px), judge([(line.steps, line.values) for _, line in lines])
+        curves = [(line.steps, line.values) for _, line in lines]
+        grid, judgement = cells(curves, px), judge(curves)
         ranks = [run.rank for run, _ in lines]
         claims = judgement.claims(ranks, members)
         return answer(
@@ -132,10 +133,6 @@ def _narrow(values: Doubles) -> Floats:
     """Convert values to float32 if they fit, because a picture needs no more precision."""
     fits = np.abs(values).max(initial=0.0, where=np.isfinite(values)) <= np.finfo(np.float32).max
     return values.astype(np.float32) if fits else values
-
-
-def _cells(lines: list[tuple[Run, Line]], columns: int) -> Cells:
-    return cells([(line.steps, line.values) for _, line in lines], columns)
 
 
 def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:

@@ -6,7 +6,6 @@ from importlib.metadata import version
 from typing import Annotated, Any, Final
 
 from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.scopes.scope_tree import ROOT
@@ -17,13 +16,7 @@ from mindinsight.server.plugins.dump.dump_requests import cache_of
 from mindinsight.server.store.mounts import disk_path
 from mindinsight.server.v1.debugger import debugger_json, debugger_session, session_lookup
 from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Event, Session, display_name
-from mindinsight.server.v1.debugger.session_lookup import (
-    CurrentSession,
-    JsonBody,
-    graph_of,
-    known_rank,
-    node_index,
-)
+from mindinsight.server.v1.debugger.session_lookup import CurrentSession, JsonBody, graph_of, known_rank
 from mindinsight.server.v1.v1_parameters import Page, integer, optional_text, to_integer
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
@@ -151,7 +144,7 @@ def _continue(session: Session, body: dict[str, Any]) -> dict[str, Any]:
         if name := body.get("name"):
             graph_name = body.get("graph_name")
             graph = graph_of(session, known_rank(session, body.get("rank_id", 0)), graph_name)
-            node_index(graph, name, graph_name)
+            session_lookup.node_index(graph, name, graph_name)
     else:
         steps = _integer(body.get("steps", 1))
         if steps != -1 and not 1 <= steps <= _MOST_STEPS:
@@ -271,7 +264,7 @@ def _node(session: Session, params: dict[str, Any]) -> dict[str, Any]:
     graph_name, name = params.get("graph_name"), params.get("name")
     graph = graph_of(session, rank, graph_name)
     watched = watch_of(session, rank, graph, params.get("watch_point_id"))
-    index = node_index(graph, name, graph_name) if name else ROOT
+    index = session_lookup.node_index(graph, name, graph_name) if name else ROOT
     if params.get("single_node") and name:
         levels = debugger_json.levels_json(graph, index, watched)
         return {"graph": {**graph_json(session, rank, []), **levels}}
@@ -360,12 +353,9 @@ def search_nodes(
         classes = debugger_json.classes_of(session, rank)
         operators = {i: o for i, o in operators.items() if category in classes.get(o.name, ())}
     if word:
-        operators = {i: o for i, o in operators.items() if _stack_contains(o, word.lower())}
+        words = {i: map(_frame_text, o.stack) for i, o in operators.items()}
+        operators = {i: o for i, o in operators.items() if any(word.lower() in text for text in words[i])}
     return list(operators) if category or word else indices
-
-
-def _stack_contains(operator: Operator, word: str) -> bool:
-    return any(word in _frame_text(frame) for frame in operator.stack)
 
 
 def _frame_text(frame: Frame) -> str:

@@ -11,12 +11,7 @@ from mindinsight.server.debug.watchpoints import Hit, common_faults
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.v1.debugger import debugger_json, debugger_session, session_lookup
-from mindinsight.server.v1.debugger.debugger_session import (
-    DumpGraph,
-    Session,
-    SessionWatchpoint,
-    display_name,
-)
+from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, SessionWatchpoint
 from mindinsight.server.v1.debugger.session_lookup import CurrentSession, JsonBody, graph_of, known_rank
 from mindinsight.server.v1.debugger.session_routes import search_nodes
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
@@ -205,7 +200,11 @@ def _key(hit: Hit) -> tuple[str, str]:
 
 def _is_requested(hit: Hit, group: dict[str, Any]) -> bool:
     graph, watchpoint = group.get("graph_id"), group.get("watchpoint_id")
-    return graph in (None, "", display_name(hit.entry.graph)) and watchpoint in (None, 0, hit.watchpoint.id)
+    return graph in (None, "", debugger_session.display_name(hit.entry.graph)) and watchpoint in (
+        None,
+        0,
+        hit.watchpoint.id,
+    )
 
 
 def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
@@ -224,7 +223,7 @@ def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
 
 
 def _node(session: Session, hit: Hit) -> dict[str, Any]:
-    graph_name = display_name(hit.entry.graph)
+    graph_name = debugger_session.display_name(hit.entry.graph)
     graph = session.graph(hit.entry.rank, hit.entry.graph)
     index = graph.find(hit.entry.operator) if graph else None
     name = graph.tree.paths[index] if graph and index is not None else hit.entry.operator
