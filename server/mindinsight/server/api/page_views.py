@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
@@ -17,11 +17,8 @@ from mindinsight.server.workspace import saved_views
 from mindinsight.server.workspace.json_store import Full, Taken, storing
 from mindinsight.server.workspace.saved_views import View
 
-router = APIRouter(
-    prefix="/v2/views",
-    tags=["views"],
-    responses={409: response("The name is taken, or there are too many views.", ErrorBody)},
-)
+_CONFLICT: Final = response("The name is taken, or there are too many views.", ErrorBody)
+router = APIRouter(prefix="/v2/views", tags=["views"], responses={409: _CONFLICT})
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=saved_views.MAX_NAME)]
 
 

@@ -16,7 +16,7 @@ from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import markdown_tree
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
-from mindinsight.server.http.openapi import ErrorBody, response
+from mindinsight.server.http.openapi import ErrorBody, Responses, response
 from mindinsight.server.http.responses import attachment
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.dump_requests import cache_of
@@ -27,34 +27,23 @@ from mindinsight.server.workspace.json_store import Full, storing
 from mindinsight.server.workspace.report_documents import Block, Report
 from mindinsight.server.workspace.saved_views import MAX_QUERY, QUERY, VIEW
 
-router = APIRouter(
-    prefix="/v2/reports",
-    tags=["reports"],
-    responses={
-        409: response("Another user changed the text, or there are too many reports or blocks.", ErrorBody)
-    },
-)
-Title = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=report_documents.MAX_TITLE)
-]
+_CONFLICT: Final = "Another user changed the text, or there are too many reports or blocks."
+_RESPONSES: Final[Responses] = {409: response(_CONFLICT, ErrorBody)}
+router = APIRouter(prefix="/v2/reports", tags=["reports"], responses=_RESPONSES)
+_TITLE: Final = report_documents.MAX_TITLE
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_TITLE)]
 Text = Annotated[str, StringConstraints(max_length=report_documents.MAX_TEXT)]
 Anchor = Annotated[str, Field(max_length=40, description='id of a block, "" for the top or "end"')]
 Frozen = Annotated[str, Field(description="JSON: the tree of elements and the figures of the card")]
 _REPORTS, _BLOCKS = report_documents.MAX_REPORTS, report_documents.MAX_BLOCKS
 PAGE: Final = "reports"  # cannot be pinned, because a report could contain itself
 _UNKNOWN: Final = ApiError(404, "unknown_written_report", "There is no such report, or no such block in it.")
+_STALE: Final = "Another user has changed this text. Load it again."
+_FULL: Final = f"There are {_REPORTS} reports, or {_BLOCKS} blocks in this one."
 _ERRORS: Final[dict[type[Exception], ApiError]] = {
     KeyError: _UNKNOWN,
-    report_documents.Stale: ApiError(
-        409, "block_changed", "Another user has changed this text. Load it again."
-    ),
-    Full: ApiError(
-        409,
-        "many_reports",
-        f"There are {_REPORTS} reports, or {_BLOCKS} blocks in this one.",
-        reports=_REPORTS,
-        blocks=_BLOCKS,
-    ),
+    report_documents.Stale: ApiError(409, "block_changed", _STALE),
+    Full: ApiError(409, "many_reports", _FULL, reports=_REPORTS, blocks=_BLOCKS),
 }
 
 

@@ -158,7 +158,7 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
     }
 
 
-MOST_RUNS: Final = 1000
+MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default
 
 
 class RunsQuery(BaseModel):

@@ -29,7 +29,7 @@ def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = 
 
 
 def _text(label: str, points: Line | Recorded, rows: slice) -> str:
-    marks = (f",{int(lost)}" for lost in points.overwritten[rows]) if isinstance(points, Recorded) else None
+    marks = (f",{int(old)}" for old in points.overwritten[rows]) if isinstance(points, Recorded) else None
     numbers = zip(
         points.steps[rows].tolist(),
         points.walls[rows].tolist(),

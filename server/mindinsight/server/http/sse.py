@@ -21,7 +21,7 @@ from mindinsight.server.store.store import Changes, Store
 HEARTBEAT = 15.0  # seconds between comments on a quiet stream, because proxies close idle ones
 PATIENCE = 30.0  # seconds a client may take to accept one event
 GAP = 0.1  # seconds between two events of one stream, so that bursts of changes become one event
-MAX_STREAMS = 512
+MAX_STREAMS = 512  # open pages, each with a descriptor and pending changes in memory
 STREAM_SHARE = 2  # connections per stream: the other half is for requests
 RETRY_AFTER = 10  # seconds after which a rejected page tries again
 

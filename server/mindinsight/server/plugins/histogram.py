@@ -18,6 +18,7 @@ from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import Ints
 
 router = APIRouter(route_class=PayloadRoute)
+Runs = Annotated[list[str], Query(max_length=100)]
 
 
 _NON_FINITE: Final = ("nan", "positive_infinity", "negative_infinity")
@@ -74,7 +75,7 @@ def over_steps(
 @router.get("/at")
 def at_step(
     service: CurrentService,
-    run: Annotated[list[str], Query(max_length=100)],
+    run: Runs,
     tag: str,
     step: int,
     accept: Accept = "",
@@ -95,9 +96,7 @@ def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
         "run": run.id,
         "step": int(series.steps[row]),
         "wall": float(series.walls[row]),
-        "left": decoded.left,
-        "width": decoded.width,
-        "counts": decoded.counts,
+        **{name: getattr(decoded, name) for name in ("left", "width", "counts")},
         **{name: int(getattr(decoded, name)[0]) for name in ("count", *_NON_FINITE)},
         **_extremes(decoded),
     }

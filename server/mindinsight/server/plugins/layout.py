@@ -63,9 +63,7 @@ def _chart(chart: Chart, runs: Iterable[Run]) -> dict[str, Any]:
     tags, rejected = _matching(chart.tags, holders)
     tags += [tag for margin in chart.margins for tag in margin if tag in holders and tag not in tags]
     return {
-        "title": chart.title,
-        "tags": chart.tags,
-        "margins": chart.margins,
+        **{name: getattr(chart, name) for name in ("title", "tags", "margins")},
         "lines": [{"tag": tag, "runs": holders[tag]} for tag in tags[:_MOST_LINES]],
         "more": max(0, len(tags) - _MOST_LINES),
         "rejected": rejected,

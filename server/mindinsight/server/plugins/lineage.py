@@ -48,11 +48,8 @@ def table(
     if objective is not None and objective not in keys:
         raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
     columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
-    return {
-        "columns": columns,
-        "rows": [{"run": run_id, "values": exact_as_text(row)} for run_id, row in rows.items()],
-        "objective": objective,
-    }
+    values = [{"run": run_id, "values": exact_as_text(row)} for run_id, row in rows.items()]
+    return {"columns": columns, "rows": values, "objective": objective}
 
 
 @forests.get("/importance")

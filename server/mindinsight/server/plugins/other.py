@@ -51,14 +51,9 @@ def _embeddings(folder: Path) -> Iterator[dict[str, Any]]:
     except (OSError, UnreadableError):  # most runs have no such file
         return
     for embedding in embeddings(text):
-        yield {
-            "plugin": "projector",
-            "tag": embedding.tag,
-            "count": 1,
-            "first_step": embedding.step,
-            "last_step": embedding.step,
-            "size": _size(folder, embedding),
-        }
+        steps = {"first_step": embedding.step, "last_step": embedding.step}
+        size = _size(folder, embedding)
+        yield {"plugin": "projector", "tag": embedding.tag, "count": 1, **steps, "size": size}
 
 
 def _size(folder: Path, embedding: Embedding) -> int | None:

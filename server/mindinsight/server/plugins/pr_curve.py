@@ -16,6 +16,7 @@ from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ReferenceSeries
 
 router = APIRouter(route_class=PayloadRoute)
+Runs = Annotated[list[str], Query(max_length=100)]
 
 Curves = Annotated[ReferenceSeries, payload_series("pr_curve")]
 
@@ -37,7 +38,7 @@ def steps(run: str, series: Curves, accept: Accept = "") -> Response:
 @router.get("/at")
 def at_step(
     service: CurrentService,
-    run: Annotated[list[str], Query(max_length=100)],
+    run: Runs,
     tag: str,
     step: int,
     accept: Accept = "",
@@ -74,13 +75,9 @@ def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
     except UnreadableError as error:
         return {**facts, "problem": error.reason}
     average = curve.average_precision
-    return {
-        **facts,
-        "average_precision": average if np.isfinite(average) else None,
-        "drawn": curve.drawn,
-        "threshold": curve.thresholds,
-        **dict(zip(ROWS, curve.rows, strict=True)),
-    }
+    known = average if np.isfinite(average) else None
+    columns = {"threshold": curve.thresholds, **dict(zip(ROWS, curve.rows, strict=True))}
+    return {**facts, "average_precision": known, "drawn": curve.drawn, **columns}
 
 
 def _area(payload: bytes) -> float:

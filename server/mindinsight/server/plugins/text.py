@@ -22,9 +22,9 @@ Texts = Annotated[ReferenceSeries, payload_series("text")]
 OneText = Annotated[ReferenceSeries, payload_row("text", "texts")]
 
 _MOST_SEARCHED: Final = 64 << 20  # bytes of the newest texts that one search reads
-_MOST_HITS: Final = 200
+_MOST_HITS: Final = 200  # shown at once; a longer search text has fewer
 _AROUND: Final = 60  # characters shown on each side of a hit
-_MOST_COMPARED: Final = 2000  # lines of each of two texts
+_MOST_COMPARED: Final = 2000  # lines of each of two texts; difflib takes time with the square of it
 
 
 @router.get("/steps")

@@ -51,6 +51,7 @@ class Running:
 
     @property
     def alive(self) -> bool:
+        """Return True if the process of this record is still running."""
         return birth(self.pid) == self.born != ""
 
 
@@ -70,6 +71,7 @@ def find(port: int) -> Running | None:
 
 
 def all_running() -> Iterator[Running]:
+    """Yield the records of all servers that this user started on this machine, alive or not."""
     for path in sorted(folder().glob(f"{platform.node()}-*.json")):
         if running := _read(path):
             yield running
@@ -101,6 +103,7 @@ def remember(settings: Settings, log: Path) -> None:
 
 
 def forget(port: int) -> None:
+    """Remove the record of the server on a port, if there is one."""
     with contextlib.suppress(OSError):
         _file(port).unlink()
 

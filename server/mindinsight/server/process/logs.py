@@ -24,6 +24,7 @@ REPEATS = 5  # enough to see a pattern
 
 
 def file_of(settings: Settings) -> Path:
+    """Return the path of the log file, in `GLOG_log_dir` or below the workspace."""
     folder = os.environ.get("GLOG_log_dir")  # noqa: SIM112
     return (Path(folder) if folder else settings.log_dir) / f"mindinsight.{settings.port}.log"
 
@@ -83,19 +84,19 @@ class Repeated(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[tuple[str, int], tuple[float, int]] = {}  # start of the minute and count by place
+        self._counts: dict[tuple[str, int], tuple[float, int]] = {}  # start of the minute and count by place
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
         origin = (record.pathname, record.lineno)
         now = time.monotonic()
-        start, count = self._said.get(origin, (now, 0))
+        start, count = self._counts.get(origin, (now, 0))
         if now - start >= REPEAT_SECONDS:
             if count > REPEATS:
                 record.msg = f"{record.msg} ({count - REPEATS} more from here were not written)"
             start, count = now, 0
-        self._said[origin] = (start, count + 1)
+        self._counts[origin] = (start, count + 1)
         return count < REPEATS
 
 

@@ -33,7 +33,7 @@ _TURN: Final = 0.001
 _STACK: Final = 2 << 20  # bytes of addresses for each of some 70 threads: a quarter of Linux's usual 8 MiB
 _ARENAS: Final = 2  # of glibc: the first, and one that threads share; 8 for each core are usual
 _ARENA: Final = 64 << 20  # bytes of addresses that the shared arena reserves
-LEAVE_SECONDS: Final = 0.3  # that the end of a server waits for threads at work: a stop takes 2 s at most
+LEAVE_SECONDS: Final = 0.3  # wait for busy threads at exit; a stop takes 2 s at most
 KEEP_ALIVE: Final = 10  # seconds that a connection is kept without a request: five times the pages' interval
 # Connections accepted in one turn of the event loop. With hundreds each turn takes a second under a load of
 # clients that leave, and every answer takes several turns.
@@ -86,7 +86,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         backlog=_ACCEPTED,
         access_log=False,  # addresses may hold a token
         server_header=False,
-        proxy_headers=False,  # nothing depends on who asks; the prefix is read in security
+        proxy_headers=False,  # no response depends on the client; security reads the prefix
         timeout_graceful_shutdown=1,
         timeout_keep_alive=KEEP_ALIVE,
     )
@@ -102,7 +102,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     try:
         server.run(sockets=[sock])
     except (KeyboardInterrupt, SystemExit):
-        pass  # the signal that ended it, raised once more by uvicorn when all is closed
+        pass  # uvicorn raises the signal again after closing everything
     finally:
         daemon.forget(settings.port)
         sock.close()
@@ -149,6 +149,7 @@ def _quit(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
+    """Serve with the settings on standard input and return the exit code, 1 if the server cannot start."""
     try:
         return run(Settings.from_json(sys.stdin.read()), ready=logs.leave_screen)
     except BadSettings as error:

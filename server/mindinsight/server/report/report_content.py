@@ -25,7 +25,7 @@ from mindinsight.server.texts import message
 from mindinsight.server.types import Doubles
 
 WIDTH: Final = 320  # pixels of a curve
-HEIGHT: Final = 120
+HEIGHT: Final = 120  # pixels
 BEFORE: Final = 100  # points drawn before the step of the fault
 AFTER: Final = 20  # points drawn after it
 

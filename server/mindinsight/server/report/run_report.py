@@ -210,11 +210,7 @@ def _describe_non_finite(tag: str, series: ScalarSeries, t: Texts) -> str:
     if not len(rows):
         return ""
     first = int(rows[0])
-    facts = {
-        "tag": tag,
-        "value": number(float(line.values[first])),
-        "step": int(line.steps[first]),
-    }
+    facts = {"tag": tag, "value": number(float(line.values[first])), "step": int(line.steps[first])}
     return t("report.non_finite", n=len(rows), count=len(line.values), **facts)
 
 

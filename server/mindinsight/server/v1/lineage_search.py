@@ -38,7 +38,7 @@ _OF_TEXTS: Final = ("eq", *_LISTS)
 _KEYS: Final = ("limit", "offset", "sorted_name", "sorted_type", "lineage_type")
 _MOST_ROWS: Final = 100  # of a page, as in MindInsight
 _MOST_PAGES: Final = 100_000  # as in MindInsight
-_LARGEST_COUNT: Final = 2**63 - 1
+_LARGEST_COUNT: Final = 2**63 - 1  # the largest int64
 _BOTH: Final = frozenset(("model", "dataset"))  # halves of a row
 _MOST_CONDITIONS: Final = 1000  # each is evaluated for every row
 

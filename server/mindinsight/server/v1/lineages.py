@@ -119,7 +119,7 @@ def _type_name(types: set[str]) -> str:
 
 Numbers: TypeAlias = list[float | int | None]
 
-NOT_NUMBERS: Final = 1
+NOT_NUMBERS: Final = 1  # reason codes of MindInsight, here and below
 TOO_FEW_ROWS: Final = 2
 NOT_COMPUTABLE: Final = 3
 _BUCKETS: Final = 5  # of a target's distribution

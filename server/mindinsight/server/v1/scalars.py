@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Header
@@ -116,12 +117,9 @@ async def scalars(
 ) -> Response:
     """Return the points of all existing pairs of job and tag, in the order of the parameters."""
     runs = service.store.snapshot().runs
-    pairs = [
-        Pair(run_id, name, series)
-        for run_id in train_id or ()
-        for name in tag or ()
-        if run_id in runs and (series := scalar_of(runs[run_id], name)) is not None
-    ]
+    requested = product((run_id for run_id in train_id or () if run_id in runs), tag or ())
+    found_series = ((run_id, name, scalar_of(runs[run_id], name)) for run_id, name in requested)
+    pairs = [Pair(run_id, name, series) for run_id, name, series in found_series if series is not None]
     if full:
         return await run_in_threadpool(lambda: json_response(scalar_items(pairs, full)))
     return await _sampled(service, "scalars", pairs, lambda: scalar_items(pairs, full), accept_encoding)

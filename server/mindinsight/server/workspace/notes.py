@@ -12,7 +12,7 @@ from mindinsight.server.store.run import Watched
 from mindinsight.server.workspace.json_store import JsonStore
 
 MAX_NOTE = 20_000  # characters
-MAX_LABELS = 50
+MAX_LABELS = 50  # of a run; all notes are in one file, which each change writes again
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,11 @@ class MultiBaseNotes:
 
     def all(self) -> Mapping[str, Note]:
         """Return the notes by run, with the name of its directory."""
-        return newest_pin_only(
-            {
-                f"{BASE}{base.name}/{run.removeprefix(BASE)}".rstrip("/"): note
-                for base in self._bases()
-                for run, note in self._of(base).all().items()
-            }
-        )
+        every: dict[str, Note] = {}
+        for base in self._bases():
+            for run, note in self._of(base).all().items():
+                every[f"{BASE}{base.name}/{run.removeprefix(BASE)}".rstrip("/")] = note
+        return newest_pin_only(every)
 
     def change(self, run: str, **fields: Any) -> Note:
         """Set the given fields of one run's note and store it, like `Notes.change`."""

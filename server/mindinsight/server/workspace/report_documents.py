@@ -61,7 +61,7 @@ class FrozenCards:
         return self._folder / report / f"{name}.json"
 
 
-MAX_REPORTS: Final = 200
+MAX_REPORTS: Final = 200  # all are in one file, which each change writes again
 MAX_BLOCKS: Final = 200  # of a report
 MAX_TITLE: Final = 200  # characters
 MAX_TEXT: Final = 100_000  # characters of a block
@@ -235,11 +235,8 @@ def _report(content: dict[str, Any]) -> Report | None:
 
 def _parsed_block(content: dict[str, Any]) -> Block | None:
     defaults = Block()
-    good = {
-        field.name: content[field.name]
-        for field in fields(Block)
-        if type(content.get(field.name)) is type(getattr(defaults, field.name))
-    }
+    names = [field.name for field in fields(Block)]
+    good = {name: content[name] for name in names if type(content.get(name)) is type(getattr(defaults, name))}
     block = Block(**good)
     page = not block.view or (re.fullmatch(VIEW, block.view) and re.fullmatch(QUERY, block.query))
     return block if page and _ID.fullmatch(block.id) else None

@@ -11,7 +11,7 @@ from mindinsight.server.workspace.json_store import JsonStore, Taken
 
 MAX_NAME = 100  # characters
 MAX_QUERY = 16_000  # characters, for a selection among 999 runs
-MAX_VIEWS = 200
+MAX_VIEWS = 200  # all are in one file, which each change writes again
 VIEW = r"^[a-z]{1,30}$"
 QUERY = r"^[^\s#]*$"
 

@@ -43,13 +43,8 @@ def run(options: argparse.Namespace) -> int:
     dump = dump_selection.open_single_dump(options.path)
     entries, damage = dump_selection.select_tensors(dump, options)
     with dump_selection.worker_pool(options.executor, options.path) as executor:
-        results = list(
-            terminal.progress(
-                measure_all(entries, executor, dump_selection.statistics_cache()),
-                len(entries),
-                "tensors measured",
-            )
-        )
+        measured = measure_all(entries, executor, dump_selection.statistics_cache())
+        results = list(terminal.progress(measured, len(entries), "tensors measured"))
     damage += [result.damage for result in results if result.damage is not None]
     unknown = [result for result in results if finiteness(result) == "unknown"]
     undecided = sum(result.damage is None for result in unknown)

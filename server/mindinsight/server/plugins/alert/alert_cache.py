@@ -61,6 +61,7 @@ class Source:
 
     @property
     def runs(self) -> tuple[str, ...]:
+        """Return the run, and for two ranks that differ also the other run."""
         return (self.run, self.other) if self.other else (self.run,)
 
 

@@ -100,11 +100,8 @@ def node(
     graph_node = int(tree.nodes[index])
     stacks = stacks_of(source_lines(tree.graph, graph_node)) if graph_node >= 0 else ()
     costs = service.parts.of(TreeCache).drawings(tree).costs
-    return {
-        **node_json.describe_node(tree, index),
-        **node_json.costs_json(costs, index),
-        "stacks": [[asdict(frame) for frame in stack] for stack in stacks],
-    }
+    rows = [[asdict(frame) for frame in stack] for stack in stacks]
+    return {**node_json.describe_node(tree, index), **node_json.costs_json(costs, index), "stacks": rows}
 
 
 @router.get("/flow")

@@ -312,8 +312,8 @@ def _non_finite(lines: Sequence[Line]) -> list[Any]:
 
 
 PIXELS: Final = 600  # default width of a chart
-MOST_PIXELS: Final = 4000
-MOST_RUNS: Final = 1000
+MOST_PIXELS: Final = 4000  # a 4K screen has 3,840
+MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default
 MOST_TAGS: Final = 16  # in addition to the first
 _AT_ONCE: Final = 500_000  # points, some milliseconds; more are drawn in a thread, so that none waits
 _SMOOTHING: Final = 10  # factor by which smoothing a point takes longer

@@ -140,11 +140,8 @@ def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
     proto = GraphProto(name="dump")
     ids = _ids(inner, outer)
     for operator in inner:
-        node = proto.node.add(
-            name=ids[operator.graph, operator.name],
-            op_type=operator.type or "Operator",
-            full_name=_path(operator, scope_by_graph),
-        )
+        name, path = ids[operator.graph, operator.name], _path(operator, scope_by_graph)
+        node = proto.node.add(name=name, op_type=operator.type or "Operator", full_name=path)
         for source in operator.sources:
             node.input.add(name=ids.get((operator.graph, source), ""))
     for operator in outer:

@@ -200,11 +200,9 @@ def _key(hit: Hit) -> tuple[str, str]:
 
 def _is_requested(hit: Hit, group: dict[str, Any]) -> bool:
     graph, watchpoint = group.get("graph_id"), group.get("watchpoint_id")
-    return graph in (None, "", debugger_session.display_name(hit.entry.graph)) and watchpoint in (
-        None,
-        0,
-        hit.watchpoint.id,
-    )
+    if watchpoint not in (None, 0, hit.watchpoint.id):
+        return False
+    return graph in (None, "", debugger_session.display_name(hit.entry.graph))
 
 
 def _nodes(hits: Sequence[Hit], session: Session) -> list[dict[str, Any]]:
@@ -234,11 +232,8 @@ def _node(session: Session, hit: Hit) -> dict[str, Any]:
 def _watchpoint_of_hit(session: Session, hit: Hit) -> dict[str, Any]:
     watchpoint = session.watchpoints[hit.watchpoint.id]
     errors = [(code, key) for bit, code, key in _ERRORS if hit.verdict.error & bit]
-    return {
-        **debugger_json.watchpoint_json(watchpoint, hit.verdict.findings),
-        "error_code": sum(code for code, _ in errors),
-        "error_list": [key for _, key in errors],
-    }
+    codes = {"error_code": sum(code for code, _ in errors), "error_list": [key for _, key in errors]}
+    return {**debugger_json.watchpoint_json(watchpoint, hit.verdict.findings), **codes}
 
 
 def _focused_page(nodes: Sequence[dict[str, Any]], focus: object, limit: int, page: int) -> int:
