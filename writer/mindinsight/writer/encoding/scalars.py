@@ -69,7 +69,8 @@ def scalar(tag: str, number: float) -> bytes:
     float32 cannot represent.
     """
     if math.isfinite(number) and (abs(number) > LARGEST or 0 < abs(number) < SMALLEST):
-        narrow = _narrow(number)
+        with np.errstate(over="ignore"):
+            narrow = float(np.float32(number))
         exact = wire.double(EXACT_SCALAR, number) if narrow != number else b""
         return value_tag(tag) + wire.single(_FIELD, narrow) + exact
     return value_tag(tag) + wire.single(_FIELD, number)
@@ -98,11 +99,6 @@ def layout(tags: tuple[str, ...], width: int) -> Layout:
     first = len(record) - FOOTER_SIZE - int(ends[-1])
     value_at = (first + ends[:, None] - 4 + np.arange(4)).reshape(-1)
     return Layout(np.frombuffer(record, np.uint8), value_at)
-
-
-def _narrow(number: float) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.float32(number))
 
 
 def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> list[bytes]:
@@ -163,16 +159,30 @@ def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
 
 
 def _encode_items(job: Job, failed: Failed) -> bytes:
-    step, wall, pairs, items, _ = job
     if events.is_message(job):
         return encode_record(events.message_event(job))
-    encoded = [scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
+    return encode_step(job, failed, scalar, events.value, summary_event)
+
+
+def encode_step(
+    job: Job,
+    failed: Failed,
+    encode_scalar: Callable[[str, float], bytes],
+    encode_item: Callable[[Item], bytes],
+    encode_event: Callable[[int, float, Sequence[bytes]], bytes],
+) -> bytes:
+    """Return the framed record of a step in one of the formats, empty if no value could be encoded.
+
+    ``failed`` receives each item that could not be encoded, and all items of an event that is too large.
+    """
+    step, wall, pairs, items, _ = job
+    encoded = [encode_scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
     for item in items:
         try:
-            encoded.append(events.value(item))
+            encoded.append(encode_item(item))
         except Exception as error:  # noqa: BLE001, RUF100 - one value must not take the others with it
             failed(error, item, step)
-    event = events.summary_event(step, wall, encoded) if encoded else b""
+    event = encode_event(step, wall, encoded) if encoded else b""
     if len(event) > LARGEST_EVENT:
         for item in items:
             failed(ValueError(f"the step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)
