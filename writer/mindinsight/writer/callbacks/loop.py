@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -57,57 +57,20 @@ class CallbackList(Callback):
     def __exit__(self, *exception: Any) -> None:
         self._entered.__exit__(*exception)
 
-    def on_train_begin(self, run_context: RunContext) -> None:
-        """Call ``on_train_begin`` of every callback in order."""
-        self._call("on_train_begin", run_context)
 
-    def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """Call ``on_train_epoch_begin`` of every callback in order."""
-        self._call("on_train_epoch_begin", run_context)
+def _hook_of_all(name: str) -> Callable[[CallbackList, RunContext], None]:
+    """Return a method that calls the hook ``name`` of every callback in order."""
 
-    def on_train_step_begin(self, run_context: RunContext) -> None:
-        """Call ``on_train_step_begin`` of every callback in order."""
-        self._call("on_train_step_begin", run_context)
-
-    def on_train_step_end(self, run_context: RunContext) -> None:
-        """Call ``on_train_step_end`` of every callback in order."""
-        self._call("on_train_step_end", run_context)
-
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Call ``on_train_epoch_end`` of every callback in order."""
-        self._call("on_train_epoch_end", run_context)
-
-    def on_train_end(self, run_context: RunContext) -> None:
-        """Call ``on_train_end`` of every callback in order."""
-        self._call("on_train_end", run_context)
-
-    def on_eval_begin(self, run_context: RunContext) -> None:
-        """Call ``on_eval_begin`` of every callback in order."""
-        self._call("on_eval_begin", run_context)
-
-    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
-        """Call ``on_eval_epoch_begin`` of every callback in order."""
-        self._call("on_eval_epoch_begin", run_context)
-
-    def on_eval_step_begin(self, run_context: RunContext) -> None:
-        """Call ``on_eval_step_begin`` of every callback in order."""
-        self._call("on_eval_step_begin", run_context)
-
-    def on_eval_step_end(self, run_context: RunContext) -> None:
-        """Call ``on_eval_step_end`` of every callback in order."""
-        self._call("on_eval_step_end", run_context)
-
-    def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """Call ``on_eval_epoch_end`` of every callback in order."""
-        self._call("on_eval_epoch_end", run_context)
-
-    def on_eval_end(self, run_context: RunContext) -> None:
-        """Call ``on_eval_end`` of every callback in order."""
-        self._call("on_eval_end", run_context)
-
-    def _call(self, hook: str, run_context: RunContext) -> None:
+    def hook(self: CallbackList, run_context: RunContext) -> None:
         for callback in self._callbacks:
-            getattr(callback, hook)(run_context)
+            getattr(callback, name)(run_context)
+
+    hook.__name__, hook.__doc__ = name, f"Call ``{name}`` of every callback in order."
+    return hook
+
+
+for _name in [name for name in vars(Callback) if name.startswith("on_")]:
+    setattr(CallbackList, _name, _hook_of_all(_name))
 
 
 def _is_callback(candidate: object) -> bool:

@@ -109,24 +109,22 @@ def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> lis
     matrix = np.empty((len(jobs), offsets.template.size), np.uint8)
     matrix[:] = offsets.template
     matrix[:, _WALL_AT : _WALL_AT + 8] = _rows_of_bytes(np.array([job[1] for job in jobs], "<f8"))
-    _fill_steps(matrix, width, np.array([job[0] for job in jobs], np.int64).view(np.uint64))
+    steps = np.array([job[0] for job in jobs], np.int64).view(np.uint64)
+    for index in range(width):  # a varint: seven bits a byte, the highest bit set in all but the last
+        more = 128 if index < width - 1 else 0
+        matrix[:, _STEP_AT + index] = (steps >> np.uint64(7 * index)) & np.uint64(127) | np.uint64(more)
     matrix[:, offsets.value_at] = _rows_of_bytes(floats)
     _fill_checksums(matrix)
     size, blob = matrix.shape[1], matrix.tobytes()
     records = [blob[start : start + size] for start in range(0, len(blob), size)]
     for row in _rows_to_keep_exact(numbers, floats):
-        records[row] = encode_record(_with_exact_values(jobs[row]))
+        step, wall, pairs, _, _ = jobs[row]
+        records[row] = encode_record(summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2])))
     return records
 
 
 def _rows_of_bytes(array: npt.NDArray[Any]) -> Bytes:
     return array.view(np.uint8).reshape(len(array), -1)
-
-
-def _fill_steps(matrix: Bytes, width: int, steps: npt.NDArray[np.uint64]) -> None:
-    for index in range(width):
-        more = 128 if index < width - 1 else 0
-        matrix[:, _STEP_AT + index] = (steps >> np.uint64(7 * index)) & np.uint64(127) | np.uint64(more)
 
 
 def _fill_checksums(matrix: Bytes) -> None:
@@ -141,11 +139,6 @@ def _rows_to_keep_exact(numbers: npt.NDArray[np.float64], floats: npt.NDArray[np
     outside = (magnitude > LARGEST) | (magnitude < SMALLEST)
     changed = outside & (numbers != floats) & np.isfinite(numbers)
     return [int(row) for row in np.flatnonzero(changed.any(axis=1))]
-
-
-def _with_exact_values(job: Job) -> bytes:
-    step, wall, pairs, _, _ = job
-    return summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2]))
 
 
 # Receives an item that could not be encoded, and its step. The rest of the step is kept.

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -20,13 +20,13 @@ from mindinsight.writer.buffer_pool import BufferPool
 from mindinsight.writer.configuration import Fact, train_facts
 from mindinsight.writer.encoding import chart_layouts, tfevents
 from mindinsight.writer.encoding.encoder import Item
-from mindinsight.writer.encoding.events import Job
 from mindinsight.writer.encoding.histograms import CountedHistogram, mindspore_histogram
 from mindinsight.writer.encoding.media import Sound
 from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import EventFile
 from mindinsight.writer.files.file_paths import TfeventsName
 from mindinsight.writer.files.record_file import BY_UMASK, RecordFile
+from mindinsight.writer.pending import give_back, size_of
 from mindinsight.writer.record import SummaryRecord
 
 
@@ -75,7 +75,7 @@ class TensorBoardFiles:
             file,
             flush_seconds,
             _QUEUE_BYTES,
-            done=partial(_give_back, self._buffers),
+            done=partial(give_back, self._buffers),
             encode=tfevents.encode_jobs,
         )
         event_file.call_in_children(self._forked)
@@ -162,9 +162,8 @@ class TensorBoardFiles:
             files._events.close(tfevents.closing_record() if error is None else b"")
 
     def _put(self, item: Item, at: Moment) -> None:
-        size = len(item.payload) if isinstance(item.payload, bytes) else item.payload.nbytes
         with self._lock:
-            self._events.put((at.step, at.wall, [], (item,), _JOB_BYTES + size))
+            self._events.put((at.step, at.wall, [], (item,), _JOB_BYTES + size_of(item)))
 
     def _own(self, array: HostArray) -> npt.NDArray[Any]:
         """Return the array, copied if the loop may change it."""
@@ -184,13 +183,6 @@ class TensorBoardFiles:
 def _messages() -> Any:
     """Return the encoder of messages, which loads protobuf. Scalars do without it."""
     return import_module("mindinsight.writer.encoding.tfevents_messages")
-
-
-def _give_back(buffers: BufferPool, written: Iterable[Job]) -> None:
-    for job in written:
-        for item in job[3]:
-            if not isinstance(item.payload, bytes):
-                buffers.give_back(item.payload)
 
 
 class MindSporeFiles:
