@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.formats.file_bytes import length_of, opened
+from mindinsight.server.formats.file_bytes import MAX_LINE, length_of, opened
 from mindinsight.server.formats.read_limits import JSON, TEXT, Limits, UnreadableError
 from mindinsight.server.formats.sanitizer import encodable, parse_integer
 
-MAX_LINE: Final = 1 << 20  # bytes
 _LONG_NUMBER: Final = re.compile(r"(?<![.\d])\d{19}")  # digits after a point belong to a float
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _STRUCTURE: Final = ",[{"

@@ -275,19 +275,15 @@ def _parsed(text: str, offset: int) -> ArrayHeader:
     if not order or not shape or (not descr and "'descr'" not in text):
         raise UnreadableError("dump.bad_header", text[:100])
     stored = _dtype_of(descr[1] if descr else "structured")
-    axes = tuple(_axis(axis) for axis in shape[1].replace("L", "").split(",") if axis.strip())
+    texts = [axis.strip() for axis in shape[1].replace("L", "").split(",") if axis.strip()]
+    if wrong := [text for text in texts if len(text) > MAX_AXES or not text.isdecimal()]:
+        raise UnreadableError("dump.bad_shape", wrong[0][:100])
+    axes = tuple(map(int, texts))
     size = count_of(axes) * stored.itemsize
     if any(axis * max(stored.itemsize, 1) >= 1 << 63 for axis in axes):  # even in an empty array
         raise UnreadableError("dump.bad_shape", str(axes)[:200])
     name = "bfloat16" if stored.kind == "V" else stored.name
     return ArrayHeader(axes, name, stored, order[1] == "True", offset, size)
-
-
-def _axis(text: str) -> int:
-    """Parse the length of an axis. Raises UnreadableError."""
-    if len(text) > MAX_AXES or not text.strip().isdecimal():
-        raise UnreadableError("dump.bad_shape", text[:100])
-    return int(text)
 
 
 def _dtype_of(descr: str) -> np.dtype[np.generic]:

@@ -198,9 +198,7 @@ _PUSH_NEW: Final[dict[str, Callable[[], object]]] = {
 _ACTIONS: Final[dict[str, Callable[[_Machine, Any], object]]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda machine, _: None),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), _put),
-    **dict.fromkeys(
-        ("GET", "BINGET", "LONG_BINGET"), lambda machine, index: machine.push(machine.memo[int(index)])
-    ),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _get),
     **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda machine, _: machine.extend(machine.since_mark())),
     **dict.fromkeys(("TUPLE", "FROZENSET"), lambda machine, _: machine.push(tuple(machine.since_mark()))),
     **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda machine, _: machine.call(*_pop_items(machine, 2))),

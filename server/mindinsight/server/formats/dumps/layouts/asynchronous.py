@@ -6,7 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -236,7 +236,7 @@ class AsynchronousLayout(Layout):
 
     def match(self, path: Path) -> float:
         """Return 0.9 for a directory with a folder of 14 digits at level one or two that holds devices."""
-        return 0.9 if any(True for _ in _timed_folders(path)) else -1.0
+        return 0.9 if any(_timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
         """Return devices (as ranks), models (as graphs) and iterations.
@@ -280,12 +280,11 @@ class AsynchronousLayout(Layout):
         for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
             path = Path(folder.path) / name
             units = read_or_report(path, read_opdebug, damage, optional=False) or ()
-            location = (folder.rank, folder.step, folder.graph)
-            overflows += [
-                Overflow(*location, unit.unit, unit.status, unit.task, unit.stream, operator, str(path))
-                for unit in units
-                for operator in (_operator_at(folder, unit),)
-            ]
+            for unit in units:
+                where = (unit.task, unit.stream, _operator_at(folder, unit), str(path))
+                overflows.append(
+                    Overflow(folder.rank, folder.step, folder.graph, unit.unit, unit.status, *where)
+                )
         return Listing(tuple(overflows), tuple(damage))
 
     def header(self, ref: TensorRef) -> TensorHeader:
@@ -334,8 +333,7 @@ def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], st
     folder = timed.folder
     if first[folder.rank, folder.step, folder.graph] == timed.time:
         return folder
-    graph = f"{timed.time}/{folder.graph}"
-    return StepFolder(folder.rank, folder.step, graph, folder.path, folder.root)
+    return replace(folder, graph=f"{timed.time}/{folder.graph}")
 
 
 def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:

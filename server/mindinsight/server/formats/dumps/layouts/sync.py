@@ -115,11 +115,8 @@ def _number(rank: Path) -> int:
 
 def _is_rank(path: Path) -> bool:
     """Return True if a folder has graphs, iterations or metadata."""
-    subfolders = folders_of(path)
-    has_companions = any(
-        folder.name in ("graphs", "execution_order", ".dump_metadata") for folder in subfolders
-    )
-    return has_companions or any(True for _ in _graphs(path))
+    names = {folder.name for folder in folders_of(path)}
+    return not names.isdisjoint(("graphs", "execution_order", ".dump_metadata")) or any(_graphs(path))
 
 
 def _graphs(rank: Path) -> Iterator[tuple[str, list[Path]]]:
@@ -188,6 +185,5 @@ def _saved_data(config: str) -> str:
 def _kernel_arguments(path: Path, damage: list[FileDamage]) -> Arguments:
     """Return the arguments in the JSON file of a kernel. Adds to ``damage``."""
     document = read_or_report(path, read_json, damage, optional=False)
-    return (
-        tuple((str(key), str(value)) for key, value in document.items()) if isinstance(document, dict) else ()
-    )
+    items = document.items() if isinstance(document, dict) else ()
+    return tuple((str(key), str(value)) for key, value in items)
