@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +25,17 @@ class UnreadableError(ValueError):
     def __reduce__(self) -> tuple[type[UnreadableError], tuple[str, str]]:
         """Return both parts for pickling."""
         return (type(self), (self.reason, self.detail))
+
+
+@contextmanager
+def unreadable(reason: str, content: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn ``errors`` raised inside into UnreadableError with ``reason``. UnreadableError itself passes."""
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except errors as error:
+        raise UnreadableError(reason, f"{content}: {error}"[:300]) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.formats.file_bytes import MAX_LINE, length_of, opened
-from mindinsight.server.formats.read_limits import JSON, TEXT, Limits, UnreadableError
+from mindinsight.server.formats.read_limits import JSON, TEXT, Limits, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import encodable, parse_integer
 
 _LONG_NUMBER: Final = re.compile(r"(?<![.\d])\d{19}")  # digits after a point belong to a float
@@ -42,12 +42,8 @@ def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[
 def read_json(path: Path, limits: Limits = JSON) -> Any:
     """Read a JSON file, in which ``NaN`` and ``Infinity`` are allowed. Raises UnreadableError."""
     text = read_text(path, limits)
-    try:
+    with unreadable("dump.json", path.name, ValueError, RecursionError):
         return parse_json(text, limits)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, UnreadableError):
-            raise
-        raise UnreadableError("dump.json", f"{path.name}: {error}"[:300]) from error
 
 
 def parse_json(text: str, limits: Limits = JSON) -> Any:

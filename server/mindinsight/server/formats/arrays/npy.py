@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from mindinsight.server.formats.arrays.element_types import MAX_AXES, Array, count_of, widen_bfloat16
 from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
-from mindinsight.server.formats.read_limits import ARCHIVE, ARRAY, UnreadableError
+from mindinsight.server.formats.read_limits import ARCHIVE, ARRAY, UnreadableError, unreadable
 
 MAX_UNPACKED: Final = 1 << 30  # bytes of one unpacked member, unless the ratio below allows more
 _PART: Final = 1 << 20  # bytes unpacked at once
@@ -89,13 +89,8 @@ class Archive:
         Raises UnreadableError.
         """
         info = self._info(name)
-        try:
-            with self._zip.open(info) as member:
-                yield member
-        except _BROKEN as error:
-            if isinstance(error, UnreadableError):
-                raise
-            raise UnreadableError("dump.bad_zip", f"{name[:200]}: {error}") from error
+        with unreadable("dump.bad_zip", name[:200], *_BROKEN), self._zip.open(info) as member:
+            yield member
 
     def damaged(self) -> str:
         """Read all members.

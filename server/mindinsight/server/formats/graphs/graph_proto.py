@@ -12,7 +12,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import GraphProto, NamedValueProto, NodeProto, OutputProto, ParameterProto
-from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError
+from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError, unreadable
 from mindinsight.server.formats.wire_format import FAR, UnparsableError, message_fields, varints
 from mindinsight.server.graph.model.graph import (
     CONSTANT,
@@ -312,12 +312,10 @@ def _graph_fields(data: bytes) -> list[Field]:
     """Return the fields of a message: key, start and end. Raises UnreadableError."""
     GRAPH.check_size(len(data))
     fields = []
-    try:
+    with unreadable("graph.unreadable", "graph", UnparsableError):
         for count, field in enumerate(message_fields(data, 0, len(data)), 1):
             GRAPH.check_items(count)
             fields.append(field)
-    except UnparsableError as error:
-        raise UnreadableError("graph.unreadable", str(error)) from error
     return fields
 
 

@@ -21,7 +21,7 @@ from mindinsight.server.formats.graphs.graph_proto import (
     NODE_FIELD,
     PARAMETER_FIELD,
 )
-from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, UnreadableError
+from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
@@ -187,10 +187,8 @@ def read_pb(path: Path) -> IrText:
         length = length_of(file)
         GRAPH.check_size(length)
         data = file.read(length)
-    try:
+    with unreadable("dump.bad_graph", "graph", DecodeError, UnparsableError, UnicodeDecodeError):
         return _graph(data)
-    except (DecodeError, UnparsableError, UnicodeDecodeError) as error:
-        raise UnreadableError("dump.bad_graph", str(error)[:200]) from error
 
 
 def _graph(data: bytes) -> IrText:

@@ -14,7 +14,7 @@ from mindinsight.proto.lazy_pb2 import LazyLayout
 from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.server.formats.events.event_fields import tag_text
 from mindinsight.server.formats.payloads.tensor_payloads import tensor
-from mindinsight.server.formats.read_limits import Limits, UnreadableError
+from mindinsight.server.formats.read_limits import Limits, UnreadableError, unreadable
 from mindinsight.server.types import Doubles
 
 _MAX_PARTS: Final = 1000  # charts in a layout, tags in a chart
@@ -47,10 +47,8 @@ class Category:
 def layout(payload: bytes) -> tuple[Category, ...]:
     """Decode a layout of custom scalars. Raises UnreadableError."""
     _PAYLOAD.check_size(len(payload))
-    try:
+    with unreadable("payload.unparsable", "layout", DecodeError):
         message = LazyLayout.FromString(payload)
-    except DecodeError as error:
-        raise UnreadableError("payload.unparsable", f"layout: {error}") from error
     return tuple(
         Category(_text(category.title), tuple(map(_chart, _checked(category.chart))))
         for category in _checked(message.category)
@@ -162,10 +160,8 @@ class Landscape:
 
 def landscape(payload: bytes) -> Landscape:
     """Decode a loss landscape. Raises UnreadableError."""
-    try:
+    with unreadable("payload.unparsable", "landscape", DecodeError):
         message = LossLandscape.FromString(payload)
-    except DecodeError as error:
-        raise UnreadableError("payload.unparsable", f"landscape: {error}") from error
     return Landscape(
         _point(message.landscape) if message.HasField("landscape") else None,
         _point(message.loss_path.points) if message.HasField("loss_path") else None,

@@ -8,7 +8,7 @@ from typing import Final
 
 from mindinsight.server.formats.events.event_fields import tag_text
 from mindinsight.server.formats.media_types import picture_size
-from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.read_limits import unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.wire_format import (
     UnparsableError,
@@ -66,10 +66,8 @@ def image(payload: bytes) -> Image:
 
 def _last_fields(payload: bytes, kind: str) -> dict[int, bytes]:
     """Return the last content of each field. Raises UnreadableError."""
-    try:
+    with unreadable("payload.unparsable", kind, UnparsableError):
         return {key: payload[start:stop] for key, start, stop in message_fields(payload, 0, len(payload))}
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"{kind}: {error}") from error
 
 
 def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:

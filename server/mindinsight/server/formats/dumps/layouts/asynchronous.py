@@ -41,7 +41,7 @@ from mindinsight.server.formats.dumps.npy_folder import (
     read_mapping,
 )
 from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
-from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError
+from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_json
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
@@ -125,12 +125,10 @@ def find_slot(path: Path, io: str, number: int) -> Slot:
 def _parse_message(data: bytes) -> dump_pb2.DumpData:
     """Parse the message of a file. Raises UnreadableError."""
     message = dump_pb2.DumpData()
-    try:
+    with unreadable("dump.bad_message", "operator", DecodeError, UnparsableError):
         for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
             OPERATOR.check_items(count)
         message.ParseFromString(data)
-    except (DecodeError, UnparsableError) as error:
-        raise UnreadableError("dump.bad_message", str(error)[:200]) from error
     return message
 
 
@@ -198,10 +196,8 @@ def _from_json(document: Any) -> Iterable[UnitStatus]:
 
 def _unit(name: str, fields: Any) -> UnitStatus:
     """Return the status of a unit. Raises UnreadableError."""
-    try:
+    with unreadable("dump.json", name, KeyError, TypeError, ValueError, OverflowError):
         return UnitStatus(name, int(fields["status"]), int(fields["task_id"]), int(fields["stream_id"]))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise UnreadableError("dump.json", f"{name}: {error}") from error
 
 
 def _from_raw(path: Path) -> Iterable[UnitStatus]:
