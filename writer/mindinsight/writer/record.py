@@ -18,8 +18,7 @@ from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.encoding import events
 from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.file_paths import NpyExport, make_log_dir
-from mindinsight.writer.files.record_file import FileName, RecordFile, RecordSink
+from mindinsight.writer.files.record_file import FileName, NpyExport, RecordFile, RecordSink, make_log_dir
 from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
 from mindinsight.writer.pending import Pending, StepQueue
 

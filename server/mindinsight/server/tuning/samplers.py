@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.tuning.space import Values, suggest
 from mindinsight.server.tuning.study import CONFIG, open_journal, quiet_optuna, study_name
 from mindinsight.server.tuning.tuning_file import Pruner, Tuner
-from mindinsight.server.tuning.tuning_parameters import Parameter
+from mindinsight.server.tuning.tuning_parameters import Parameter, Values, suggest
 
 if TYPE_CHECKING:
     from optuna.pruners import BasePruner

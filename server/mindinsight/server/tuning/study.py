@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files.own_files import NotOursError, check_file, check_folder, locked, own_folder
-from mindinsight.server.tuning.space import MARK as PROCESS_GROUP_MARK
 from mindinsight.server.tuning.tuning_file import Config
+from mindinsight.server.tuning.tuning_parameters import MARK as PROCESS_GROUP_MARK
 
 if TYPE_CHECKING:
     from optuna import Study

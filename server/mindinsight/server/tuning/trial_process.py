@@ -21,9 +21,9 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line
 from mindinsight.server.store.store import Store
-from mindinsight.server.tuning.space import environment, fill_in, hyper_config, suggest
 from mindinsight.server.tuning.study import MARK, RUN, kill_marked, last_lines, signal_group, start_process
 from mindinsight.server.tuning.tuning_file import Config, Target
+from mindinsight.server.tuning.tuning_parameters import environment, fill_in, hyper_config, suggest
 from mindinsight.server.tuning.yaml_nodes import is_number
 from mindinsight.server.types import Doubles
 

@@ -24,8 +24,7 @@ from mindinsight.writer.encoding.histograms import CountedHistogram, mindspore_h
 from mindinsight.writer.encoding.media import Sound
 from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.file_paths import TfeventsName
-from mindinsight.writer.files.record_file import BY_UMASK, RecordFile
+from mindinsight.writer.files.record_file import BY_UMASK, RecordFile, TfeventsName
 from mindinsight.writer.pending import give_back, size_of
 from mindinsight.writer.record import SummaryRecord
 
