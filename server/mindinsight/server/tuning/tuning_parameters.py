@@ -21,11 +21,8 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = bool | int | float | str
 
-SYSTEM_DEFINED: Final = {
-    "learning_rate": "float",
-    "batch_size": "int",
-    "epoch": "int",
-}  # fields of the training lineage
+# Fields of the training lineage.
+SYSTEM_DEFINED: Final = {"learning_rate": "float", "batch_size": "int", "epoch": "int"}
 _KEYS: Final = ("bounds", "choice", "type", "decimal", "source", "log", "when")
 _MOST_DECIMALS: Final = 15  # decimal digits that a float64 holds exactly
 _MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and no study tries a thousand
@@ -43,9 +40,8 @@ class Parameter:
     step: float | None = None  # distance between two values of a float range; None if continuous
     log: bool = False
     user_defined: bool = True  # recorded as custom data of the lineage
-    when: Mapping[str, tuple[Value, ...]] = field(
-        default_factory=dict
-    )  # values that other parameters must have for this one to apply
+    # Values that other parameters must have for this one to apply.
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     @property
     def finite(self) -> bool:

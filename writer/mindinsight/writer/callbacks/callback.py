@@ -175,7 +175,7 @@ def position(arguments: RunArguments) -> tuple[int, int]:
 
 # Variable -> module and class of the callback, loaded only where the variable is set.
 _CALLBACKS: Final[Mapping[str, tuple[str, str]]] = {
-    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.recorders.dump_recorder", "AutomaticDump"),
+    "MINDSPORE_DUMP_CONFIG": ("mindinsight.writer.recorders.dump_recorder", "AutomaticDump")
 }
 
 

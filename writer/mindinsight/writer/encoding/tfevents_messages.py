@@ -126,9 +126,7 @@ def _shape(sizes: Iterable[int]) -> TensorShapeProto:
 
 
 def experiment(
-    parameters: Mapping[str, Fact],
-    metrics: Iterable[str],
-    domains: Mapping[str, Sequence[Fact]],
+    parameters: Mapping[str, Fact], metrics: Iterable[str], domains: Mapping[str, Sequence[Fact]]
 ) -> bytes:
     """Return a value that declares hyper-parameters, their possible values, and metrics."""
     message = HParamsPluginData()

@@ -51,15 +51,13 @@ class DroppedValues:
         with self._lock:
             reasons, self._reasons = self._reasons, {}
         for reason, tags in reasons.items():
-            _log.warning(
-                "not recorded: %s: %s", "; ".join(_text_of_dropped(tag, tags[tag]) for tag in tags), reason
-            )
-
-
-def _text_of_dropped(tag: str, interval: _Interval) -> str:
-    if interval.count == 1:
-        return f"'{tag}' of step {interval.first}"
-    return f"{interval.count} values of '{tag}' from step {interval.first} to {interval.last}"
+            texts = [
+                f"'{tag}' of step {dropped.first}"
+                if dropped.count == 1
+                else f"{dropped.count} values of '{tag}' from step {dropped.first} to {dropped.last}"
+                for tag, dropped in tags.items()
+            ]
+            _log.warning("not recorded: %s: %s", "; ".join(texts), reason)
 
 
 def call_in_children(method: Callable[[], None]) -> None:

@@ -253,8 +253,7 @@ def _rank() -> int | None:
 
 
 def _close(reference: weakref.ref[PrecisionDebugger]) -> None:
-    debugger = reference()
-    if debugger is not None:
+    if (debugger := reference()) is not None:
         debugger.close()
 
 

@@ -68,10 +68,7 @@ class TorchCapture(OperatorCapture):
     """Capture of PyTorch's operators in this thread. ``models`` are networks by name."""
 
     def __init__(
-        self,
-        models: Mapping[str, torch.nn.Module],
-        observer: Observer,
-        on_error: Callable[[Exception], None],
+        self, models: Mapping[str, torch.nn.Module], observer: Observer, on_error: Callable[[Exception], None]
     ) -> None:
         super().__init__(observer, on_error)
         self._names = dict(_module_names(models))

@@ -10,12 +10,7 @@ from mindinsight.server.formats.events.event_fields import tag_text
 from mindinsight.server.formats.media_types import picture_size
 from mindinsight.server.formats.read_limits import unreadable
 from mindinsight.server.formats.sanitizer import show_text
-from mindinsight.server.formats.wire_format import (
-    UnparsableError,
-    message_fields,
-    read_varint,
-    signed,
-)
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint, signed
 from mindinsight.server.types import LEVELS, Level
 
 HEADER_BYTES: Final = 64  # the fields before the picture take fewer bytes

@@ -137,9 +137,7 @@ def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 WHOLE: Final = 8 << 20  # bytes up to which a message is read whole
-MAX_WHOLE: Final = (
-    256 << 20
-)  # bytes of one that must be, because its numbers are packed or in several stretches
+MAX_WHOLE: Final = 256 << 20  # bytes of one that must be, because its numbers are in several sections
 _KEY: Final = 20  # bytes that a key and a length take at most
 _FIELDS: Final = 256  # fields of a message that is read in parts
 _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
