@@ -11,7 +11,7 @@ from mindinsight.writer.arrays import to_numpy
 
 Fact = bool | int | float | str
 _LONGEST: Final = 1000  # characters of a setting that has no plain form
-_DEEPEST: Final = 8
+_DEEPEST: Final = 8  # levels. What is nested deeper, or in itself, becomes text
 # Names of settings in use -> the fact of a training's lineage that they are, and its type.
 _TRAIN_FACTS: Final[Mapping[str, tuple[str, type]]] = {
     "lr": ("learning_rate", float),

@@ -9,9 +9,7 @@ from typing import Final
 
 
 class UnreadableError(ValueError):
-    """Error: part of a file cannot be read.
-
-    The rest of the file can.
+    """Error of a part of a file that cannot be read. The rest of the file can.
 
     ``reason`` is a key of the locale files (``dump.truncated``, ``dump.too_large``, ...). ``detail`` states
     the part and the figures in English.

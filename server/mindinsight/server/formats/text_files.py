@@ -26,9 +26,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 
 
 def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[str]:
-    """Yield the lines of a text file with their line ends.
-
-    Raises UnreadableError.
+    """Yield the lines of a text file with their line ends. Raises UnreadableError.
 
     One line is in memory at a time.
     """
@@ -47,9 +45,7 @@ def read_json(path: Path, limits: Limits = JSON) -> Any:
 
 
 def parse_json(text: str, limits: Limits = JSON) -> Any:
-    """Parse a JSON text.
-
-    Integers are limited to 64 bits, and texts can be encoded as UTF-8.
+    """Return the value of a JSON text. Integers are limited to 64 bits, texts can be encoded as UTF-8.
 
     Raises ValueError or RecursionError for invalid JSON, UnreadableError beyond the limits.
     """
@@ -64,9 +60,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=parse_integer)
 
 
 def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], UnreadableError | None]:
-    """Read a file with a JSON object.
-
-    Return the object, and the damage or None.
+    """Return the JSON object in a file, and its damage or None.
 
     ``NaN`` and ``Infinity`` are allowed. Of a truncated file, the complete members are returned: all members
     of the object ``inner``, and other members if they are plain texts. Raises UnreadableError if the file

@@ -62,7 +62,7 @@ def _checked_charts(category: str, charts: Any) -> dict[str, tuple[str, list[str
 
 
 MOST_THRESHOLDS: Final = 127  # TensorBoard's own limit
-_ROWS: Final = 6
+_ROWS: Final = 6  # of the message, see `curve`
 _LEAST: Final = 1e-7  # a divisor that is not zero
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 _DOUBT: Final = 1e-9  # of a bucket, around its edge: error of the arithmetic
-_TINY: Final = 1e-300
+_TINY: Final = 1e-300  # width below which the number of buckets divided by it may overflow
 _BLOCK: Final = 65536  # elements counted at once: stays in the cache and lets the loop's thread in between
 
 
@@ -120,6 +120,7 @@ def _count(block: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> np
     return np.bincount(bucket, minlength=buckets).astype(np.int64, copy=False)
 
 
+# Edges of TensorFlow's histograms.
 _GROWTH: Final = 1.1
 _FIRST, _LAST = 1e-12, 1e20
 

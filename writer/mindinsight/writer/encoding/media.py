@@ -39,7 +39,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return b"".join((struct.pack(">I", len(data)), kind, data, struct.pack(">I", crc)))
 
 
-_COLUMNS: Final = 8
+_COLUMNS: Final = 8  # images in a row, as in torch
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -83,7 +83,7 @@ def _to_bytes(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return np.nan_to_num(scaled, nan=0.0, posinf=255.0, neginf=0.0).clip(0, 255).astype(np.uint8)
 
 
-_LARGEST: Final = 32767
+_LARGEST: Final = 32767  # sample of 16 bits
 _log: Final = logging.getLogger(__name__)
 
 

@@ -93,7 +93,7 @@ def fatal_error() -> BaseException | None:
 
 
 _CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
-_CHUNK_BYTES: Final = 8 << 20
+_CHUNK_BYTES: Final = 8 << 20  # of memory that encoded records take beside the queue
 _WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
 _EARLY: Final = 0.25  # of ``flush_seconds``, between the beginnings of two rounds
 

@@ -19,7 +19,7 @@ import numpy as np
 from mindinsight.writer.recorders.recorder_config import ProbeConfig
 
 TENSORS: Final = "dump_tensor_data"
-_INDENT: Final = 1
+_INDENT: Final = 1  # spaces, as in msprobe
 
 
 class StepFiles:

@@ -45,7 +45,7 @@ class Trial(NamedTuple):
     run_name: str | None
 
 
-_QUEUE_BYTES: Final = 256 << 20
+_QUEUE_BYTES: Final = 256 << 20  # of waiting values, as in SummaryRecord. Beyond it the loop waits
 _JOB_BYTES: Final = 280  # of a queued scalar: tuples, list, float
 
 

@@ -84,7 +84,7 @@ ROWS: Final = (
     "precision",
     "recall",
 )
-_MAX_THRESHOLDS: Final = 100_000
+_MAX_THRESHOLDS: Final = 100_000  # TensorBoard writes at most 127, MindSpore none
 
 
 @dataclass(frozen=True, slots=True)

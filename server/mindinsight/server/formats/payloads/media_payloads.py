@@ -14,6 +14,7 @@ from mindinsight.server.formats.wire_format import UnparsableError, message_fiel
 from mindinsight.server.types import LEVELS, Level
 
 HEADER_BYTES: Final = 64  # the fields before the picture take fewer bytes
+# Keys of Summary.Image: number and wire type of a field.
 _HEIGHT, _WIDTH, _COLORSPACE, _ENCODED = 1 << 3, 2 << 3, 3 << 3, 4 << 3 | 2
 
 
@@ -73,6 +74,7 @@ def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:
         return
 
 
+# Keys of Summary.Audio.
 _ENCODED_SOUND, _LABEL = 1 << 3 | 2, 2 << 3 | 2
 _MAX_LABEL: Final = 10_000  # bytes
 
@@ -91,7 +93,7 @@ def sound(payload: bytes) -> Sound:
     return Sound(fields.get(_ENCODED_SOUND, b""), show_text(fields.get(_LABEL, b"")[:_MAX_LABEL]))
 
 
-_CONTENT: Final = 1 << 3 | 2
+_CONTENT: Final = 1 << 3 | 2  # key of Summary.Text
 
 
 def text(payload: bytes) -> str:
@@ -99,6 +101,7 @@ def text(payload: bytes) -> str:
     return show_text(_last_fields(payload, "text").get(_CONTENT, b""))
 
 
+# Keys of Alert.
 _TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
 
 

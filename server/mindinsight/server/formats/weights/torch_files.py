@@ -174,7 +174,7 @@ def _persistent(identity: object) -> object:
 TORCH_CALLS: Final = Calls(_build, _persistent)
 
 
-_LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
+_LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C  # first pickle of a file of PyTorch before 1.6
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,4 @@
-"""Layout of msprobe dumps:
-
-``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
+"""Layout of msprobe dumps: ``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
 
 The JSON is complete only after the tool has stopped, and tensor files are written while the program runs.
 Tensors that are in only one of the two are listed as well. Rank folders are ``rank3``, ``rank`` or

@@ -1,6 +1,4 @@
-"""Layout of MindSpore's synchronous dumps:
-
-``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
+"""Layout of MindSpore's synchronous dumps: ``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
 
 All three naming generations are read, with or without ``.dump_metadata``, and also the directory of one rank
 or of one iteration alone (as a conversion tool leaves it).
