@@ -19,7 +19,7 @@ from mindinsight.proto.lineage_pb2 import (
     OperationParameter,
     UserDefinedInfo,
 )
-from mindinsight.server.files.opener import opened, read_at
+from mindinsight.server.files.opener import read_at
 from mindinsight.server.formats.events.framing import verified_records
 from mindinsight.server.formats.sanitizer import parse_json, safe_value
 from mindinsight.server.types import Damage
@@ -130,12 +130,6 @@ class Lineage:
 
     pending: int = 0  # bytes of an incomplete record at the end
     end: int = 0  # offset in the file up to which it was read
-
-
-def read_lineage(path: str) -> Lineage:
-    """Read the lineage of a file, empty if there is none. Raises OSError if the file cannot be read."""
-    with opened(path) as descriptor:
-        return read_lineage_file(descriptor)
 
 
 def read_lineage_file(descriptor: int) -> Lineage:

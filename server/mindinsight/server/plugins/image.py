@@ -20,9 +20,9 @@ router = APIRouter(route_class=PayloadRoute)
 def steps(service: CurrentService, run: str, tag: str, accept: Accept = "") -> Response:
     """Return steps and times of all images of a tag, in the order written, and the size of the newest."""
     series = service.store.snapshot().payloads(run, "image", tag)
-    header = image(series.read(series.count - 1)).header
+    picture = image(series.read(series.count - 1))
     content: dict[str, Any] = {"run": run, "tag": tag, "step": series.steps, "wall": series.walls}
-    return answer({**content, "width": header.width, "height": header.height}, accept)
+    return answer({**content, "width": picture.width, "height": picture.height}, accept)
 
 
 @router.get("/picture", response_class=Response)

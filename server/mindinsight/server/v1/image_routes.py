@@ -36,8 +36,8 @@ def metadata(
 
 
 def _size(payload: bytes) -> dict[str, int]:
-    header = image(payload).header
-    return {"width": header.width, "height": header.height}
+    picture = image(payload)
+    return {"width": picture.width, "height": picture.height}
 
 
 @router.get(
