@@ -97,7 +97,6 @@ class TfeventsName:
 # Records of a megabyte and more are written one by one, smaller ones are joined first.
 _JOIN_BELOW: Final = 1 << 20
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
-_log: Final = logging.getLogger(__name__)
 
 
 class Modes(NamedTuple):
