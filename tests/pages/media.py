@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mindinsight.writer import SummaryRecord, SummaryWriter
-from mindinsight.writer.summary_writer.writer_methods import Format
+from mindinsight.writer.summary_writer.writer import Format
 
 LAYOUT = {
     "Loss": {"both": ["Multiline", ["loss/.*"]], "nothing": ["Multiline", ["none"]]},

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmindinsight/proto/lazy.proto\x12\x11mindinsight.proto\"\xc8\x01\n\tLazyEvent\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\x11\n\x07version\x18\x03 \x01(\tH\x00\x12\x13\n\tgraph_def\x18\x04 \x01(\x0cH\x00\x12\x31\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.mindinsight.proto.LazySummaryH\x00\x12\x11\n\x07\x65xplain\x18\x06 \x01(\x0cH\x00\x12\x10\n\x05\x61lert\x18\xe9\x07 \x01(\x0cH\x00\x12\x12\n\x07\x63losing\x18\xea\x07 \x01(\x0cH\x00\x42\x06\n\x04what\"\xae\x02\n\x0bLazySummary\x12\x33\n\x05value\x18\x01 \x03(\x0b\x32$.mindinsight.proto.LazySummary.Value\x1a\xe9\x01\n\x05Value\x12\x0b\n\x03tag\x18\x01 \x01(\x0c\x12\x16\n\x0cscalar_value\x18\x03 \x01(\x02H\x00\x12\x0f\n\x05image\x18\x04 \x01(\x0cH\x00\x12\x10\n\x06tensor\x18\x08 \x01(\x0cH\x00\x12\x13\n\thistogram\x18\t \x01(\x0cH\x00\x12\x18\n\x0eloss_landscape\x18\n \x01(\x0cH\x00\x12\x0f\n\x04text\x18\xea\x07 \x01(\x0cH\x00\x12\x10\n\x05\x61udio\x18\xeb\x07 \x01(\x0cH\x00\x12\x13\n\x08pr_curve\x18\xec\x07 \x01(\x0cH\x00\x12\x11\n\x06layout\x18\xed\x07 \x01(\x0cH\x00\x12\x15\n\x0c\x65xact_scalar\x18\xe9\x07 \x01(\x01\x42\x07\n\x05value')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmindinsight/proto/lazy.proto\x12\x11mindinsight.proto\"\xc8\x01\n\tLazyEvent\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\x11\n\x07version\x18\x03 \x01(\tH\x00\x12\x13\n\tgraph_def\x18\x04 \x01(\x0cH\x00\x12\x31\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.mindinsight.proto.LazySummaryH\x00\x12\x11\n\x07\x65xplain\x18\x06 \x01(\x0cH\x00\x12\x10\n\x05\x61lert\x18\xe9\x07 \x01(\x0cH\x00\x12\x12\n\x07\x63losing\x18\xea\x07 \x01(\x0cH\x00\x42\x06\n\x04what\"\xb1\x03\n\nLazyLayout\x12\x38\n\x08\x63\x61tegory\x18\x02 \x03(\x0b\x32&.mindinsight.proto.LazyLayout.Category\x1aM\n\x08\x43\x61tegory\x12\r\n\x05title\x18\x01 \x01(\x0c\x12\x32\n\x05\x63hart\x18\x02 \x03(\x0b\x32#.mindinsight.proto.LazyLayout.Chart\x1a\x88\x01\n\x05\x43hart\x12\r\n\x05title\x18\x01 \x01(\x0c\x12:\n\tmultiline\x18\x02 \x01(\x0b\x32\'.mindinsight.proto.LazyLayout.Multiline\x12\x34\n\x06margin\x18\x03 \x01(\x0b\x32$.mindinsight.proto.LazyLayout.Margin\x1a\x18\n\tMultiline\x12\x0b\n\x03tag\x18\x01 \x03(\x0c\x1a>\n\x06Margin\x12\x34\n\x06series\x18\x01 \x03(\x0b\x32$.mindinsight.proto.LazyLayout.Series\x1a\x35\n\x06Series\x12\r\n\x05value\x18\x01 \x01(\x0c\x12\r\n\x05lower\x18\x02 \x01(\x0c\x12\r\n\x05upper\x18\x03 \x01(\x0c\"\xae\x02\n\x0bLazySummary\x12\x33\n\x05value\x18\x01 \x03(\x0b\x32$.mindinsight.proto.LazySummary.Value\x1a\xe9\x01\n\x05Value\x12\x0b\n\x03tag\x18\x01 \x01(\x0c\x12\x16\n\x0cscalar_value\x18\x03 \x01(\x02H\x00\x12\x0f\n\x05image\x18\x04 \x01(\x0cH\x00\x12\x10\n\x06tensor\x18\x08 \x01(\x0cH\x00\x12\x13\n\thistogram\x18\t \x01(\x0cH\x00\x12\x18\n\x0eloss_landscape\x18\n \x01(\x0cH\x00\x12\x0f\n\x04text\x18\xea\x07 \x01(\x0cH\x00\x12\x10\n\x05\x61udio\x18\xeb\x07 \x01(\x0cH\x00\x12\x13\n\x08pr_curve\x18\xec\x07 \x01(\x0cH\x00\x12\x11\n\x06layout\x18\xed\x07 \x01(\x0cH\x00\x12\x15\n\x0c\x65xact_scalar\x18\xe9\x07 \x01(\x01\x42\x07\n\x05value')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -23,8 +23,20 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   _globals['_LAZYEVENT']._serialized_start=52
   _globals['_LAZYEVENT']._serialized_end=252
-  _globals['_LAZYSUMMARY']._serialized_start=255
-  _globals['_LAZYSUMMARY']._serialized_end=557
-  _globals['_LAZYSUMMARY_VALUE']._serialized_start=324
-  _globals['_LAZYSUMMARY_VALUE']._serialized_end=557
+  _globals['_LAZYLAYOUT']._serialized_start=255
+  _globals['_LAZYLAYOUT']._serialized_end=688
+  _globals['_LAZYLAYOUT_CATEGORY']._serialized_start=327
+  _globals['_LAZYLAYOUT_CATEGORY']._serialized_end=404
+  _globals['_LAZYLAYOUT_CHART']._serialized_start=407
+  _globals['_LAZYLAYOUT_CHART']._serialized_end=543
+  _globals['_LAZYLAYOUT_MULTILINE']._serialized_start=545
+  _globals['_LAZYLAYOUT_MULTILINE']._serialized_end=569
+  _globals['_LAZYLAYOUT_MARGIN']._serialized_start=571
+  _globals['_LAZYLAYOUT_MARGIN']._serialized_end=633
+  _globals['_LAZYLAYOUT_SERIES']._serialized_start=635
+  _globals['_LAZYLAYOUT_SERIES']._serialized_end=688
+  _globals['_LAZYSUMMARY']._serialized_start=691
+  _globals['_LAZYSUMMARY']._serialized_end=993
+  _globals['_LAZYSUMMARY_VALUE']._serialized_start=760
+  _globals['_LAZYSUMMARY_VALUE']._serialized_end=993
 # @@protoc_insertion_point(module_scope)

@@ -25,6 +25,47 @@ class LazyEvent(_message.Message):
     closing: bytes
     def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., version: _Optional[str] = ..., graph_def: _Optional[bytes] = ..., summary: _Optional[_Union[LazySummary, _Mapping]] = ..., explain: _Optional[bytes] = ..., alert: _Optional[bytes] = ..., closing: _Optional[bytes] = ...) -> None: ...
 
+class LazyLayout(_message.Message):
+    __slots__ = ("category",)
+    class Category(_message.Message):
+        __slots__ = ("title", "chart")
+        TITLE_FIELD_NUMBER: _ClassVar[int]
+        CHART_FIELD_NUMBER: _ClassVar[int]
+        title: bytes
+        chart: _containers.RepeatedCompositeFieldContainer[LazyLayout.Chart]
+        def __init__(self, title: _Optional[bytes] = ..., chart: _Optional[_Iterable[_Union[LazyLayout.Chart, _Mapping]]] = ...) -> None: ...
+    class Chart(_message.Message):
+        __slots__ = ("title", "multiline", "margin")
+        TITLE_FIELD_NUMBER: _ClassVar[int]
+        MULTILINE_FIELD_NUMBER: _ClassVar[int]
+        MARGIN_FIELD_NUMBER: _ClassVar[int]
+        title: bytes
+        multiline: LazyLayout.Multiline
+        margin: LazyLayout.Margin
+        def __init__(self, title: _Optional[bytes] = ..., multiline: _Optional[_Union[LazyLayout.Multiline, _Mapping]] = ..., margin: _Optional[_Union[LazyLayout.Margin, _Mapping]] = ...) -> None: ...
+    class Multiline(_message.Message):
+        __slots__ = ("tag",)
+        TAG_FIELD_NUMBER: _ClassVar[int]
+        tag: _containers.RepeatedScalarFieldContainer[bytes]
+        def __init__(self, tag: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    class Margin(_message.Message):
+        __slots__ = ("series",)
+        SERIES_FIELD_NUMBER: _ClassVar[int]
+        series: _containers.RepeatedCompositeFieldContainer[LazyLayout.Series]
+        def __init__(self, series: _Optional[_Iterable[_Union[LazyLayout.Series, _Mapping]]] = ...) -> None: ...
+    class Series(_message.Message):
+        __slots__ = ("value", "lower", "upper")
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        LOWER_FIELD_NUMBER: _ClassVar[int]
+        UPPER_FIELD_NUMBER: _ClassVar[int]
+        value: bytes
+        lower: bytes
+        upper: bytes
+        def __init__(self, value: _Optional[bytes] = ..., lower: _Optional[bytes] = ..., upper: _Optional[bytes] = ...) -> None: ...
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    category: _containers.RepeatedCompositeFieldContainer[LazyLayout.Category]
+    def __init__(self, category: _Optional[_Iterable[_Union[LazyLayout.Category, _Mapping]]] = ...) -> None: ...
+
 class LazySummary(_message.Message):
     __slots__ = ("value",)
     class Value(_message.Message):

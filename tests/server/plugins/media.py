@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
 from mindinsight.writer import SummaryWriter
-from mindinsight.writer.summary_writer.writer_methods import Format
+from mindinsight.writer.summary_writer.writer import Format
 from tests.server.conftest import wait_until_read
 
 TFEVENTS = Path(__file__).parents[2] / "data" / "tfevents" / "runs"

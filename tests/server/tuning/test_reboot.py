@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.tuning.space import MARK
 from mindinsight.server.tuning.study import kill_marked, marked_processes
+from mindinsight.server.tuning.tuning_parameters import MARK
 from tests.waiting import until
 
 from .conftest import alive, optuna_study

@@ -19,9 +19,9 @@ from mindinsight.server.tuning.gaussian_process import (
     unit,
 )
 from mindinsight.server.tuning.samplers import make_pruner, make_sampler
-from mindinsight.server.tuning.space import suggest
 from mindinsight.server.tuning.study import quiet_optuna
 from mindinsight.server.tuning.tuning_file import Pruner, Tuner, parse_config
+from mindinsight.server.tuning.tuning_parameters import suggest
 
 A = np.array(
     [

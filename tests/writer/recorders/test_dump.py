@@ -23,10 +23,10 @@ from mindinsight.writer.recorders.dump import (
     Gap,
     Origin,
     cells,
+    dump_settings,
     header,
     iteration_filter,
     origin_of,
-    settings_text,
 )
 from tests.narrowing import require
 
@@ -212,7 +212,7 @@ def test_a_text_that_selects_nothing_or_is_no_list_is_refused(text: str) -> None
 
 
 def test_settings_name_the_network_and_the_iterations(tmp_path: Path) -> None:
-    settings = json.loads(settings_text(tmp_path, "Net-1_a", "0|3"))["common_dump_settings"]
+    settings = dump_settings(tmp_path, "Net-1_a", "0|3")["common_dump_settings"]
     assert (settings["path"], settings["net_name"], settings["iteration"]) == (
         str(tmp_path),
         "Net-1_a",
@@ -223,7 +223,7 @@ def test_settings_name_the_network_and_the_iterations(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "a/b", "..", "网", "a b"])
 def test_a_name_that_could_leave_the_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="net_name"):
-        settings_text(tmp_path, name, "all")
+        dump_settings(tmp_path, name, "all")
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from mindinsight.writer.encoding.encoder import Item
 Level: TypeAlias = Literal["info", "warning", "error"]
 
 LONGEST_TITLE: Final = 200  # characters
-LONGEST_TEXT: Final = 10_000
-LONGEST_PATH: Final = 4096
+LONGEST_TEXT: Final = 10_000  # characters, so that a loop does not fill its file with alerts
+LONGEST_PATH: Final = 4096  # characters, as in Linux
 _NUMBERS: Final = {"info": 0, "warning": 1, "error": 2}  # of Alert.Level in summary.proto
-_TITLE, _TEXT, _LEVEL, _DUMP = 1, 2, 3, 4
+_TITLE, _TEXT, _LEVEL, _DUMP = 1, 2, 3, 4  # fields of Alert in summary.proto
 _REMEMBERED: Final = 1000  # different alerts
 _log: Final = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from mindinsight.writer.arrays import to_numpy
 
 Fact = bool | int | float | str
 _LONGEST: Final = 1000  # characters of a setting that has no plain form
-_DEEPEST: Final = 8
+_DEEPEST: Final = 8  # levels. What is nested deeper, or in itself, becomes text
 # Names of settings in use -> the fact of a training's lineage that they are, and its type.
 _TRAIN_FACTS: Final[Mapping[str, tuple[str, type]]] = {
     "lr": ("learning_rate", float),
@@ -72,15 +72,24 @@ def _facts(value: Any, path: str, depth: int) -> Iterator[tuple[str, Fact]]:
 def _plain(value: Any) -> Fact:
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, (bool, int, float)):
-        return value
     if isinstance(value, (list, tuple)):
         return json.dumps(value, default=str)[:_LONGEST]
+    fact = single_fact(value)
+    if fact is not None:
+        return fact
+    try:
+        return str(to_numpy(value).values.tolist())[:_LONGEST]
+    except TypeError:
+        return str(getattr(value, "__name__", value))[:_LONGEST]
+
+
+def single_fact(value: Any) -> Fact | None:
+    """Return a number, bool or text, or the element of an array of one. None for any other value."""
+    if isinstance(value, (bool, int, float, str)):
+        return value
     try:
         array = to_numpy(value).values
     except TypeError:
-        return str(getattr(value, "__name__", value))[:_LONGEST]
-    if array.size != 1 or array.dtype.kind not in "biuf":
-        return str(array.tolist())[:_LONGEST]
-    number: bool | int | float = array.reshape(-1)[0].item()
+        return None
+    number: Fact | None = array.item() if array.size == 1 and array.dtype.kind in "biuf" else None
     return number

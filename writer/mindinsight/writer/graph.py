@@ -11,29 +11,10 @@ from mindinsight.proto import graph_pb2
 __all__ = ["GraphBuilder"]
 
 
-_DATA_TYPES = {
-    "bool": graph_pb2.DT_BOOL,
-    "int8": graph_pb2.DT_INT8,
-    "int16": graph_pb2.DT_INT16,
-    "int32": graph_pb2.DT_INT32,
-    "int64": graph_pb2.DT_INT64,
-    "uint8": graph_pb2.DT_UINT8,
-    "uint16": graph_pb2.DT_UINT16,
-    "uint32": graph_pb2.DT_UINT32,
-    "uint64": graph_pb2.DT_UINT64,
-    "float16": graph_pb2.DT_FLOAT16,
-    "float32": graph_pb2.DT_FLOAT32,
-    "float64": graph_pb2.DT_FLOAT64,
-    "bfloat16": graph_pb2.DT_BFLOAT16,
-    "complex64": graph_pb2.DT_COMPLEX64,
-    "complex128": graph_pb2.DT_COMPLEX128,
-    "string": graph_pb2.DT_STRING,
-}
-
-
 def data_type(name: str) -> int:
     """Return the DataType of an element type's name ("float32"), or DT_UNDEFINED if it has none."""
-    return int(_DATA_TYPES.get(name, graph_pb2.DT_UNDEFINED))
+    number: int = dict(graph_pb2.DataType.items()).get(f"DT_{name.upper()}", graph_pb2.DT_UNDEFINED)
+    return number
 
 
 def tensor_type(shape: Sequence[int | None] | None, dtype: str) -> graph_pb2.TypeProto:
@@ -56,16 +37,22 @@ def tuple_type(elements: Sequence[tuple[Sequence[int | None] | None, str]]) -> g
 
 def attribute_value(value: object) -> graph_pb2.ValueProto:
     """Return a Python value as MindSpore's graphs store it. Unsupported values become text."""
-    simple = _number_or_text(value)
-    if simple is not None:
-        return simple
     if value is None:
         return graph_pb2.ValueProto(dtype=graph_pb2.DT_NONE, str_val="None")
+    if isinstance(value, bool):
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_BOOL, bool_val=value)
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_INT64, int_val=value)
+    if isinstance(value, float):
+        return graph_pb2.ValueProto(dtype=graph_pb2.DT_FLOAT64, double_val=value)
     if isinstance(value, (list, tuple)):
         dtype = graph_pb2.DT_LIST if isinstance(value, list) else graph_pb2.DT_TUPLE
-        return graph_pb2.ValueProto(dtype=dtype, values=[attribute_value(item) for item in value])
+        return graph_pb2.ValueProto(dtype=dtype, values=map(attribute_value, value))
     if isinstance(value, Mapping):
-        return _dictionary(value)
+        message = graph_pb2.ValueProto(dtype=graph_pb2.DT_DICT)
+        for key, item in value.items():
+            message.dict_val.add(key=str(key), value=attribute_value(item))
+        return message
     return graph_pb2.ValueProto(dtype=graph_pb2.DT_STRING, str_val=str(value))
 
 
@@ -73,25 +60,6 @@ def tensor_constant(shape: Sequence[int], dtype: str) -> graph_pb2.ValueProto:
     """Return a constant tensor: its type without the numbers, as in MindSpore's graphs."""
     tensor = graph_pb2.TensorProto(dims=list(shape), data_type=data_type(dtype))
     return graph_pb2.ValueProto(dtype=graph_pb2.DT_TENSOR, tensor_val=tensor)
-
-
-def _number_or_text(value: object) -> graph_pb2.ValueProto | None:
-    if isinstance(value, bool):
-        return graph_pb2.ValueProto(dtype=graph_pb2.DT_BOOL, bool_val=value)
-    if isinstance(value, int) and -(2**63) <= value < 2**63:
-        return graph_pb2.ValueProto(dtype=graph_pb2.DT_INT64, int_val=value)
-    if isinstance(value, float):
-        return graph_pb2.ValueProto(dtype=graph_pb2.DT_FLOAT64, double_val=value)
-    if isinstance(value, str):
-        return graph_pb2.ValueProto(dtype=graph_pb2.DT_STRING, str_val=value)
-    return None
-
-
-def _dictionary(value: Mapping[object, object]) -> graph_pb2.ValueProto:
-    entries = [
-        graph_pb2.NamedValueProto(key=str(key), value=attribute_value(item)) for key, item in value.items()
-    ]
-    return graph_pb2.ValueProto(dtype=graph_pb2.DT_DICT, dict_val=entries)
 
 
 Shape = Sequence[int | None] | None

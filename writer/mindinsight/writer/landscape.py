@@ -277,10 +277,7 @@ class SummaryLandscape:
         self._directory = self._run / DIRECTORY
 
     def gen_landscapes(
-        self,
-        loss: Loss,
-        collect_landscape: Mapping[str, Any] | None = None,
-        output: str | Path | None = None,
+        self, loss: Loss, collect_landscape: Mapping[str, Any] | None = None, output: str | Path | None = None
     ) -> None:
         """Evaluate ``loss`` and write the landscapes to a new event file.
 

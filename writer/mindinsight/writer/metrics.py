@@ -165,9 +165,16 @@ class _Counts(Metric):
     def update(self, *inputs: Any) -> None:
         prediction, truth = pair_of(type(self).__name__, inputs)
         if self._type == "classification":
-            self._add(_per_class(prediction, truth))
+            predicted, true, count = classes(prediction, truth)
+            groups = (true[predicted == true], predicted, true)
+            counts = np.array([np.bincount(group, minlength=count) for group in groups], np.float64)
+            if not self._empty and counts.shape != self._counts.shape:
+                raise ValueError(f"{count} classes after batches of {self._counts.shape[1]}")
+            self._counts = counts if self._empty else self._counts + counts
         else:
-            self._counts = np.concatenate([self._counts, _per_sample(prediction, truth)], axis=1)
+            labels, truths = rows_of_labels(prediction, truth)
+            samples = [group.sum(axis=1) for group in (labels & truths, labels, truths)]
+            self._counts = np.concatenate([self._counts, np.array(samples, np.float64)], axis=1)
         self._empty = False
 
     def eval(self, average: bool = False) -> Doubles | float:
@@ -185,11 +192,6 @@ class _Counts(Metric):
     @abstractmethod
     def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
         """Return the metric computed from the three counts."""
-
-    def _add(self, counts: Doubles) -> None:
-        if not self._empty and counts.shape != self._counts.shape:
-            raise ValueError(f"{counts.shape[1]} classes after batches of {self._counts.shape[1]}")
-        self._counts = counts if self._empty else self._counts + counts
 
 
 class Precision(_Counts):
@@ -227,18 +229,6 @@ class F1(Fbeta):
 
     def __init__(self, eval_type: str = "classification") -> None:
         super().__init__(1.0, eval_type)
-
-
-def _per_class(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Doubles:
-    predicted, true, count = classes(prediction, truth)
-    groups = (true[predicted == true], predicted, true)
-    return np.array([np.bincount(group, minlength=count) for group in groups], dtype=np.float64)
-
-
-def _per_sample(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> Doubles:
-    predicted, true = rows_of_labels(prediction, truth)
-    groups = (predicted & true, predicted, true)
-    return np.array([group.sum(axis=1) for group in groups], dtype=np.float64)
 
 
 def _share(part: Doubles, whole: Doubles) -> Doubles:
@@ -312,15 +302,8 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
 
     Further arguments are passed to the metric. Raises KeyError for another name.
     """
-    metrics: dict[str, type[Metric]] = {
-        "F1": F1,
-        "acc": Accuracy,
-        "accuracy": Accuracy,
-        "fbeta": Fbeta,
-        "loss": Loss,
-        "precision": Precision,
-        "recall": Recall,
-    }
+    metrics: dict[str, type[Metric]] = {"F1": F1, "acc": Accuracy, "accuracy": Accuracy, "fbeta": Fbeta}
+    metrics |= {"loss": Loss, "precision": Precision, "recall": Recall}
     if name not in metrics:
         raise KeyError(f"no metric {name!r}; known are {', '.join(metrics)}")
     return metrics[name](*args, **kwargs)

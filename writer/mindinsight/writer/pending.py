@@ -60,7 +60,7 @@ class Pending:
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
         item = kinds.encoder(kind).item(tag, value, LARGEST_EVENT, self._buffers)
-        return step, wall, [], (item,), _STEP_BYTES + _size(item)
+        return step, wall, [], (item,), _STEP_BYTES + size_of(item)
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
         """Return the collected values as jobs: one for the step's event, one for each separate message."""
@@ -70,14 +70,11 @@ class Pending:
         del self.scalars[:size]
         if plugin_filter is None and not self._items:
             return [(step, wall, pairs, (), _STEP_BYTES + _SCALAR_BYTES * size)] if pairs else []
-        return self._take_all(step, wall, pairs, plugin_filter or _everything)
+        return self._take_all(step, wall, pairs, plugin_filter or (lambda plugin: True))
 
     def done(self, jobs: Iterable[Job]) -> None:
         """Reuse the memory of ``jobs`` that are on disk. Called by the writing thread."""
-        for job in jobs:
-            for item in job[3]:
-                if not isinstance(item.payload, bytes):
-                    self._buffers.give_back(item.payload)
+        give_back(self._buffers, jobs)
 
     def _take_all(self, step: int, wall: float, pairs: list[Any], plugin_filter: PluginFilter) -> list[Job]:
         items = [item for item in self._items if plugin_filter(item.kind)]
@@ -86,9 +83,9 @@ class Pending:
         self._room = LARGEST_EVENT
         singles = [item for item in items if item.kind in events.MESSAGE_FIELDS]
         together = [item for item in items if item not in singles] if singles else items
-        jobs: list[Job] = [(step, wall, [], (item,), _STEP_BYTES + _size(item)) for item in singles]
+        jobs: list[Job] = [(step, wall, [], (item,), _STEP_BYTES + size_of(item)) for item in singles]
         if pairs or together:
-            cost = _STEP_BYTES + _SCALAR_BYTES * len(pairs) + sum(map(_size, together))
+            cost = _STEP_BYTES + _SCALAR_BYTES * len(pairs) + sum(map(size_of, together))
             jobs.append((step, wall, pairs, together, cost))
         return jobs
 
@@ -100,11 +97,16 @@ def _kind(plugin: Any) -> str:
     return str(kind)
 
 
-def _everything(_plugin: str) -> bool:
-    return True
+def give_back(buffers: BufferPool, jobs: Iterable[Job]) -> None:
+    """Return the arrays of written jobs to the pool."""
+    for _, _, _, items, _ in jobs:
+        for item in items:
+            if not isinstance(item.payload, bytes):
+                buffers.give_back(item.payload)
 
 
-def _size(item: Item) -> int:
+def size_of(item: Item) -> int:
+    """Return the bytes of an item's payload in memory."""
     return len(item.payload) if isinstance(item.payload, bytes) else item.payload.nbytes
 
 

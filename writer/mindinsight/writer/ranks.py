@@ -44,23 +44,25 @@ def directory_of(directory: Path, rank: int | None, environment: Mapping[str, st
     counts, because its tutorials write ``"summary_dir" + str(get_rank())``. A directory that has folders of
     ranks does not count: another process made them under the same name (``run1``).
     """
-    launched = rank_of(environment)
-    if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", directory.name):
-        return directory
-    number = launched.number if rank is None else rank
-    return directory if _carries_rank(directory, number) else directory / f"rank_{number}"
+    number = _rank_to_add(directory.name, rank, environment)
+    return directory if number is None or _carries_rank(directory, number) else directory / f"rank_{number}"
 
 
 def url_of(url: str, rank: int | None, environment: Mapping[str, str] = os.environ) -> str:
     """Return the URL of a rank, like ``directory_of``, without listing the store."""
-    launched = rank_of(environment)
     name = url.rpartition("/")[2]
-    if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", name):
-        return url
-    number = launched.number if rank is None else rank
+    number = _rank_to_add(name, rank, environment)
     match = _NUMBERED.fullmatch(name)
     carried = match is not None and int(match["number"]) == number and _RANK_WORD.search(match["stem"])
-    return url if carried else f"{url}/rank_{number}"
+    return url if number is None or carried else f"{url}/rank_{number}"
+
+
+def _rank_to_add(name: str, rank: int | None, environment: Mapping[str, str]) -> int | None:
+    """Return the rank for which a directory may need a folder, or None for a single process or ``rank_N``."""
+    launched = rank_of(environment)
+    if (rank is None and launched.world <= 1) or re.fullmatch(r"rank_\d+", name):
+        return None
+    return launched.number if rank is None else rank
 
 
 def device_of(rank: int | None, environment: Mapping[str, str] = os.environ) -> int:
@@ -78,9 +80,8 @@ def _carries_rank(directory: Path, rank: int) -> bool:
         return False
     if _RANK_WORD.search(match["stem"]):
         return True
-    return "mindspore" in sys.modules and not any(map(_is_run, directory.glob("rank_*")))
-
-
-def _is_run(directory: Path) -> bool:
-    """Return True if ``directory`` has event files or is empty."""
-    return directory.is_dir() and (any(directory.glob("*.summary.*")) or not any(directory.iterdir()))
+    runs = (  # directories with event files, or empty
+        rank.is_dir() and (any(rank.glob("*.summary.*")) or not any(rank.iterdir()))
+        for rank in directory.glob("rank_*")
+    )
+    return "mindspore" in sys.modules and not any(runs)

@@ -7,8 +7,8 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -18,8 +18,7 @@ from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.encoding import events
 from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.file_paths import NpyExport, make_log_dir
-from mindinsight.writer.files.record_file import FileName, RecordFile, RecordSink
+from mindinsight.writer.files.record_file import FileName, NpyExport, RecordFile, RecordSink, make_log_dir
 from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
 from mindinsight.writer.pending import Pending, StepQueue
 
@@ -98,23 +97,6 @@ def _finish(file: EventFile) -> None:
     file.close(b"" if error is None else events.closing_record(error))
 
 
-def _local_files(
-    directory: Path, names: Sequence[FileName], now: int, size: int | None
-) -> tuple[RecordSink, RecordSink]:
-    summary, lineage = (replace(name, directory=directory) for name in names)
-    return RecordFile(summary, now, size, events.version_record), RecordFile(lineage, now, size)
-
-
-def _remote_files(
-    url: str, names: Sequence[FileName], now: int, size: int | None
-) -> tuple[RecordSink, RecordSink]:
-    summary, lineage = names
-    return (
-        RemoteRecordFile(url, summary, now, size, events.version_record),
-        RemoteRecordFile(url, lineage, now, size),
-    )
-
-
 class SummaryRecord:
     """Recorder of a training into event files.
 
@@ -161,18 +143,20 @@ class SummaryRecord:
         self._raise = options.typed(raise_exception, bool, "raise_exception")
         now, device = int(time.time()), ranks.device_of(rank)
         exports = options.tensor_format(export_options) == "npy"
-        names = [FileName(Path(), prefix, device, end) for end in (suffix, "_lineage")]
+        directory = Path()
+        make_file: Callable[..., RecordSink] = RecordFile
         if is_url(log_dir):
             if exports:
                 raise ValueError("export_options: arrays are not exported to a store")
-            files = _remote_files(ranks.url_of(check_url(str(log_dir)), rank), names, now, size)
+            make_file = partial(RemoteRecordFile, ranks.url_of(check_url(str(log_dir)), rank))
         else:
             directory = ranks.directory_of(options.directory(log_dir), rank)
             make_log_dir(directory, strict=self._raise)
-            files = _local_files(directory, names, now, size)
+        summary, lineage = (FileName(directory, prefix, device, end) for end in (suffix, "_lineage"))
         pending = Pending()
         self._events = EventFile(
-            *files,
+            make_file(summary, now, size, events.version_record),
+            make_file(lineage, now, size),
             options.positive(flush_seconds, "flush_seconds"),
             int(options.positive(queue_bytes, "queue_bytes")),
             NpyExport(directory / f"export_{now}") if exports else None,

@@ -1,6 +1,4 @@
-"""Reader of files that may still be written.
-
-It reads instead of mapping them into memory.
+"""Reader of files that may still be written. Files are read and never mapped into memory.
 
 Touching the missing part of a truncated mapped file ends the process with SIGBUS (mmap(2)), and a file of a
 training may be truncated at any time. A read only returns fewer bytes.

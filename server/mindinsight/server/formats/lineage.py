@@ -19,7 +19,7 @@ from mindinsight.proto.lineage_pb2 import (
     OperationParameter,
     UserDefinedInfo,
 )
-from mindinsight.server.files.opener import opened, read_at
+from mindinsight.server.files.opener import read_at
 from mindinsight.server.formats.events.framing import verified_records
 from mindinsight.server.formats.sanitizer import parse_json, safe_value
 from mindinsight.server.types import Damage
@@ -132,37 +132,29 @@ class Lineage:
     end: int = 0  # offset in the file up to which it was read
 
 
-def read_lineage(path: str) -> Lineage:
-    """Read the lineage of a file, empty if there is none. Raises OSError if the file cannot be read."""
-    with opened(path) as descriptor:
-        return read_lineage_file(descriptor)
-
-
 def read_lineage_file(descriptor: int) -> Lineage:
     """Read the lineage of an open file, at most its first MAX_BYTES."""
     size = os.fstat(descriptor).st_size
     return decode_lineage(read_at(descriptor, 0, min(size, MAX_BYTES)), max(0, size - MAX_BYTES))
 
 
-def decode_lineage(data: bytes, left_out: int = 0) -> Lineage:
+def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
     """Decode the lineage in the first MAX_BYTES of a file.
 
-    ``left_out`` bytes were not read.
-
-    A record with more than MAX_ITEMS values counts as damaged.
+    ``unread`` is the number of bytes after them. A record with more than MAX_ITEMS values counts as damaged.
     """
-    records = verified_records(data, at_end=not left_out)
+    records = verified_records(data, at_end=not unread)
     lineage, damage = Lineage(), list(records.damage)
     for start, payload in zip(records.starts.tolist(), records.payloads(data), strict=True):
         try:
             lineage = _with_event(lineage, LineageEvent.FromString(payload))
         except (DecodeError, ValueError, RecursionError):
             damage.append(Damage(start, HEADER_SIZE + len(payload) + FOOTER_SIZE, "damage.unparsable"))
-    if left_out:
-        damage.append(Damage(records.end, len(data) + left_out - records.end, "damage.too_large"))
+    if unread:
+        damage.append(Damage(records.end, len(data) + unread - records.end, "damage.too_large"))
     damage.sort(key=lambda section: section.offset)
-    pending = 0 if left_out else len(data) - records.end
-    return replace(lineage, damage=tuple(damage), pending=pending, end=len(data) + left_out - pending)
+    pending = 0 if unread else len(data) - records.end
+    return replace(lineage, damage=tuple(damage), pending=pending, end=len(data) + unread - pending)
 
 
 def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:

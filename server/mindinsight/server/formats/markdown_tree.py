@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Node: TypeAlias = "str | list[Any]"
 MAX_TEXT: Final = 1 << 18  # characters that are rendered
-_MAX_NODES: Final = 20_000
-_MAX_DEPTH: Final = 50
+_MAX_NODES: Final = 20_000  # of one text; bounds the work of the page for hostile texts
+_MAX_DEPTH: Final = 50  # of nested elements. The parser and the page recurse
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS: Final = ("p", "blockquote", "ul", "ol", "li", "hr", "pre")
 _TABLES: Final = ("table", "thead", "tbody", "tr", "th", "td")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 
 class UnreadableError(ValueError):
-    """Error: part of a file cannot be read.
-
-    The rest of the file can.
+    """Error of a part of a file that cannot be read. The rest of the file can.
 
     ``reason`` is a key of the locale files (``dump.truncated``, ``dump.too_large``, ...). ``detail`` states
     the part and the figures in English.
@@ -23,6 +23,17 @@ class UnreadableError(ValueError):
     def __reduce__(self) -> tuple[type[UnreadableError], tuple[str, str]]:
         """Return both parts for pickling."""
         return (type(self), (self.reason, self.detail))
+
+
+@contextmanager
+def unreadable(reason: str, content: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn ``errors`` raised inside into UnreadableError with ``reason``. UnreadableError itself passes."""
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except errors as error:
+        raise UnreadableError(reason, f"{content}: {error}"[:300]) from error
 
 
 @dataclass(frozen=True, slots=True)

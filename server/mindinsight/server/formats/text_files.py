@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.read_limits import JSON, TEXT, Limits, UnreadableError
+from mindinsight.server.formats.file_bytes import MAX_LINE, length_of, opened
+from mindinsight.server.formats.read_limits import JSON, TEXT, Limits, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import encodable, parse_integer
 
-MAX_LINE: Final = 1 << 20  # bytes
 _LONG_NUMBER: Final = re.compile(r"(?<![.\d])\d{19}")  # digits after a point belong to a float
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _STRUCTURE: Final = ",[{"
@@ -27,9 +26,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 
 
 def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[str]:
-    """Yield the lines of a text file with their line ends.
-
-    Raises UnreadableError.
+    """Yield the lines of a text file with their line ends. Raises UnreadableError.
 
     One line is in memory at a time.
     """
@@ -43,18 +40,12 @@ def read_lines(path: Path, limits: Limits, longest: int = MAX_LINE) -> Iterator[
 def read_json(path: Path, limits: Limits = JSON) -> Any:
     """Read a JSON file, in which ``NaN`` and ``Infinity`` are allowed. Raises UnreadableError."""
     text = read_text(path, limits)
-    try:
+    with unreadable("dump.json", path.name, ValueError, RecursionError):
         return parse_json(text, limits)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, UnreadableError):
-            raise
-        raise UnreadableError("dump.json", f"{path.name}: {error}"[:300]) from error
 
 
 def parse_json(text: str, limits: Limits = JSON) -> Any:
-    """Parse a JSON text.
-
-    Integers are limited to 64 bits, and texts can be encoded as UTF-8.
+    """Return the value of a JSON text. Integers are limited to 64 bits, texts can be encoded as UTF-8.
 
     Raises ValueError or RecursionError for invalid JSON, UnreadableError beyond the limits.
     """
@@ -69,9 +60,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=parse_integer)
 
 
 def read_object(path: Path, inner: str = "") -> tuple[dict[str, Any], UnreadableError | None]:
-    """Read a file with a JSON object.
-
-    Return the object, and the damage or None.
+    """Return the JSON object in a file, and its damage or None.
 
     ``NaN`` and ``Infinity`` are allowed. Of a truncated file, the complete members are returned: all members
     of the object ``inner``, and other members if they are plain texts. Raises UnreadableError if the file

@@ -18,7 +18,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.types import Ints
 
 _FORMAT: Final = struct.Struct("<HHIIHH")  # encoding, channels, rate, bytes a second, of a frame, bits
-_PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
+_PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE  # encodings
 _SUBFORMAT: Final = 24  # offset of the encoding in an extensible header
 _TYPES: Final = {
     (_PCM, 8): "u1",
@@ -28,7 +28,7 @@ _TYPES: Final = {
     (_FLOAT, 64): "<f8",
 }
 _THREE_BYTES: Final = (_PCM, 24)
-_MAX_CHUNKS: Final = 10_000
+_MAX_CHUNKS: Final = 10_000  # a sound has a handful; bounds the work for hostile files
 _LARGEST: Final = float(np.finfo(np.float32).max)  # samples of float64 may be beyond
 _PART: Final = 1 << 20  # frames decoded at a time
 MAX_CHANNELS: Final = 8  # of which peaks are computed
@@ -64,7 +64,7 @@ class Peaks:
 
 
 def wav(encoded: bytes) -> Wav:
-    """Parse the header of a WAV file.
+    """Return the header of a WAV file.
 
     Raises UnreadableError with the reasons ``audio.no_wav`` and ``audio.header``.
     """
@@ -105,9 +105,7 @@ def _header(form: tuple[int, ...], start: int, size: int, length: int) -> Wav:
 def peaks(encoded: bytes, header: Wav, intervals: int) -> Peaks:
     """Return the peaks of the first channels.
 
-    Raises UnreadableError for other sample types.
-
-    The reason is ``audio.encoding``.
+    Raises UnreadableError with the reason ``audio.encoding`` for other types of samples.
     """
     kind = (header.encoding, header.bits)
     if kind not in _TYPES and kind != _THREE_BYTES:

@@ -33,9 +33,7 @@ class UnparsableError(ValueError):
 
 
 def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield key (number and wire type), start and end of the content of each field.
-
-    Groups are skipped.
+    """Yield key (number and wire type), start and end of the content of each field. Groups are skipped.
 
     Raises UnparsableError when it reaches an invalid field.
     """

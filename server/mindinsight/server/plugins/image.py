@@ -20,8 +20,8 @@ Images = Annotated[ReferenceSeries, payload_series("image")]
 @router.get("/steps")
 def steps(run: str, series: Images, accept: Accept = "") -> Response:
     """Return steps and times of all images of a tag, in the order written, and the size of the newest."""
-    header = image(series.read(series.count - 1)).header
-    return steps_answer(run, series, accept, width=header.width, height=header.height)
+    picture = image(series.read(series.count - 1))
+    return steps_answer(run, series, accept, width=picture.width, height=picture.height)
 
 
 @router.get("/picture", response_class=Response)

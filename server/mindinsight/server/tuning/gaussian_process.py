@@ -25,9 +25,7 @@ from mindinsight.server.types import Doubles
 Method: TypeAlias = Literal["ucb", "pi", "ei"]
 
 _BETA: Final = 2.576  # standard deviations of UCB: MindOptimizer's value, the 99 % interval
-_MARGIN: Final = (
-    0.05  # standard deviations of improvement required by PI; with 0 it never leaves the best trial
-)
+_MARGIN: Final = 0.05  # standard deviations of improvement that PI requires; 0 never leaves the best trial
 _CANDIDATES: Final = 5000  # drawn uniformly
 _NEIGHBOURS: Final = 1000  # drawn around the best trials
 _SCALES: Final = np.geomspace(0.05, 5.0, 10)  # common length scales tried first

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mindinsight.server.store.run import Run
-from mindinsight.server.tuning.space import Values, distribution
 from mindinsight.server.tuning.study import IMPORTED, RUN
 from mindinsight.server.tuning.trial_process import LiveRuns, Missing, target_value
 from mindinsight.server.tuning.tuning_file import Config
-from mindinsight.server.tuning.tuning_parameters import Parameter, Value
+from mindinsight.server.tuning.tuning_parameters import Parameter, Value, Values, distribution
 from mindinsight.server.tuning.yaml_nodes import is_number
 
 if TYPE_CHECKING:

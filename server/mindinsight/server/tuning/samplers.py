@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.tuning.space import Values, suggest
 from mindinsight.server.tuning.study import CONFIG, open_journal, quiet_optuna, study_name
 from mindinsight.server.tuning.tuning_file import Pruner, Tuner
-from mindinsight.server.tuning.tuning_parameters import Parameter
+from mindinsight.server.tuning.tuning_parameters import Parameter, Values, suggest
 
 if TYPE_CHECKING:
     from optuna.pruners import BasePruner
@@ -29,7 +28,9 @@ def make_sampler(
     import optuna
 
     args = dict(tuner.args)
-    seed = _seed(tuner.seed, trials)
+    seed = tuner.seed
+    if seed is not None and trials:  # a resumed study would otherwise draw the same values again
+        seed = (seed + 1_000_003 * trials) % 2**32
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         if tuner.name == "tpe":
@@ -44,13 +45,6 @@ def make_sampler(
         if tuner.name == "grid":
             return _grid(parameters, tuner.seed)
         return _gaussian_process(args, seed)
-
-
-def _seed(seed: int | None, trials: int) -> int | None:
-    """Return `seed` for a new study, and another seed for a resumed one, which would otherwise draw the same
-    values again.
-    """
-    return seed if seed is None or not trials else (seed + 1_000_003 * trials) % 2**32
 
 
 def _grid(parameters: Sequence[Parameter], seed: int | None) -> BaseSampler:
@@ -148,16 +142,11 @@ def _untried_points(study: Any, parameters: tuple[Parameter, ...], count: int) -
 
 def parameters_of(config: Mapping[str, Any]) -> tuple[Parameter, ...]:
     """Rebuild the parameters of a tuning file from the JSON stored with its study."""
-    return tuple(
-        Parameter(
-            **{
-                **entry,
-                "choices": tuple(entry["choices"]),
-                "when": {name: tuple(values) for name, values in entry["when"].items()},
-            }
-        )
-        for entry in config["parameters"]
-    )
+    parameters = []
+    for entry in config["parameters"]:
+        when = {name: tuple(values) for name, values in entry["when"].items()}
+        parameters.append(Parameter(**{**entry, "choices": tuple(entry["choices"]), "when": when}))
+    return tuple(parameters)
 
 
 def tuner_of(config: Mapping[str, Any]) -> Tuner:

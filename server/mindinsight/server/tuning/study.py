@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files.own_files import NotOursError, check_file, check_folder, locked, own_folder
-from mindinsight.server.tuning.space import MARK as PROCESS_GROUP_MARK
 from mindinsight.server.tuning.tuning_file import Config
+from mindinsight.server.tuning.tuning_parameters import MARK as PROCESS_GROUP_MARK
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -136,9 +136,8 @@ def start_process(
     command: Sequence[str], environment: Mapping[str, str], log: Path
 ) -> subprocess.Popen[bytes]:
     """Start a command in a new process group, with output appended to `log`. Raises OSError."""
-    flags = (
-        os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-    )  # others may write to the folder
+    # Others may write to the folder.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     with os.fdopen(os.open(log, flags, 0o666), "ab") as output:
         return subprocess.Popen(
             list(command),

@@ -21,9 +21,9 @@ from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line
 from mindinsight.server.store.store import Store
-from mindinsight.server.tuning.space import environment, fill_in, hyper_config, suggest
 from mindinsight.server.tuning.study import MARK, RUN, kill_marked, last_lines, signal_group, start_process
 from mindinsight.server.tuning.tuning_file import Config, Target
+from mindinsight.server.tuning.tuning_parameters import environment, fill_in, hyper_config, suggest
 from mindinsight.server.tuning.yaml_nodes import is_number
 from mindinsight.server.types import Doubles
 
@@ -87,14 +87,12 @@ def _lineage_targets(run: Run, group: str) -> dict[str, float]:
         loss = lineage.train.loss if lineage.train is not None else None
         return {} if loss is None else {"loss": loss}
     metric: Mapping[str, Any] = lineage.evaluation.metric if lineage.evaluation is not None else {}
+    non_finite = ("nan", "inf", "infinity")  # lineage stores them as text, because JSON cannot
     return {
-        name: float(value) for name, value in metric.items() if is_number(value) or _names_non_finite(value)
+        name: float(value)
+        for name, value in metric.items()
+        if is_number(value) or (isinstance(value, str) and value.lower().lstrip("+-") in non_finite)
     }
-
-
-def _names_non_finite(value: object) -> bool:
-    """Return True for "nan" or "inf", which lineage stores as text because JSON cannot."""
-    return isinstance(value, str) and value.lower().lstrip("+-") in ("nan", "inf", "infinity")
 
 
 def line_of(runs: Mapping[str, Run], tag: str) -> Line | None:
@@ -145,10 +143,8 @@ class LiveRuns:
 
     def __init__(self, folder: Path) -> None:
         self._store = Store()
-        settings = Settings(
-            folder, folder, cache=False, reload_interval=0
-        )  # without a cache in the workspace
-        self._loader = Loader(settings, self._store)
+        # Without a cache in the workspace.
+        self._loader = Loader(Settings(folder, folder, cache=False, reload_interval=0), self._store)
 
     def read(self) -> Mapping[str, Run]:
         """Load new records and return all runs by id."""
@@ -265,10 +261,8 @@ class TrialProcess:
         for step, value in due_reports(line, self.every, self._reported):
             self.trial.report(value, step)
             self._reported = step
-            pruned = (
-                self.trial.should_prune()
-            )  # also called for the last report, because Hyperband records its rungs in it
-            if pruned and not last:
+            # Also called for the last report, because Hyperband records its rungs in it.
+            if self.trial.should_prune() and not last:
                 return True
         return False
 

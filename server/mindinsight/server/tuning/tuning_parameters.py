@@ -1,23 +1,28 @@
-"""Parameters of a tuning file: ranges and choices, their types, steps and conditions."""
+"""Parameters of a tuning file: ranges, choices, steps and conditions, and the values that Optuna suggests."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal
-from typing import Final, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from mindinsight.server.errors import BadSettings
 from mindinsight.server.tuning.yaml_nodes import Node, is_number, shown
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+    from optuna.trial import Trial
+
 
 Value: TypeAlias = bool | int | float | str
 
-SYSTEM_DEFINED: Final = {
-    "learning_rate": "float",
-    "batch_size": "int",
-    "epoch": "int",
-}  # fields of the training lineage
+# Fields of the training lineage.
+SYSTEM_DEFINED: Final = {"learning_rate": "float", "batch_size": "int", "epoch": "int"}
 _KEYS: Final = ("bounds", "choice", "type", "decimal", "source", "log", "when")
 _MOST_DECIMALS: Final = 15  # decimal digits that a float64 holds exactly
 _MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and no study tries a thousand
@@ -35,9 +40,8 @@ class Parameter:
     step: float | None = None  # distance between two values of a float range; None if continuous
     log: bool = False
     user_defined: bool = True  # recorded as custom data of the lineage
-    when: Mapping[str, tuple[Value, ...]] = field(
-        default_factory=dict
-    )  # values that other parameters must have for this one to apply
+    # Values that other parameters must have for this one to apply.
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     @property
     def finite(self) -> bool:
@@ -188,3 +192,111 @@ def _conditions(node: Node, above: Mapping[str, Parameter]) -> dict[str, tuple[V
     if not conditions:
         node.fail("must name a parameter and its values, such as {optimizer: momentum}.")
     return conditions
+
+
+Values: TypeAlias = dict[str, Value]
+
+HYPER_CONFIG: Final = "MINDINSIGHT_HYPER_CONFIG"
+MARK: Final = "MINDINSIGHT_TRIAL"  # environment variable that identifies the processes of a trial
+PARAMETER: Final = "MINDINSIGHT_PARAM_"  # prefix of a parameter's name in the environment
+LARGEST_GRID: Final = 100_000  # combinations; Optuna's GridSampler holds all of them in memory
+_MOST_CHARACTERS: Final = 100_000  # of a hyper config, the limit of MindSpore's collector
+
+
+def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:
+    """Ask Optuna for the values of a trial, in the order of the file.
+
+    Inactive conditional parameters are omitted.
+    """
+    values: Values = {}
+    for parameter in parameters:
+        if parameter.active(values):
+            values[parameter.name] = _suggested(trial, parameter)
+    return values
+
+
+def _suggested(trial: Trial, parameter: Parameter) -> Value:
+    """Ask Optuna for the value of one parameter."""
+    name = parameter.name
+    if parameter.choices:
+        chosen: Value = trial.suggest_categorical(name, parameter.choices)  # type: ignore[assignment]
+        return chosen
+    if parameter.integer:
+        return trial.suggest_int(name, int(parameter.low), int(parameter.high), log=parameter.log)
+    if parameter.step is not None:
+        value = trial.suggest_float(name, parameter.low, parameter.high, step=parameter.step)
+        return round(value, 15)
+    return trial.suggest_float(name, parameter.low, parameter.high, log=parameter.log)
+
+
+def distribution(parameter: Parameter) -> BaseDistribution:
+    """Convert a parameter to Optuna's distribution."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if parameter.choices:
+        return CategoricalDistribution(parameter.choices)
+    if parameter.integer:
+        return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
+
+
+def grid_size(parameters: Sequence[Parameter]) -> int:
+    """Return the number of combinations. Raises BadSettings beyond LARGEST_GRID."""
+    count = 0
+    for _ in _combinations(parameters, {}):
+        count += 1
+        if count > LARGEST_GRID:
+            raise BadSettings(f"The grid has more than {LARGEST_GRID} trials; try fewer values or tpe.")
+    return count
+
+
+def _combinations(parameters: Sequence[Parameter], values: Values) -> Iterator[Values]:
+    """Yield every combination of the parameters after those in `values`."""
+    if not parameters:
+        yield values
+        return
+    first, rest = parameters[0], parameters[1:]
+    if not first.active(values):
+        yield from _combinations(rest, values)
+        return
+    for value in first.values():
+        yield from _combinations(rest, {**values, first.name: value})
+
+
+def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) -> str:
+    """Return the content of `MINDINSIGHT_HYPER_CONFIG`.
+
+    Raises BadSettings if it is too long for its readers.
+    """
+    custom = {
+        parameter.name: values[parameter.name]
+        for parameter in parameters
+        if parameter.user_defined and parameter.name in values
+    }
+    text = json.dumps({"params": values, "summary_dir": str(folder), "custom_lineage_data": custom})
+    if len(text) > _MOST_CHARACTERS:
+        raise BadSettings(
+            f"The values of a trial are {len(text)} characters; {_MOST_CHARACTERS} are allowed."
+        )
+    return text
+
+
+def environment(values: Values, config: str, mark: str) -> dict[str, str]:
+    """Return the environment variables that pass the values of a trial to its processes."""
+    plain = {f"{PARAMETER}{name}": word(value) for name, value in values.items()}
+    return {**plain, HYPER_CONFIG: config, MARK: mark}
+
+
+def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
+    """Replace `{name}` in each word of a command by the value of that name. Other braces are unchanged."""
+    filled = []
+    for text in command:
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", word(value))  # noqa: PLW2901
+        filled.append(text)
+    return filled
+
+
+def word(value: object) -> str:
+    """Format a value for a command line. Booleans become `true` and `false`, as in YAML."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

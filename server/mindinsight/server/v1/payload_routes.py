@@ -50,8 +50,8 @@ def metadata(series: Images, full: FullFlag = False) -> dict[str, Any]:
     rows = row_sampling.line_rows(series, row_sampling.IMAGES, full).tolist()
     items = []
     for row in rows:
-        header = image(series.read(row)).header
-        items.append({**time_and_step(series, row), "width": header.width, "height": header.height})
+        picture = image(series.read(row))
+        items.append({**time_and_step(series, row), "width": picture.width, "height": picture.height})
     return {"metadatas": items}
 
 

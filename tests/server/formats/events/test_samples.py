@@ -106,8 +106,7 @@ def first_and_last(path: Path, kind: str, row: dict[str, Any]) -> list[tuple[byt
 def test_images(path: Path, row: dict[str, Any]) -> None:
     for payload, facts in first_and_last(path, "image", row):
         picture = image(payload)
-        header = {name: getattr(picture.header, name) for name in ("width", "height", "colorspace")}
-        assert header == {name: facts[name] for name in header}
+        assert (picture.width, picture.height) == (facts["width"], facts["height"])
         assert len(picture.encoded) == facts["bytes"]
         pixels = np.asarray(Picture.open(io.BytesIO(picture.encoded)))
         assert hashlib.sha256(pixels.tobytes()).hexdigest() == facts["pixel_sha256"]

@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 from mindinsight.server.formats.graphs.pipelines import pipeline_graph
-from mindinsight.server.formats.lineage import read_lineage
+from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.graph.model.node_details import attribute_summaries
 from mindinsight.server.graph.scopes.folding import folded_tree
 from tests.narrowing import require
@@ -12,7 +12,7 @@ EVENTS = Path(__file__).parents[3] / "data" / "events"
 
 def recorded() -> Any:
     (path,) = [path for path in (EVENTS / "lenet").glob("*_lineage") if path.stat().st_size > 500]
-    return pipeline_graph(require(read_lineage(str(path)).dataset_graph))
+    return pipeline_graph(require(decode_lineage(path.read_bytes()).dataset_graph))
 
 
 def chain(graph: Any) -> Any:

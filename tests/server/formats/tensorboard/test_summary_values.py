@@ -161,7 +161,7 @@ def test_pictures_without_metadata_are_pictures(tf: Any, folder: Path) -> None:
     strings = [tf.field(8, text) for text in (b"7", b"9", png)]
     (folder / NAME).write_bytes(tf.record(1, tf.tensor("cat", 7, (3,), *strings)))
     picture = image(opened(folder).references["image"]["cat"].read(0))
-    assert (picture.header.width, picture.header.height, picture.encoded) == (7, 9, png)
+    assert (picture.width, picture.height, picture.encoded) == (7, 9, png)
 
 
 def test_a_session_log_of_a_stop_and_a_session_end_close_a_run(tf: Any, folder: Path) -> None:

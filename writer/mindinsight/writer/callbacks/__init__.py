@@ -1,8 +1,7 @@
 """Callbacks of a training loop."""
 
-from mindinsight.writer.callbacks.callback import Callback, RunArguments, RunContext
+from mindinsight.writer.callbacks.callback import Callback, CallbackList, RunArguments, RunContext
 from mindinsight.writer.callbacks.checkpoints import CheckpointConfig, KeepBest, ModelCheckpoint
-from mindinsight.writer.callbacks.loop import CallbackList
 from mindinsight.writer.callbacks.monitors import LossMonitor, StopAfterTime, TimeMonitor
 
 __all__ = [

@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from mindinsight.writer.callbacks.callback import RunArguments, RunContext
 
 
-_COUNTS = (
-    "save_checkpoint_steps",
-    "save_checkpoint_seconds",
-    "keep_checkpoint_max",
-    "keep_checkpoint_per_n_minutes",
-)
 _MINDSPORE_ONLY = {
     "integrated_save": True,
     "async_save": False,
@@ -64,15 +58,15 @@ class CheckpointConfig:
         exception_save: bool = False,
         **kwargs: Any,
     ) -> None:
-        numbers = (
-            save_checkpoint_steps,
-            save_checkpoint_seconds,
-            keep_checkpoint_max,
-            keep_checkpoint_per_n_minutes,
-        )
-        steps, seconds, most, minutes = map(_count, _COUNTS, numbers)
+        counts = {
+            "save_checkpoint_steps": save_checkpoint_steps,
+            "save_checkpoint_seconds": save_checkpoint_seconds,
+            "keep_checkpoint_max": keep_checkpoint_max,
+            "keep_checkpoint_per_n_minutes": keep_checkpoint_per_n_minutes,
+        }
+        steps, seconds, most, minutes = map(_count, counts, counts.values())
         if not any((steps, seconds, most, minutes)):
-            raise ValueError(f"at least one of {', '.join(_COUNTS)} must be above 0")
+            raise ValueError(f"at least one of {', '.join(counts)} must be above 0")
         self.steps = steps
         self.seconds = 0 if steps else seconds
         self.keep_most = most or (0 if minutes else 1)
@@ -80,13 +74,8 @@ class CheckpointConfig:
         self.saved_network = saved_network
         self.append_names, self.append_values = _append_info(append_info or [])
         self.exception_save = exception_save
-        mindspore_options = {
-            **kwargs,
-            "integrated_save": integrated_save,
-            "async_save": async_save,
-            "enc_key": enc_key,
-            "enc_mode": enc_mode,
-        }
+        mindspore_options = {**kwargs, "integrated_save": integrated_save, "async_save": async_save}
+        mindspore_options |= {"enc_key": enc_key, "enc_mode": enc_mode}
         self.mindspore_options = _beyond_defaults(mindspore_options)
 
     def extra(self, epoch: int, step: int) -> dict[str, object]:

@@ -24,7 +24,7 @@ TENSOR: Final = "tensor"
 DIRECTORY: Final = "ckpt_dir"
 METADATA: Final = "train_metadata.json"
 _FEWEST: Final = 3  # points of a trajectory
-_MOST_TENSOR_STEPS: Final = 20
+_MOST_TENSOR_STEPS: Final = 20  # as in MindSpore: tensors fill a disk quickly
 
 Arguments = Mapping[str, Any]
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.encoding import wire
 
 TAG: Final = "custom_scalars__config__"  # under which TensorBoard looks for one
 # Category -> title -> "Multiline" or "Margin", and tags.
@@ -18,7 +17,24 @@ Layout: TypeAlias = Mapping[str, Mapping[str, Sequence[Any]]]
 
 def encode(layout: Layout) -> bytes:
     """Return a validated layout as a message."""
-    return b"".join([wire.block(2, _category(title, charts)) for title, charts in layout.items()])
+    from mindinsight.proto.summary_pb2 import Summary  # loads protobuf, which scalars do without
+
+    message = Summary.Layout()
+    for heading, charts in layout.items():
+        category = message.category.add(title=_printable(heading))
+        for title, (kind, tags) in charts.items():
+            chart = category.chart.add(title=_printable(title))
+            names = [_printable(tag) for tag in tags]
+            if kind == "Margin":
+                chart.margin.series.add(value=names[0], lower=names[1], upper=names[2])
+            else:
+                chart.multiline.SetInParent()
+                chart.multiline.tag.extend(names)
+    return bytes(message.SerializeToString())
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def checked(layout: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
@@ -45,27 +61,8 @@ def _checked_charts(category: str, charts: Any) -> dict[str, tuple[str, list[str
     return checked_charts
 
 
-def _category(title: str, charts: Mapping[str, Sequence[Any]]) -> bytes:
-    encoded = [wire.block(2, _chart(name, *chart)) for name, chart in charts.items()]
-    return wire.block(1, _bytes(title)) + b"".join(encoded)
-
-
-def _chart(title: str, kind: str, tags: Sequence[str]) -> bytes:
-    names = [_bytes(tag) for tag in tags]
-    if kind == "Margin":  # value, lower, upper
-        series = b"".join([wire.block(number, name) for number, name in enumerate(names, 1)])
-        content = wire.block(3, wire.block(1, series))
-    else:
-        content = wire.block(2, b"".join([wire.block(1, name) for name in names]))
-    return wire.block(1, _bytes(title)) + content
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
-
-
 MOST_THRESHOLDS: Final = 127  # TensorBoard's own limit
-_ROWS: Final = 6
+_ROWS: Final = 6  # of the message, see `curve`
 _LEAST: Final = 1e-7  # a divisor that is not zero
 
 

@@ -10,14 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.checkpoint_pb2 import Checkpoint
-from mindinsight.writer.arrays import to_numpy
+from mindinsight.writer.arrays import mindspore_dtype, to_numpy
 
 _PIECE: Final = 512 << 20  # bytes of one value. A larger tensor is split
-_TYPES: Final = {
-    "bool": "Bool", "int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64", "uint8": "UInt8",
-    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "float16": "Float16", "float32": "Float32",
-    "float64": "Float64",
-}  # fmt: skip
 
 
 def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
@@ -32,7 +27,7 @@ def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
                 piece = Checkpoint()
                 entry = piece.value.add(tag=name)
                 entry.tensor.dims.extend(values.shape)
-                entry.tensor.tensor_type = _TYPES[values.dtype.name]
+                entry.tensor.tensor_type = mindspore_dtype(values.dtype.name)
                 entry.tensor.tensor_content = data[start : start + _PIECE]
                 file.write(piece.SerializeToString())
     unfinished.chmod(0o400)
@@ -41,14 +36,14 @@ def save(path: Path, weights: Iterable[tuple[str, Any]]) -> None:
 
 def load(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Return the array of every tensor in a checkpoint by name."""
-    dtypes = {written: name for name, written in _TYPES.items()}
     pieces: dict[str, list[bytes]] = {}
-    shapes: dict[str, tuple[str, tuple[int, ...]]] = {}
+    dtypes: dict[str, np.dtype[Any]] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for value in Checkpoint.FromString(path.read_bytes()).value:
         pieces.setdefault(value.tag, []).append(value.tensor.tensor_content)
-        shapes[value.tag] = (dtypes[value.tensor.tensor_type], tuple(value.tensor.dims))
-    return {name: _array(b"".join(data), *shapes[name]) for name, data in pieces.items()}
-
-
-def _array(data: bytes, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    return np.frombuffer(data, np.dtype(dtype).newbyteorder("<")).reshape(shape)
+        dtypes[value.tag] = np.dtype(value.tensor.tensor_type.lower()).newbyteorder("<")
+        shapes[value.tag] = tuple(value.tensor.dims)
+    return {
+        name: np.frombuffer(b"".join(data), dtypes[name]).reshape(shapes[name])
+        for name, data in pieces.items()
+    }

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 _DOUBT: Final = 1e-9  # of a bucket, around its edge: error of the arithmetic
-_TINY: Final = 1e-300
+_TINY: Final = 1e-300  # width below which the number of buckets divided by it may overflow
 _BLOCK: Final = 65536  # elements counted at once: stays in the cache and lets the loop's thread in between
 
 
@@ -51,7 +51,7 @@ def histogram(values: npt.NDArray[Any]) -> Histogram:
     float64. Integers beyond 2**53 are rounded, like the file's minimum and maximum.
     """
     flat = values.reshape(-1)
-    nan, up, down = _not_finite(flat)
+    nan, up, down = _non_finite_counts(flat)
     finite = flat if nan + up + down == 0 else flat[np.isfinite(flat)]
     if not finite.size:
         empty = np.empty(0)
@@ -89,7 +89,7 @@ def _scale(low: float, high: float) -> float:
     return 4.0 if max(abs(low), abs(high)) > 1e300 else 1.0
 
 
-def _not_finite(flat: npt.NDArray[Any]) -> tuple[int, int, int]:
+def _non_finite_counts(flat: npt.NDArray[Any]) -> tuple[int, int, int]:
     """Return the counts of NaN, +Inf and -Inf."""
     if flat.dtype.kind != "f" or not flat.size or (np.isfinite(flat.min()) and np.isfinite(flat.max())):
         return 0, 0, 0
@@ -120,6 +120,7 @@ def _count(block: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> np
     return np.bincount(bucket, minlength=buckets).astype(np.int64, copy=False)
 
 
+# Edges of TensorFlow's histograms.
 _GROWTH: Final = 1.1
 _FIRST, _LAST = 1e-12, 1e20
 
@@ -150,8 +151,9 @@ def count(values: npt.NDArray[Any], bins: Any = None, most: int | None = None) -
     finite = flat if np.isfinite(flat).all() else flat[np.isfinite(flat)]
     counts, edges = np.histogram(finite, default_edges() if bins is None else bins)
     if most is not None and len(counts) > most:
-        counts, edges = _merged(counts, edges, most)
-    below, above = (0, 0) if bins is not None else _beyond(flat, edges)
+        starts = np.arange(0, len(counts), len(counts) // most)
+        counts, edges = np.add.reduceat(counts, starts), np.append(edges[starts], edges[-1])
+    below, above = (0, 0) if bins is not None else ((flat < edges[0]).sum(), (flat > edges[-1]).sum())
     limits = np.concatenate((edges, [sys.float_info.max]))
     counts = np.concatenate(([below], counts, [above]))
     filled = np.flatnonzero(counts)
@@ -162,10 +164,6 @@ def count(values: npt.NDArray[Any], bins: Any = None, most: int | None = None) -
     ends, filling = limits[first : last + 1], counts[first : last + 1].astype(np.float64)
     nan = int(np.isnan(flat).sum())
     return CountedHistogram(low, high, float(flat.size), total, squares, ends, filling, nan, extent)
-
-
-def _beyond(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> tuple[int, int]:
-    return int((values < edges[0]).sum()), int((values > edges[-1]).sum())
 
 
 def default_edges() -> npt.NDArray[np.float64]:
@@ -224,11 +222,3 @@ def mindspore_histogram(counted: CountedHistogram) -> Histogram:
     edges = np.concatenate(([max(left, -sys.float_info.max)], limits))
     sizes = int(counted.count), counted.nan, 0, 0
     return Histogram(*sizes, low, high, total, edges, counts[first : last + 1])
-
-
-def _merged(
-    counts: npt.NDArray[Any], edges: npt.NDArray[Any], most: int
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    together = len(counts) // most
-    starts = np.arange(0, len(counts), together)
-    return np.add.reduceat(counts, starts), np.append(edges[starts], edges[-1])

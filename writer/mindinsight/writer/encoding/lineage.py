@@ -39,7 +39,7 @@ _TRAIN_FACTS: Final = {
     "model_size": "model",
 }
 _EVALUATION_FACTS: Final = ("metrics", "valid_dataset_path", "valid_dataset_size")
-_INT32: Final = 1 << 31
+_INT32: Final = 1 << 31  # beyond the largest
 
 
 class LineageEncoder(MessageEncoder):

@@ -30,14 +30,8 @@ def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
     rows[0, 1:] = flat[0]
     np.subtract(flat[1:], flat[:-1], out=rows[1:, 1:])
     header = struct.pack(">IIBBBBB", width, height, 8, COLOUR_TYPES[channels], 0, 0, 0)
-    return b"".join(
-        (
-            _SIGNATURE,
-            _chunk(b"IHDR", header),
-            _chunk(b"IDAT", zlib.compress(rows.data, _LEVEL)),
-            _chunk(b"IEND", b""),
-        )
-    )
+    data = zlib.compress(rows.data, _LEVEL)
+    return b"".join((_SIGNATURE, _chunk(b"IHDR", header), _chunk(b"IDAT", data), _chunk(b"IEND", b"")))
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -45,7 +39,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return b"".join((struct.pack(">I", len(data)), kind, data, struct.pack(">I", crc)))
 
 
-_COLUMNS: Final = 8
+_COLUMNS: Final = 8  # images in a row, as in torch
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -89,7 +83,7 @@ def _to_bytes(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return np.nan_to_num(scaled, nan=0.0, posinf=255.0, neginf=0.0).clip(0, 255).astype(np.uint8)
 
 
-_LARGEST: Final = 32767
+_LARGEST: Final = 32767  # sample of 16 bits
 _log: Final = logging.getLogger(__name__)
 
 

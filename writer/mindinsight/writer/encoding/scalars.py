@@ -69,7 +69,8 @@ def scalar(tag: str, number: float) -> bytes:
     float32 cannot represent.
     """
     if math.isfinite(number) and (abs(number) > LARGEST or 0 < abs(number) < SMALLEST):
-        narrow = _narrow(number)
+        with np.errstate(over="ignore"):
+            narrow = float(np.float32(number))
         exact = wire.double(EXACT_SCALAR, number) if narrow != number else b""
         return value_tag(tag) + wire.single(_FIELD, narrow) + exact
     return value_tag(tag) + wire.single(_FIELD, number)
@@ -100,11 +101,6 @@ def layout(tags: tuple[str, ...], width: int) -> Layout:
     return Layout(np.frombuffer(record, np.uint8), value_at)
 
 
-def _narrow(number: float) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.float32(number))
-
-
 def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> list[bytes]:
     numbers = np.array([job[2][1::2] for job in jobs], np.float64)
     with np.errstate(over="ignore"):
@@ -113,24 +109,22 @@ def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> lis
     matrix = np.empty((len(jobs), offsets.template.size), np.uint8)
     matrix[:] = offsets.template
     matrix[:, _WALL_AT : _WALL_AT + 8] = _rows_of_bytes(np.array([job[1] for job in jobs], "<f8"))
-    _fill_steps(matrix, width, np.array([job[0] for job in jobs], np.int64).view(np.uint64))
+    steps = np.array([job[0] for job in jobs], np.int64).view(np.uint64)
+    for index in range(width):  # a varint: seven bits a byte, the highest bit set in all but the last
+        more = 128 if index < width - 1 else 0
+        matrix[:, _STEP_AT + index] = (steps >> np.uint64(7 * index)) & np.uint64(127) | np.uint64(more)
     matrix[:, offsets.value_at] = _rows_of_bytes(floats)
     _fill_checksums(matrix)
     size, blob = matrix.shape[1], matrix.tobytes()
     records = [blob[start : start + size] for start in range(0, len(blob), size)]
     for row in _rows_to_keep_exact(numbers, floats):
-        records[row] = encode_record(_with_exact_values(jobs[row]))
+        step, wall, pairs, _, _ = jobs[row]
+        records[row] = encode_record(summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2])))
     return records
 
 
 def _rows_of_bytes(array: npt.NDArray[Any]) -> Bytes:
     return array.view(np.uint8).reshape(len(array), -1)
-
-
-def _fill_steps(matrix: Bytes, width: int, steps: npt.NDArray[np.uint64]) -> None:
-    for index in range(width):
-        more = 128 if index < width - 1 else 0
-        matrix[:, _STEP_AT + index] = (steps >> np.uint64(7 * index)) & np.uint64(127) | np.uint64(more)
 
 
 def _fill_checksums(matrix: Bytes) -> None:
@@ -147,11 +141,6 @@ def _rows_to_keep_exact(numbers: npt.NDArray[np.float64], floats: npt.NDArray[np
     return [int(row) for row in np.flatnonzero(changed.any(axis=1))]
 
 
-def _with_exact_values(job: Job) -> bytes:
-    step, wall, pairs, _, _ = job
-    return summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2]))
-
-
 # Receives an item that could not be encoded, and its step. The rest of the step is kept.
 Failed: TypeAlias = Callable[[Exception, Item, int], None]
 
@@ -163,16 +152,30 @@ def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
 
 
 def _encode_items(job: Job, failed: Failed) -> bytes:
-    step, wall, pairs, items, _ = job
     if events.is_message(job):
         return encode_record(events.message_event(job))
-    encoded = [scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
+    return encode_step(job, failed, scalar, events.value, summary_event)
+
+
+def encode_step(
+    job: Job,
+    failed: Failed,
+    encode_scalar: Callable[[str, float], bytes],
+    encode_item: Callable[[Item], bytes],
+    encode_event: Callable[[int, float, Sequence[bytes]], bytes],
+) -> bytes:
+    """Return the framed record of a step in one of the formats, empty if no value could be encoded.
+
+    ``failed`` receives each item that could not be encoded, and all items of an event that is too large.
+    """
+    step, wall, pairs, items, _ = job
+    encoded = [encode_scalar(tag, number) for tag, number in zip(pairs[::2], pairs[1::2], strict=True)]
     for item in items:
         try:
-            encoded.append(events.value(item))
+            encoded.append(encode_item(item))
         except Exception as error:  # noqa: BLE001, RUF100 - one value must not take the others with it
             failed(error, item, step)
-    event = events.summary_event(step, wall, encoded) if encoded else b""
+    event = encode_event(step, wall, encoded) if encoded else b""
     if len(event) > LARGEST_EVENT:
         for item in items:
             failed(ValueError(f"the step has {len(event)} bytes, more than {LARGEST_EVENT}"), item, step)

@@ -51,15 +51,13 @@ class DroppedValues:
         with self._lock:
             reasons, self._reasons = self._reasons, {}
         for reason, tags in reasons.items():
-            _log.warning(
-                "not recorded: %s: %s", "; ".join(_text_of_dropped(tag, tags[tag]) for tag in tags), reason
-            )
-
-
-def _text_of_dropped(tag: str, interval: _Interval) -> str:
-    if interval.count == 1:
-        return f"'{tag}' of step {interval.first}"
-    return f"{interval.count} values of '{tag}' from step {interval.first} to {interval.last}"
+            texts = [
+                f"'{tag}' of step {dropped.first}"
+                if dropped.count == 1
+                else f"{dropped.count} values of '{tag}' from step {dropped.first} to {dropped.last}"
+                for tag, dropped in tags.items()
+            ]
+            _log.warning("not recorded: %s: %s", "; ".join(texts), reason)
 
 
 def call_in_children(method: Callable[[], None]) -> None:
@@ -95,7 +93,7 @@ def fatal_error() -> BaseException | None:
 
 
 _CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
-_CHUNK_BYTES: Final = 8 << 20
+_CHUNK_BYTES: Final = 8 << 20  # of memory that encoded records take beside the queue
 _WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
 _EARLY: Final = 0.25  # of ``flush_seconds``, between the beginnings of two rounds
 

@@ -76,7 +76,7 @@ class RemoteRecordFile:
                     return done, error
                 self.forget()
             if not self._content:
-                if error := self._begin():
+                if error := self._try(self._choose_name):
                     return done, error
                 self._content += self._first_record()
             self._content += record
@@ -109,10 +109,6 @@ class RemoteRecordFile:
         self._content = bytearray()
         self._put = 0
         self._filesystem = None  # with connections of the parent
-
-    def _begin(self) -> OSError | None:
-        """Choose an unused name. Return the store's error, or None."""
-        return self._try(self._choose_name)
 
     def _choose_name(self) -> None:
         filesystem = self._opened()

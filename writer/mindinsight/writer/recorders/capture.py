@@ -66,6 +66,11 @@ class CodeLine(NamedTuple):
     line: int
     function: str
 
+    def as_text(self) -> str:
+        """Return the line in the format of MindSpore's graphs."""
+        code = linecache.getline(self.file, self.line).strip()
+        return f"# In file {self.file}:{self.line}, 0~{len(code)}/{code}/"
+
 
 class OperatorCall(NamedTuple):
     """Operator that is about to run, or has run.
@@ -168,7 +173,7 @@ class GraphRecorder:
                 shape,
                 dtype,
                 several=types if len(types) > 1 else None,
-                source_lines=[_text(line) for line in stack],
+                source_lines=[line.as_text() for line in stack],
                 number=number,
             )
         for facts in outputs:
@@ -197,12 +202,6 @@ class GraphRecorder:
             self._builder.parameter(label, list(origin.shape), origin.dtype)
         self._nodes[facts.key] = label
         return label
-
-
-def _text(line: CodeLine) -> str:
-    """Return a line of code in the format of MindSpore's graphs."""
-    code = linecache.getline(line.file, line.line).strip()
-    return f"# In file {line.file}:{line.line}, 0~{len(code)}/{code}/"
 
 
 CAPACITY: Final = 256 << 20  # bytes of queued tensors. The training waits while more are queued

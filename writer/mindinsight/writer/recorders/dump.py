@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto import graph_pb2
 from mindinsight.writer.arrays import HostArray, mindspore_dtype, to_numpy
-from mindinsight.writer.files.file_paths import private_folder
+from mindinsight.writer.files.record_file import private_folder
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.ranks import rank_of
 
@@ -114,6 +114,9 @@ COLUMNS: Final = {
 }
 
 
+Measure: TypeAlias = Callable[[npt.NDArray[np.float64]], Any]
+
+
 def raw_bytes(host: HostArray) -> bytes:
     """Return the tensor's bytes in C order, little-endian, in its own type. A bfloat16 has two bytes."""
     if host.dtype == "bfloat16":  # held as float32. Its upper half is the bfloat16
@@ -147,13 +150,7 @@ def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
     return ",".join([str(len(raw)), host.dtype, f'"[{shape}]"', *columns])
 
 
-def _norm(values: npt.NDArray[np.float64]) -> Any:
-    return np.sqrt(np.square(values).sum())
-
-
-def _extreme(
-    measure: Callable[[npt.NDArray[np.float64]], Any], position: Callable[[npt.NDArray[np.float64]], Any]
-) -> Callable[[npt.NDArray[np.float64]], Any]:
+def _extreme(measure: Measure, position: Measure) -> Measure:
     """Return a measure of the maximum or minimum. Of zeros with either sign it takes the first.
 
     MindSpore compares zeros in the same way.
@@ -171,7 +168,7 @@ def _text(number: Any) -> str:
     return str(int(number)) if isinstance(number, (int, np.integer)) else f"{number:g}"
 
 
-_MEASURES: Final[Mapping[str, Callable[[npt.NDArray[np.float64]], Any]]] = {
+_MEASURES: Final[Mapping[str, Measure]] = {
     "max": _extreme(np.max, np.argmax),
     "min": _extreme(np.min, np.argmin),
     "avg": np.mean,
@@ -182,7 +179,7 @@ _MEASURES: Final[Mapping[str, Callable[[npt.NDArray[np.float64]], Any]]] = {
     "negative inf count": lambda values: np.count_nonzero(np.isneginf(values)),
     "positive inf count": lambda values: np.count_nonzero(np.isposinf(values)),
     "zero count": lambda values: np.count_nonzero(values == 0),
-    "l2norm": _norm,
+    "l2norm": lambda values: np.sqrt(np.square(values).sum()),
 }
 
 
@@ -259,27 +256,16 @@ class DumpMetadata:
         return private_folder(self._rank / "execution_order") / name
 
 
-def settings_text(path: Path, net_name: str, iterations: str) -> str:
-    """Return the text of the configuration with which MindSpore would write the same dump.
+def dump_settings(path: Path, net_name: str, iterations: str, **settings: Any) -> dict[str, Any]:
+    """Return the configuration with which MindSpore 2.10 would write a dump. ``settings`` are further keys.
 
     Raises ValueError if ``net_name`` contains characters other than letters, digits, ``-`` and ``_``.
     """
     if not re.fullmatch(r"[A-Za-z0-9_-]+", net_name):
         raise ValueError(f"net_name is made of letters, digits, '-' and '_', got {net_name!r}")
-    common = {
-        "dump_mode": 0,
-        "path": str(path),
-        "net_name": net_name,
-        "iteration": iterations,
-        "saved_data": "full",
-        "input_output": 0,
-        "kernels": [],
-        "support_device": [0],
-        "op_debug_mode": 0,
-        "statistic_category": list(COLUMNS),
-    }
-    dump = {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
-    return json.dumps(dump, indent=2)
+    common = {"op_debug_mode": 0, "dump_mode": 0, "input_output": 0, "kernels": [], "support_device": [0]}
+    common |= {"path": str(path), "net_name": net_name, "iteration": iterations, **settings}
+    return {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
 
 
 def _write_once(path: Path, content: bytes) -> None:
@@ -287,9 +273,6 @@ def _write_once(path: Path, content: bytes) -> None:
     if not path.exists():
         path.write_bytes(content)
         path.chmod(0o400)
-
-
-_MODE: Final = 0o400
 
 
 class Dump:
@@ -328,7 +311,8 @@ class Dump:
         number = rank_of().number if rank is None else rank
         root = Path(path).absolute()
         self._metadata = DumpMetadata(root / f"rank_{number}", graph_id)
-        self._metadata.settings(settings or settings_text(root, net_name, iterations))
+        full = dump_settings(root, net_name, iterations, saved_data="full", statistic_category=list(COLUMNS))
+        self._metadata.settings(settings or json.dumps(full, indent=2))
         if graph is not None:
             self.graph(graph)
         self._folder = root / f"rank_{number}" / net_name / str(graph_id)
@@ -411,7 +395,7 @@ class DumpStep:
 def _save(path: Path, host: HostArray) -> None:
     with path.open("wb") as file:
         np.lib.format.write_array(file, np.asarray(host.values, order="C"), (1, 0), allow_pickle=False)
-    path.chmod(_MODE)
+    path.chmod(0o400)
 
 
 def _append(path: Path, header: str, row: str) -> None:

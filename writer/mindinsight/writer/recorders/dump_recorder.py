@@ -24,7 +24,7 @@ from mindinsight.writer.recorders.capture import (
     backend_of,
     models_of,
 )
-from mindinsight.writer.recorders.dump import Dump, DumpStep, Gap
+from mindinsight.writer.recorders.dump import Dump, DumpStep, Gap, dump_settings
 from mindinsight.writer.recorders.recorder_config import (
     VARIABLE,
     ConfigError,
@@ -75,12 +75,9 @@ def settings_of(config: DumpConfig, device: str) -> dict[str, Any]:
     saved = "tensor" if device == "CPU" else config.saved_data
     if saved != config.saved_data:
         _log.warning("on the CPU MindSpore writes tensors, not saved_data %s", config.saved_data)
-    common: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "op_debug_mode": config.op_debug_mode,
         "dump_mode": config.dump_mode,
-        "path": str(config.path),
-        "net_name": config.net_name,
-        "iteration": config.iteration,
         "saved_data": saved,
         "input_output": config.input_output,
         "kernels": list(config.kernels),
@@ -88,10 +85,10 @@ def settings_of(config: DumpConfig, device: str) -> dict[str, Any]:
         "initial_iteration": config.initial_iteration,
     }
     if saved != "tensor":
-        common["statistic_category"] = list(config.statistic_category)
+        settings["statistic_category"] = list(config.statistic_category)
     if config.op_debug_mode == 3:
-        common["overflow_number"] = config.overflow_number
-    return {"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}
+        settings["overflow_number"] = config.overflow_number
+    return dump_settings(config.path, config.net_name, config.iteration, **settings)
 
 
 def _is_file_of(path: str, config: DumpConfig) -> bool:
@@ -134,8 +131,8 @@ class DumpRecorder:
     ) -> None:
         self._limit = limit
         self._bytes = 0
-        self._left_out = 0
-        self._cut: dict[int, None] = {}  # iterations that the limit cut, in order
+        self._excess = 0
+        self._cut_iterations: dict[int, None] = {}  # iterations that the limit cut, in order
         self._process = os.getpid()
         self.config = _config(config, path)
         self._models = models_of(model)
@@ -155,7 +152,9 @@ class DumpRecorder:
         self._started = False
         self._paused = False
         self._graph = GraphRecorder(self.config.net_name)
-        self._announce()
+        if self.config.without_effect:
+            names = ", ".join(self.config.without_effect)
+            _log.warning("these keys of the dump configuration have no effect: %s", names)
 
     def __enter__(self) -> DumpRecorder:
         self.start()
@@ -194,7 +193,7 @@ class DumpRecorder:
         error = self._error or self._queue.error
         if error is not None:
             return f"{type(error).__name__}: {error}"
-        return f"{self._left_out} tensors are beyond {self._limit} bytes" if self._left_out else ""
+        return f"{self._excess} tensors are beyond {self._limit} bytes" if self._excess else ""
 
     def pause(self) -> None:
         """Stop recording until ``resume``. Operators in between belong to no step."""
@@ -216,8 +215,8 @@ class DumpRecorder:
         self._queue.close()
         if self._kernels.unmatched:
             _log.warning("no operator matches these kernels: %s", ", ".join(self._kernels.unmatched))
-        if self._left_out:
-            _log.warning("%d tensors are missing from the dump: limit %s bytes", self._left_out, self._limit)
+        if self._excess:
+            _log.warning("%d tensors are missing from the dump: limit %s bytes", self._excess, self._limit)
         if self._queue.dropped:
             _log.error("%d tensors are missing from the dump %s", self._queue.dropped, self.config.path)
         self._note_gaps()
@@ -228,8 +227,8 @@ class DumpRecorder:
         if unseen:
             _log.warning("the dump has no backward operators of %s", ", ".join(unseen))
         gaps = [Gap("backward", unseen)] if unseen else []
-        if self._left_out:
-            gaps.append(Gap("limit", count=self._left_out, iterations=tuple(self._cut)))
+        if self._excess:
+            gaps.append(Gap("limit", count=self._excess, iterations=tuple(self._cut_iterations)))
         if self._queue.dropped:
             gaps.append(Gap("lost", count=self._queue.dropped))
         if self._error or self._queue.error:
@@ -254,11 +253,6 @@ class DumpRecorder:
             settings=self.config.source,
             graph_id=getattr(self._backend, "OWN_GRAPH", 0) if os.environ.get(VARIABLE) else 0,
         )
-
-    def _announce(self) -> None:
-        if self.config.without_effect:
-            names = ", ".join(self.config.without_effect)
-            _log.warning("these keys of the dump configuration have no effect: %s", names)
 
     def _begin(self) -> None:
         if self._queue.error is not None or self._failed or not self._selects(self._iteration):
@@ -325,8 +319,8 @@ class DumpRecorder:
             return
         self._bytes += host.values.nbytes
         if self._limit is not None and self._bytes > self._limit:
-            self._left_out += 1
-            self._cut[self._iteration] = None
+            self._excess += 1
+            self._cut_iterations[self._iteration] = None
             return
         step = self._step
         if step is None:  # only now, as an iteration without tensors has no folder
@@ -356,10 +350,9 @@ class DumpRecorder:
 
 def _config(config: str | Path | Mapping[str, object] | None, path: str | Path | None) -> DumpConfig:
     if config is None:
-        file = os.environ.get(VARIABLE, "")
-        if not file:
+        config = os.environ.get(VARIABLE, "")
+        if not config:
             raise ValueError(f"no dump configuration: give a path or an object, or set {VARIABLE}")
-        config = file
     if isinstance(config, Mapping):
         settings = {**config, **({} if path is None else {"path": str(Path(path).absolute())})}
         return parse_dump_config(settings)

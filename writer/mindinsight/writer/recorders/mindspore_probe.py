@@ -150,16 +150,13 @@ def _targets() -> Iterator[tuple[Any, str, str]]:
     names: set[str] = set()
     for owner, prefix in ((ops, "Functional"), (mint, "Mint"), (functional, "MintFunctional")):
         for name, function in vars(owner).items():
-            if isinstance(function, types.FunctionType) and _is_recorded(name):
+            is_public = not name.startswith("_") and name.islower() and name not in _ACCESS
+            if isinstance(function, types.FunctionType) and is_public:
                 names.add(name)
                 yield owner, name, prefix
     for name in dir(mindspore.Tensor):
         if name in names or name in _OPERATORS:
             yield mindspore.Tensor, name, "Tensor"
-
-
-def _is_recorded(name: str) -> bool:
-    return not name.startswith("_") and name.islower() and name not in _ACCESS
 
 
 _JIT: Final = "Jit."

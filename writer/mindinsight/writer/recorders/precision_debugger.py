@@ -29,7 +29,7 @@ from mindinsight.writer.recorders.recorder_config import (
     parse_dump_config,
     parse_probe_config,
 )
-from mindinsight.writer.recorders.step_files import StepFiles
+from mindinsight.writer.recorders.step_files import StepFiles, describe_variable, hook_gradients
 
 _log: Final = logging.getLogger(__name__)
 
@@ -96,7 +96,9 @@ class PrecisionDebugger:
         if self._failed or self._ended or not self._selects():
             return
         framework = _framework(models)
-        if framework == "mindspore" and self._delegated():
+        if framework == "mindspore" and not self._delegates:
+            self._delegates = delegate(self.config)
+        if self._delegates:
             return
         if self.config.level == "L2":
             _log.warning("only MindSpore's graph mode has kernels to record: level L2 records calls, as L1")
@@ -159,12 +161,6 @@ class PrecisionDebugger:
         steps, ranks = self.config.steps, self.config.ranks
         return (not steps or self._step in steps) and (not ranks or (_rank() or 0) in ranks)
 
-    def _delegated(self) -> bool:
-        """Return True if MindSpore is in graph mode and writes the dump itself."""
-        if not self._delegates:
-            self._delegates = delegate(self.config)
-        return self._delegates
-
     def _make_probe(self, framework: str) -> None:
         if self._probe is None:
             self._framework = framework
@@ -214,8 +210,6 @@ class PrecisionDebugger:
         self._cost = self._written - begin
 
     def _save(self, variable: Any, name: str, save_backward: bool) -> None:
-        from mindinsight.writer.recorders.step_files import describe_variable, hook_gradients
-
         if self._probe is None:
             self._framework = _framework({"": variable})
         values = _values(self._framework)
@@ -239,13 +233,8 @@ class PrecisionDebugger:
 def _framework(models: Mapping[str, Any]) -> str:
     """Return the framework of models or values. Without any, return the one that the program has loaded."""
     packages = {cls.__module__.partition(".")[0] for item in models.values() for cls in type(item).__mro__}
-    if "mindspore" in packages:
-        return "mindspore"
-    return (
-        "mindspore"
-        if "torch" not in packages | sys.modules.keys() and "mindspore" in sys.modules
-        else "torch"
-    )
+    loaded = "mindspore" in sys.modules and "torch" not in packages | sys.modules.keys()
+    return "mindspore" if loaded or "mindspore" in packages else "torch"
 
 
 def _values(framework: str) -> Any:
@@ -264,8 +253,7 @@ def _rank() -> int | None:
 
 
 def _close(reference: weakref.ref[PrecisionDebugger]) -> None:
-    debugger = reference()
-    if debugger is not None:
+    if (debugger := reference()) is not None:
         debugger.close()
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -73,20 +73,6 @@ _WITHOUT_EFFECT: Final[Mapping[str, object]] = {
     "file_format": "npy",
     "support_device": None,
     "enable": None,
-}
-_KNOWN: Final = {
-    "dump_mode",
-    "path",
-    "net_name",
-    "iteration",
-    "saved_data",
-    "input_output",
-    "kernels",
-    "op_debug_mode",
-    "statistic_category",
-    "overflow_number",
-    "initial_iteration",
-    *_WITHOUT_EFFECT,
 }
 
 
@@ -216,7 +202,8 @@ def _count(settings: Mapping[str, Any], key: str) -> int:
 
 def _unused(settings: Mapping[str, Any]) -> list[str]:
     """Return the unknown keys, and the keys of accelerators with a value that has an effect there."""
-    names = [key for key in settings if key not in _KNOWN]
+    known = {field.name for field in fields(DumpConfig)} - {"without_effect", "source"}
+    names = [key for key in settings if key not in known | _WITHOUT_EFFECT.keys()]
     for key, neutral in _WITHOUT_EFFECT.items():
         if neutral is not None and key in settings and settings[key] != neutral:
             names.append(key)
@@ -237,7 +224,8 @@ class KernelFilter:
     def __init__(self, kernels: Iterable[str]) -> None:
         entries = [re.sub(r"[ \"]", "", kernel) for kernel in kernels]
         self._unmatched = dict.fromkeys(filter(None, entries))
-        self._expressions = {entry: _compiled(entry) for entry in self._unmatched if _REGEX.fullmatch(entry)}
+        matches = {entry: _REGEX.fullmatch(entry) for entry in self._unmatched}
+        self._expressions = {entry: _compiled(entry, match[1]) for entry, match in matches.items() if match}
         self._all = not self._unmatched
         self._entries = tuple(self._unmatched)
         self._answers: dict[str, bool] = {}
@@ -267,9 +255,7 @@ class KernelFilter:
         return entry.lower() in (last.rpartition("-")[0] or last).lower()
 
 
-def _compiled(entry: str) -> re.Pattern[str]:
-    match = _REGEX.fullmatch(entry)
-    text = match[1] if match else entry
+def _compiled(entry: str, text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:

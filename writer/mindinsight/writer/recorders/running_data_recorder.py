@@ -21,7 +21,7 @@ from mindinsight.proto.kinds import KINDS, DataKind
 from mindinsight.writer.callbacks import Callback
 from mindinsight.writer.encoding.kinds import encoder
 from mindinsight.writer.encoding.wire import json_number
-from mindinsight.writer.files.file_paths import private_folder
+from mindinsight.writer.files.record_file import private_folder
 from mindinsight.writer.network import graph_of, observed_graph
 from mindinsight.writer.ranks import directory_of, rank_of
 
@@ -299,8 +299,8 @@ class RunningDataRecorder(Callback):
     def _write(self, name: str, content: bytes | None) -> None:
         if content is None:
             return
-        base = self._settings.path or self._directory()
-        path = _rank_folder(base) / "rdr" / name
+        base, rank = self._settings.path or self._directory(), f"rank_{rank_of().number}"
+        path = (base if base.name == rank else base / rank) / "rdr" / name
         private_folder(path.parent)
         path.write_bytes(content)
         path.chmod(0o400)
@@ -331,11 +331,6 @@ def leave_if_asked(record: Run, error: BaseException | None) -> None:
         return
     if settings.wants(error):
         RunningDataRecorder(record, settings=settings).leave(error)
-
-
-def _rank_folder(base: Path) -> Path:
-    name = f"rank_{rank_of().number}"
-    return base if base.name == name else base / name
 
 
 def _json(content: object) -> bytes:

@@ -19,7 +19,7 @@ import numpy as np
 from mindinsight.writer.recorders.recorder_config import ProbeConfig
 
 TENSORS: Final = "dump_tensor_data"
-_INDENT: Final = 1
+_INDENT: Final = 1  # spaces, as in msprobe
 
 
 class StepFiles:
@@ -137,9 +137,7 @@ class Describer:
         elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
             value = {name: getattr(value, name, None) for name in value.__dataclass_fields__}
         if isinstance(value, (list, tuple)):
-            return [
-                self.describe(item, f"{stem}.{position}", depth + 1) for position, item in enumerate(value)
-            ]
+            return [self.describe(item, f"{stem}.{n}", depth + 1) for n, item in enumerate(value)]
         if isinstance(value, Mapping):
             return {str(key): self.describe(item, f"{stem}.{key}", depth + 1) for key, item in value.items()}
         return plain_leaf(value)

@@ -68,10 +68,7 @@ class TorchCapture(OperatorCapture):
     """Capture of PyTorch's operators in this thread. ``models`` are networks by name."""
 
     def __init__(
-        self,
-        models: Mapping[str, torch.nn.Module],
-        observer: Observer,
-        on_error: Callable[[Exception], None],
+        self, models: Mapping[str, torch.nn.Module], observer: Observer, on_error: Callable[[Exception], None]
     ) -> None:
         super().__init__(observer, on_error)
         self._names = dict(_module_names(models))
@@ -89,7 +86,7 @@ class TorchCapture(OperatorCapture):
             module_hooks.register_module_forward_pre_hook(self._enter),
             module_hooks.register_module_forward_hook(self._leave, always_call=True),
             optimizer_hooks.register_optimizer_step_pre_hook(self._enter_optimizer),
-            optimizer_hooks.register_optimizer_step_post_hook(self._leave_optimizer),
+            optimizer_hooks.register_optimizer_step_post_hook(self._leave),
         ]
         self._modes = [_Operators(self), _Marks(self)]
         for mode in self._modes:
@@ -135,8 +132,10 @@ class TorchCapture(OperatorCapture):
         return self._observer(OperatorCall(name, scope, tuple(tensors_of(arguments)), stack))
 
     def _after(self, function: Any, finish: Callable[[Sequence[Any]], None], outputs: Any) -> None:
-        if function.namespace == "c10d":
-            _wait(outputs)
+        if function.namespace == "c10d":  # a collective: its tensors hold the result only afterwards
+            for item in outputs if isinstance(outputs, (tuple, list)) else [outputs]:
+                if isinstance(item, torch.ScriptObject):
+                    item.wait()
         finish(tuple(tensors_of(outputs)))
 
     def _origin(self) -> tuple[str, tuple[CodeLine, ...]]:
@@ -153,16 +152,12 @@ class TorchCapture(OperatorCapture):
     def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
         self._scopes.append(self._segments(module))
 
-    def _leave(self, module: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+    def _leave(self, *_: Any) -> None:
         if self._scopes:
             self._scopes.pop()
 
     def _enter_optimizer(self, optimizer: torch.optim.Optimizer, *rest: Any) -> None:
         self._scopes.append(f"optimizer-{type(optimizer).__name__}")
-
-    def _leave_optimizer(self, optimizer: torch.optim.Optimizer, *rest: Any) -> None:
-        if self._scopes:
-            self._scopes.pop()
 
     def _segments(self, module: torch.nn.Module) -> str:
         """Return the scope of a module below the scope of its caller."""
@@ -215,13 +210,6 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
         for name, module in model.named_modules(prefix=model_name)
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None)
     ]
-
-
-def _wait(outputs: Any) -> None:
-    """Wait for a collective operation. Its tensors hold the result only afterwards."""
-    for item in outputs if isinstance(outputs, (tuple, list)) else [outputs]:
-        if isinstance(item, torch.ScriptObject):
-            item.wait()
 
 
 def user_stack() -> tuple[CodeLine, ...]:

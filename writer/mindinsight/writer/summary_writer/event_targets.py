@@ -6,29 +6,26 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.writer.arrays import HostArray
 from mindinsight.writer.buffer_pool import BufferPool
-from mindinsight.writer.configuration import train_facts
+from mindinsight.writer.configuration import Fact, train_facts
 from mindinsight.writer.encoding import chart_layouts, tfevents
-from mindinsight.writer.encoding.chart_layouts import TAG as LAYOUT_TAG
-from mindinsight.writer.encoding.chart_layouts import Layout
 from mindinsight.writer.encoding.encoder import Item
-from mindinsight.writer.encoding.events import Job
 from mindinsight.writer.encoding.histograms import CountedHistogram, mindspore_histogram
 from mindinsight.writer.encoding.media import Sound
-from mindinsight.writer.encoding.tfevents import HyperParameter
 from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.file_paths import TfeventsName
-from mindinsight.writer.files.record_file import BY_UMASK, RecordFile
+from mindinsight.writer.files.record_file import BY_UMASK, RecordFile, TfeventsName
+from mindinsight.writer.pending import give_back, size_of
 from mindinsight.writer.record import SummaryRecord
 
 
@@ -42,62 +39,13 @@ class Moment(NamedTuple):
 class Trial(NamedTuple):
     """Hyper-parameters of a run and their results."""
 
-    parameters: dict[str, HyperParameter]
+    parameters: dict[str, Fact]
     metrics: dict[str, float]
-    domains: Mapping[str, Sequence[HyperParameter]]  # the values that a parameter may have
+    domains: Mapping[str, Sequence[Fact]]  # the values that a parameter may have
     run_name: str | None
 
 
-class Target(Protocol):
-    """Event files of one format. Values are already validated. Thread-safe."""
-
-    def scalar(self, tag: str, number: float, at: Moment) -> None:
-        """Record a number."""
-
-    def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
-        """Record a number in TensorFlow 2's encoding, if the format has it."""
-
-    def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
-        """Record several numbers of one chart."""
-
-    def tensor(self, tag: str, array: HostArray, at: Moment) -> None:
-        """Record an array of any shape."""
-
-    def histogram(self, tag: str, array: HostArray, at: Moment) -> None:
-        """Record the distribution of an array, in the buckets of the format."""
-
-    def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
-        """Record a distribution counted by the caller."""
-
-    def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
-        """Record images (N, C, H, W)."""
-
-    def text(self, tag: str, text: str, at: Moment) -> None:
-        """Record Markdown."""
-
-    def audio(self, tag: str, sound: Sound, at: Moment) -> None:
-        """Record a sound."""
-
-    def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
-        """Record a precision-recall curve (encoding/chart_layouts.py)."""
-
-    def layout(self, layout: Layout) -> None:
-        """Record the charts of a page of scalars."""
-
-    def graph(self, model: bytes) -> None:
-        """Record a graph given as bytes of a ModelProto."""
-
-    def trial(self, trial: Trial, at: Moment) -> None:
-        """Record the hyper-parameters of a run and their results."""
-
-    def flush(self) -> None:
-        """Wait until all recorded values are in the files."""
-
-    def close(self, error: BaseException | None = None) -> None:
-        """Close the files. ``error`` ended the training, or is None."""
-
-
-_QUEUE_BYTES: Final = 256 << 20
+_QUEUE_BYTES: Final = 256 << 20  # of waiting values, as in SummaryRecord. Beyond it the loop waits
 _JOB_BYTES: Final = 280  # of a queued scalar: tuples, list, float
 
 
@@ -126,7 +74,7 @@ class TensorBoardFiles:
             file,
             flush_seconds,
             _QUEUE_BYTES,
-            done=partial(_give_back, self._buffers),
+            done=partial(give_back, self._buffers),
             encode=tfevents.encode_jobs,
         )
         event_file.call_in_children(self._forked)
@@ -143,7 +91,7 @@ class TensorBoardFiles:
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
         """Record a number in TensorFlow 2's encoding, if the format has it."""
-        self._put(Item(tfevents.FIELDS, tag, tfevents.tensor_scalar(number, double)), at)
+        self._put(Item(tfevents.VALUE, tag, _messages().tensor_scalar(tag, number, double)), at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
         """Record each number in a separate run below this one. TensorBoard shows their tag in one chart."""
@@ -160,7 +108,7 @@ class TensorBoardFiles:
 
     def counted_histogram(self, tag: str, histogram: CountedHistogram, at: Moment) -> None:
         """Record a distribution counted by the caller."""
-        self._put(Item(tfevents.FIELDS, tag, tfevents.histogram_value(histogram)), at)
+        self._put(Item(tfevents.VALUE, tag, _messages().histogram(tag, histogram)), at)
 
     def images(self, tag: str, batch: npt.NDArray[np.uint8], at: Moment) -> None:
         """Record images (N, C, H, W)."""
@@ -168,36 +116,35 @@ class TensorBoardFiles:
 
     def text(self, tag: str, text: str, at: Moment) -> None:
         """Record Markdown."""
-        self._put(Item(tfevents.TEXT, f"{tag}/text_summary", text.encode(errors="backslashreplace")), at)
+        self._put(Item(tfevents.VALUE, tag, _messages().text(f"{tag}/text_summary", text)), at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
         """Record a sound."""
-        self._put(Item(tfevents.FIELDS, tag, tfevents.audio_value(sound)), at)
+        self._put(Item(tfevents.VALUE, tag, _messages().audio(tag, sound)), at)
 
     def pr_curve(self, tag: str, rows: npt.NDArray[Any], at: Moment) -> None:
         """Record a precision-recall curve (encoding/chart_layouts.py)."""
-        self._put(Item(tfevents.FIELDS, tag, tfevents.pr_curve_value(rows)), at)
+        self._put(Item(tfevents.VALUE, tag, _messages().pr_curve(tag, rows)), at)
 
     def layout(self, layout: chart_layouts.Layout) -> None:
         """Record the charts of a page of scalars."""
-        field = tfevents.layout_value(chart_layouts.encode(layout))
-        self._put(Item(tfevents.FIELDS, chart_layouts.TAG, field), Moment(0, time.time()))
+        value = _messages().layout(chart_layouts.TAG, chart_layouts.encode(layout))
+        self._put(Item(tfevents.VALUE, chart_layouts.TAG, value), Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
         """Record a graph given as bytes of a ModelProto."""
         from mindinsight.proto.graph_pb2 import ModelProto  # loads protobuf, which scalars do without
-        from mindinsight.writer.encoding.tfevents_graph import definition
 
-        field = tfevents.encode_graph(definition(ModelProto.FromString(model).graph))
+        field = tfevents.encode_graph(_messages().graph_definition(ModelProto.FromString(model).graph))
         self._put(Item(tfevents.EVENT, "graph", field), Moment(0, time.time()))
 
     def trial(self, trial: Trial, at: Moment) -> None:
         """Record a session in a run below this one, named by the time if it has no name."""
         run = self._run(trial.run_name or str(time.time()))
         for value in (
-            tfevents.encode_experiment(trial.parameters, trial.metrics, trial.domains),
-            tfevents.encode_session_start(trial.parameters),
-            tfevents.encode_session_end(),
+            _messages().experiment(trial.parameters, trial.metrics, trial.domains),
+            _messages().session_start(trial.parameters),
+            _messages().session_end(),
         ):
             run._put(Item(tfevents.VALUE, "hparams", value), at)
         for tag, number in trial.metrics.items():
@@ -214,9 +161,8 @@ class TensorBoardFiles:
             files._events.close(tfevents.closing_record() if error is None else b"")
 
     def _put(self, item: Item, at: Moment) -> None:
-        size = len(item.payload) if isinstance(item.payload, bytes) else item.payload.nbytes
         with self._lock:
-            self._events.put((at.step, at.wall, [], (item,), _JOB_BYTES + size))
+            self._events.put((at.step, at.wall, [], (item,), _JOB_BYTES + size_of(item)))
 
     def _own(self, array: HostArray) -> npt.NDArray[Any]:
         """Return the array, copied if the loop may change it."""
@@ -233,11 +179,9 @@ class TensorBoardFiles:
         self._lock = threading.Lock()
 
 
-def _give_back(buffers: BufferPool, written: Iterable[Job]) -> None:
-    for job in written:
-        for item in job[3]:
-            if not isinstance(item.payload, bytes):
-                buffers.give_back(item.payload)
+def _messages() -> Any:
+    """Return the encoder of messages, which loads protobuf. Scalars do without it."""
+    return import_module("mindinsight.writer.encoding.tfevents_messages")
 
 
 class MindSporeFiles:
@@ -290,9 +234,9 @@ class MindSporeFiles:
         """Record a precision-recall curve (encoding/chart_layouts.py)."""
         self._add("pr_curve", tag, rows, at)
 
-    def layout(self, layout: Layout) -> None:
+    def layout(self, layout: chart_layouts.Layout) -> None:
         """Record the charts of a page of scalars."""
-        self._add("layout", LAYOUT_TAG, layout, Moment(0, time.time()))
+        self._add("layout", chart_layouts.TAG, layout, Moment(0, time.time()))
 
     def graph(self, model: bytes) -> None:
         """Record a graph given as bytes of a ModelProto."""
@@ -328,3 +272,6 @@ class MindSporeFiles:
     def _recorder(self, directory: Path) -> SummaryRecord:
         suffix = re.sub(r"\W", "_", f"_{self._suffix}_MS" if self._suffix else "_MS", flags=re.ASCII)
         return SummaryRecord(directory, file_suffix=suffix, flush_seconds=self._flush_seconds)
+
+
+Target: TypeAlias = TensorBoardFiles | MindSporeFiles

@@ -2,18 +2,145 @@
 
 from __future__ import annotations
 
+import platform
+import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mindinsight.writer import options
 from mindinsight.writer.arrays import to_numpy
-from mindinsight.writer.encoding import histograms, scalars
+from mindinsight.writer.configuration import Fact, single_fact
+from mindinsight.writer.encoding import chart_layouts, histograms, media, scalars
 from mindinsight.writer.encoding.encoder import real_numbers
-from mindinsight.writer.encoding.tfevents import HyperParameter
-from mindinsight.writer.summary_writer.event_targets import Trial
-from mindinsight.writer.summary_writer.writer_methods import MediaMethods, PlotMethods, moment
+from mindinsight.writer.record import SummaryRecord
+from mindinsight.writer.summary_writer.event_targets import (
+    MindSporeFiles,
+    Moment,
+    Target,
+    TensorBoardFiles,
+    Trial,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+Batch = npt.NDArray[np.uint8]  # (N, C, H, W)
+_AXES: Final = "NCHW"
+
+
+def picture_batch(value: object, layout: str) -> Batch:
+    """Return ``value`` as bytes (N, C, H, W).
+
+    ``layout`` names its axes by letters of NCHW in any case and order.
+
+    uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0. Raises TypeError if
+    there are no numbers, ValueError for a layout that does not fit.
+    """
+    values = to_numpy(value).values
+    letters = str(layout).upper()
+    if len(set(letters)) != len(letters) or not {"H", "W"} <= set(letters) <= set(_AXES):
+        raise ValueError(f"dataformats are letters of NCHW, each once, H and W among them; got {layout!r}")
+    if values.ndim != len(letters):
+        raise ValueError(f"dataformats {layout!r} does not fit an array of shape {values.shape}")
+    missing = [axis for axis in _AXES if axis not in letters]
+    order = [(*missing, *letters).index(axis) for axis in _AXES]
+    ordered = values.reshape((1,) * len(missing) + values.shape).transpose(order)
+    media.check_shape(ordered.shape)
+    return _to_bytes(ordered)
+
+
+def video_frames(video: object) -> Batch:
+    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other."""
+    values = to_numpy(video).values
+    if values.ndim != 5 or 0 in values.shape:
+        raise ValueError(f"a video is an array (N, T, C, H, W), none of them zero, got shape {values.shape}")
+    count, time, channels, height, width = values.shape
+    beside = values.transpose(1, 2, 3, 0, 4).reshape(time, channels, height, count * width)
+    return picture_batch(beside, _AXES)
+
+
+def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, rescale: float) -> Batch:
+    """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
+
+    ``rescale`` is a factor for both sides of the image. Needs Pillow.
+    """
+    corners = to_numpy(boxes).values
+    if corners.ndim != 2 or corners.shape[1] != 4:
+        raise ValueError(f"boxes are an array [n, 4], got shape {corners.shape}")
+    pixels = pictures[0].transpose(1, 2, 0)
+    coloured = np.repeat(pixels, 3, 2) if pixels.shape[2] == 1 else pixels
+    picture = _pillow("Image").fromarray(np.ascontiguousarray(coloured))
+    draw = _pillow("ImageDraw").Draw(picture)
+    names = labels if labels is not None and len(labels) == len(corners) else [""] * len(corners)
+    for (left, top, right, bottom), name in zip(corners.tolist(), names, strict=True):
+        outline = [(left, top), (left, bottom), (right, bottom), (right, top), (left, top)]
+        draw.line(outline, width=2, fill="Red")
+        if name:
+            _draw_label(draw, str(name), left, bottom)
+    width, height = int(picture.width * rescale), int(picture.height * rescale)
+    if width < 1 or height < 1:
+        raise ValueError(f"rescale {rescale} leaves nothing of {picture.width} x {picture.height} pixels")
+    scaled = picture.resize((width, height), _pillow("Image").Resampling.LANCZOS)
+    return picture_batch(np.asarray(scaled), "HWC")
+
+
+def pictures_of_figures(figures: Sequence[Any], close: bool) -> Batch:
+    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures."""
+    drawn = [_drawn(figure) for figure in figures]
+    if len({pixels.shape for pixels in drawn}) != 1:
+        raise ValueError("expected figures of one size, at least one")
+    if close:
+        from matplotlib import pyplot
+
+        for figure in figures:
+            pyplot.close(figure)
+    return picture_batch(np.stack(drawn), "NHWC")
+
+
+def _drawn(figure: Any) -> Batch:
+    if not hasattr(figure, "canvas"):
+        raise TypeError(f"expected a figure of matplotlib, got {type(figure).__name__}")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels: Batch = np.asarray(canvas.buffer_rgba())[:, :, :3]
+    return pixels
+
+
+def _to_bytes(values: npt.NDArray[Any]) -> Batch:
+    if values.dtype == np.uint8:
+        return values
+    if values.dtype.kind == "c":
+        raise TypeError("a picture cannot hold complex numbers; record its parts or its magnitude")
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = values.astype(np.float32) * np.float32(255)
+    samples: Batch = np.nan_to_num(scaled, copy=False, nan=0.0).clip(0, 255).astype(np.uint8)
+    return samples
+
+
+def _draw_label(draw: Any, name: str, left: float, bottom: float) -> None:
+    """Draw black letters on red at the lower left corner of a box."""
+    font = _pillow("ImageFont").load_default()
+    x0, y0, x1, y1 = font.getbbox(name)
+    width, height = x1 - x0, y1 - y0
+    margin = np.ceil(0.05 * height)
+    draw.rectangle([(left, bottom - height - 2 * margin), (left + width, bottom)], fill="Red")
+    draw.text((left + margin, bottom - height - margin), name, fill="black", font=font)
+
+
+def _pillow(module: str) -> ModuleType:
+    try:
+        return import_module(f"PIL.{module}")
+    except ImportError as error:
+        raise ImportError("add_image_with_boxes draws with Pillow: pip install pillow") from error
 
 
 def check_trial(
@@ -40,26 +167,119 @@ def check_trial(
     return Trial(plain, numbers, choices, None if run_name is None else options.tag(run_name))
 
 
-def _plain(name: str, value: Any) -> HyperParameter:
-    if isinstance(value, (bool, int, float, str)):
-        return value
-    try:
-        array = to_numpy(value).values
-    except TypeError:
-        array = np.empty(0)
-    if array.size != 1 or array.dtype.kind not in "biuf":
+def _plain(name: str, value: Any) -> Fact:
+    fact = single_fact(value)
+    if fact is None:
         raise TypeError(f"hyper-parameter '{name}' must be a number, a bool or text, got {value!r}")
-    number: bool | int | float = array.reshape(-1)[0].item()
-    return number
+    return fact
 
 
-class SummaryWriter(MediaMethods, PlotMethods):
+def moment(step: Any, wall: float | None) -> Moment:
+    """Return step and wall time from any numbers of torch's interface, or None."""
+    if step.__class__ is not int:
+        try:
+            step = 0 if step is None else options.step(int(step))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise type(error)(f"global_step must be a number or None, got {step!r}") from error
+    elif not -(1 << 63) <= step < 1 << 63:
+        raise ValueError(f"global_step must fit 64 bits, got {step}")
+    return Moment(step, time.time() if wall is None else float(wall))
+
+
+Format: TypeAlias = Literal["mindinsight", "tensorboard"]
+FORMATS: Final = ("mindinsight", "tensorboard")
+
+
+class SummaryWriter:
     """Writer of a training's event files with the methods of ``torch.utils.tensorboard.SummaryWriter``.
 
     Values are arrays of NumPy, PyTorch, JAX or MindSpore, or Python numbers. A method copies its arguments
     and returns. A thread encodes and writes. ``global_step`` of None is step 0, ``walltime`` of None is now.
-    Every method raises TypeError or ValueError for an invalid value. Arguments: see ``RunFiles``.
+    Every method raises TypeError or ValueError for an invalid value. The files are opened immediately, and
+    again by the first value after ``close``.
+
+    Args:
+        log_dir: directory of the run, by default ``runs/<time>_<host><comment>``.
+        comment: end of that default name.
+        purge_step: step at which a training continues after a crash. Older points from there on are hidden:
+            by a mark in TensorBoard's format, in ours by the newer file with the same steps.
+        max_queue: accepted for compatibility with torch. The memory of waiting values is limited instead.
+        flush_secs: the longest time a value waits before it is written.
+        filename_suffix: end of the file names.
+        format: ``mindinsight`` for MindSpore's summary files, ``tensorboard`` for tfevents files.
     """
+
+    def __init__(
+        self,
+        log_dir: str | Path | None = None,
+        comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int = 10,
+        flush_secs: float = 2.0,
+        filename_suffix: str = "",
+        *,
+        format: Format = "mindinsight",
+    ) -> None:
+        if format not in FORMATS:
+            raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+        if not log_dir:
+            log_dir = Path("runs") / f"{time.strftime('%b%d_%H-%M-%S')}_{platform.node()}{comment}"
+        self._directory = options.directory(log_dir)
+        self.log_dir = str(log_dir)
+        self.purge_step = None if purge_step is None else options.step(purge_step)
+        self.max_queue, self.flush_secs = max_queue, options.positive(flush_secs, "flush_secs")
+        self.filename_suffix = options.name_end(filename_suffix, "filename_suffix")
+        self._format = format
+        self._open_files: Target | None = self._opened()
+
+    def get_logdir(self) -> str:
+        """Return the directory of the run."""
+        return self.log_dir
+
+    @property
+    def record(self) -> SummaryRecord:
+        """Return the recorder of a run in our format, for alerts and lineage.
+
+        TensorBoard's raises ValueError.
+        """
+        files = self._files()
+        if not isinstance(files, MindSporeFiles):
+            raise ValueError("TensorBoard's files have no alerts and no lineage")
+        return files.record
+
+    def flush(self) -> None:
+        """Wait until all recorded values are in the files."""
+        if self._open_files is not None:
+            self._open_files.flush()
+
+    def close(self) -> None:
+        """Write all values and close the files. A later value opens new ones."""
+        self._close(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close(error)
+
+    def _files(self) -> Target:
+        files = self._open_files
+        if files is None:
+            files = self._open_files = self._opened()
+        return files
+
+    def _opened(self) -> Target:
+        if self._format == "mindinsight":
+            return MindSporeFiles(self._directory, self.flush_secs, self.filename_suffix)
+        purge_step, self.purge_step = self.purge_step, None  # once, not by every opening
+        return TensorBoardFiles(self._directory, self.flush_secs, self.filename_suffix, purge_step)
+
+    def _close(self, error: BaseException | None) -> None:
+        files, self._open_files = self._open_files, None
+        if files is not None:
+            files.close(error)
 
     def add_scalar(
         self,
@@ -168,3 +388,147 @@ class SummaryWriter(MediaMethods, PlotMethods):
         """
         trial = check_trial(hparam_dict, metric_dict, hparam_domain_discrete, run_name)
         self._files().trial(trial, moment(global_step, None))
+
+    def add_image(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        dataformats: str = "CHW",
+    ) -> None:
+        """Record an image of uint8, or of numbers within 0..1."""
+        batch = picture_batch(img_tensor, dataformats)
+        self._files().images(options.tag(tag), batch, moment(global_step, walltime))
+
+    def add_images(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        dataformats: str = "NCHW",
+    ) -> None:
+        """Record a batch of images as one, eight in a row."""
+        self.add_image(tag, img_tensor, global_step, walltime, dataformats)
+
+    def add_image_with_boxes(
+        self,
+        tag: str,
+        img_tensor: Any,
+        box_tensor: Any,
+        global_step: Any = None,
+        walltime: float | None = None,
+        rescale: float = 1,
+        dataformats: str = "CHW",
+        labels: str | Sequence[str] | None = None,
+    ) -> None:
+        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow."""
+        names = [labels] if isinstance(labels, str) else labels
+        drawn = with_boxes(picture_batch(img_tensor, dataformats), box_tensor, names, rescale)
+        self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
+
+    def add_figure(
+        self,
+        tag: str,
+        figure: Any,
+        global_step: Any = None,
+        close: bool = True,
+        walltime: float | None = None,
+    ) -> None:
+        """Record a figure of matplotlib, or a list of figures of one size, as an image."""
+        drawn = pictures_of_figures(figure if isinstance(figure, list) else [figure], close)
+        self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
+
+    def add_video(
+        self,
+        tag: str,
+        vid_tensor: Any,
+        global_step: Any = None,
+        fps: float = 4,
+        walltime: float | None = None,
+    ) -> None:
+        """Record the frames of videos (N, T, C, H, W) as one image, eight in a row. ``fps`` is ignored."""
+        del fps
+        self._files().images(options.tag(tag), video_frames(vid_tensor), moment(global_step, walltime))
+
+    def add_audio(
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: Any = None,
+        sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:
+        """Record a sound: samples within -1..1."""
+        sound = media.sound(snd_tensor, sample_rate)
+        self._files().audio(options.tag(tag), sound, moment(global_step, walltime))
+
+    def add_pr_curve(
+        self,
+        tag: str,
+        labels: Any,
+        predictions: Any,
+        global_step: Any = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Record a precision-recall curve of binary labels and predictions within 0..1."""
+        rows = chart_layouts.curve(labels, predictions, num_thresholds, weights)
+        self._files().pr_curve(options.tag(tag), rows, moment(global_step, walltime))
+
+    def add_pr_curve_raw(
+        self,
+        tag: str,
+        true_positive_counts: Any,
+        false_positive_counts: Any,
+        true_negative_counts: Any,
+        false_negative_counts: Any,
+        precision: Any,
+        recall: Any,
+        global_step: Any = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Record a precision-recall curve counted by the caller. ``weights`` are ignored."""
+        del weights
+        rows = [
+            true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts,
+            precision, recall,
+        ]  # fmt: skip
+        curve = chart_layouts.given(rows, num_thresholds)
+        self._files().pr_curve(options.tag(tag), curve, moment(global_step, walltime))
+
+    def add_custom_scalars(self, layout: chart_layouts.Layout) -> None:
+        """Record the charts of a page: category -> title -> ["Multiline", tags] or ["Margin", three tags]."""
+        self._files().layout(chart_layouts.checked(layout))
+
+    def add_custom_scalars_multilinechart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """Record a page of one chart with the lines of ``tags``."""
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """Record a page of one chart with a line and its margin: tags of value, lower and upper end."""
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+    def add_embedding(self, *_arguments: Any, **_named: Any) -> NoReturn:
+        """Raise NotImplementedError: embeddings are not supported by either format's pages."""
+        raise NotImplementedError(
+            "embeddings are not written; record the matrix with add_tensor, or add torch's writer"
+        )
+
+    def add_mesh(self, *_arguments: Any, **_named: Any) -> NoReturn:
+        """Raise NotImplementedError, like ``add_embedding``."""
+        raise NotImplementedError(
+            "meshes are not written; record the vertices with add_tensor, or add torch's writer"
+        )
+
+    def add_onnx_graph(self, *_arguments: Any, **_named: Any) -> NoReturn:
+        """Raise NotImplementedError: record the network itself."""
+        raise NotImplementedError("ONNX files are not read; record the network itself with add_graph")

@@ -19,7 +19,6 @@ from mindinsight.server.commands.terminal import as_json, cell, printable, say
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.tuning.lineage_import import import_lineage
 from mindinsight.server.tuning.samplers import copy_study, make_sampler
-from mindinsight.server.tuning.space import HYPER_CONFIG, grid_size, suggest
 from mindinsight.server.tuning.study import (
     FAILURE,
     PLAN,
@@ -35,6 +34,7 @@ from mindinsight.server.tuning.study_facts import best_so_far, progress, state_o
 from mindinsight.server.tuning.trial_process import run_folder, trial_command
 from mindinsight.server.tuning.tuner import End, Tuner
 from mindinsight.server.tuning.tuning_file import Config, load_config
+from mindinsight.server.tuning.tuning_parameters import HYPER_CONFIG, grid_size, suggest
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -43,9 +43,7 @@ class ElementType:
 
 
 def element_type(name: str) -> ElementType:
-    """Return the type by its name in a file, in any spelling:
-
-    ``Float32``, ``torch.float32``, ``BFloat16``.
+    """Return the type by its name in a file: ``Float32``, ``torch.float32``, ``BFloat16``.
 
     Raises UnreadableError for an unknown type.
     """
@@ -74,9 +72,7 @@ def count_of(shape: tuple[int, ...]) -> int:
 
 
 def decode(raw: Array, name: str, shape: tuple[int, ...]) -> Array:
-    """Decode flat uint8 bytes to an array of a type and shape.
-
-    A view if nothing must be widened.
+    """Return flat uint8 bytes as an array of a type and shape, as a view if nothing must be widened.
 
     Raises UnreadableError if the type is unknown or there are too few bytes.
     """

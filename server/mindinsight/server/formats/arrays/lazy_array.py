@@ -118,12 +118,7 @@ class Stored:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _rows(
-        self,
-        file: IO[bytes],
-        first: int,
-        rows: range,
-        inner: tuple[int, ...],
-        rest: tuple[slice | int, ...],
+        self, file: IO[bytes], first: int, rows: range, inner: tuple[int, ...], rest: tuple[slice | int, ...]
     ) -> Array:
         """Read some rows, each indexed by ``rest``, in one section unless a single row is too long."""
         row = math.prod(inner)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from mindinsight.server.formats.arrays.element_types import MAX_AXES, Array, count_of, widen_bfloat16
 from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
-from mindinsight.server.formats.read_limits import ARCHIVE, ARRAY, UnreadableError
+from mindinsight.server.formats.read_limits import ARCHIVE, ARRAY, UnreadableError, unreadable
 
 MAX_UNPACKED: Final = 1 << 30  # bytes of one unpacked member, unless the ratio below allows more
 _PART: Final = 1 << 20  # bytes unpacked at once
@@ -89,13 +89,8 @@ class Archive:
         Raises UnreadableError.
         """
         info = self._info(name)
-        try:
-            with self._zip.open(info) as member:
-                yield member
-        except _BROKEN as error:
-            if isinstance(error, UnreadableError):
-                raise
-            raise UnreadableError("dump.bad_zip", f"{name[:200]}: {error}") from error
+        with unreadable("dump.bad_zip", name[:200], *_BROKEN), self._zip.open(info) as member:
+            yield member
 
     def damaged(self) -> str:
         """Read all members.
@@ -275,19 +270,15 @@ def _parsed(text: str, offset: int) -> ArrayHeader:
     if not order or not shape or (not descr and "'descr'" not in text):
         raise UnreadableError("dump.bad_header", text[:100])
     stored = _dtype_of(descr[1] if descr else "structured")
-    axes = tuple(_axis(axis) for axis in shape[1].replace("L", "").split(",") if axis.strip())
+    texts = [axis.strip() for axis in shape[1].replace("L", "").split(",") if axis.strip()]
+    if wrong := [text for text in texts if len(text) > MAX_AXES or not text.isdecimal()]:
+        raise UnreadableError("dump.bad_shape", wrong[0][:100])
+    axes = tuple(map(int, texts))
     size = count_of(axes) * stored.itemsize
     if any(axis * max(stored.itemsize, 1) >= 1 << 63 for axis in axes):  # even in an empty array
         raise UnreadableError("dump.bad_shape", str(axes)[:200])
     name = "bfloat16" if stored.kind == "V" else stored.name
     return ArrayHeader(axes, name, stored, order[1] == "True", offset, size)
-
-
-def _axis(text: str) -> int:
-    """Parse the length of an axis. Raises UnreadableError."""
-    if len(text) > MAX_AXES or not text.strip().isdecimal():
-        raise UnreadableError("dump.bad_shape", text[:100])
-    return int(text)
 
 
 def _dtype_of(descr: str) -> np.dtype[np.generic]:

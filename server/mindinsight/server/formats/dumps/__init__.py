@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import os
 import pkgutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
@@ -65,14 +65,12 @@ def refused_in_step(folder: StepFolder) -> tuple[FileDamage, ...]:
 
 def _damage(folders: Iterable[Path]) -> tuple[FileDamage, ...]:
     """Return the refused entries of folders as damage, at most MAX_REFUSALS."""
-    return tuple(islice(_refused(folders), MAX_REFUSALS))
-
-
-def _refused(folders: Iterable[Path]) -> Iterator[FileDamage]:
-    """Yield the refused entries of folders as damage."""
-    for folder in folders:
-        for name, reason in refused_in(folder):
-            yield FileDamage(show_text(str(folder / name)), f"dump.{reason}")
+    refusals = (
+        FileDamage(show_text(str(folder / name)), f"dump.{reason}")
+        for folder in folders
+        for name, reason in refused_in(folder)
+    )
+    return tuple(islice(refusals, MAX_REFUSALS))
 
 
 Item = TypeVar("Item")
@@ -247,10 +245,8 @@ def _merge_listings(parts: Sequence[Listing[Item]]) -> Listing[Item]:
         return parts[0]
     items = sorted(chain.from_iterable(parts), key=lambda item: getattr(item, "timestamp", 0))
     damage = tuple(chain.from_iterable(part.damage for part in parts))
-    return Listing(tuple(_renumber(items)), damage)
-
-
-def _renumber(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items. Tensors get their position as sequence number."""
-    for position, item in enumerate(items):
-        yield item._replace(sequence=position) if isinstance(item, TensorEntry) else item
+    numbered = (
+        item._replace(sequence=position) if isinstance(item, TensorEntry) else item
+        for position, item in enumerate(items)
+    )
+    return Listing(tuple(numbered), damage)

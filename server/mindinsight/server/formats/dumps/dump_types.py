@@ -138,9 +138,8 @@ class Operator:
     arguments: tuple[tuple[str, str], ...] = ()  # scalar arguments as recorded: name or slot, text
     inputs_known: bool = False  # all inputs were recorded, here or at the calls of ``depends``
     outputs_known: bool = False  # all outputs were recorded
-    depends: tuple[
-        str, ...
-    ] = ()  # recorded names of calls that share their tensors: of a backward call its forward
+    # Recorded names of calls that share their tensors: of a backward call its forward.
+    depends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

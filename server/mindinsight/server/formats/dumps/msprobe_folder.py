@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mindinsight.server.files.opener import files_of
 from mindinsight.server.formats.arrays.element_types import canonical
@@ -167,15 +167,11 @@ def statistics_of(fields: dict[str, Any]) -> RecordedStatistics | None:
             value, value, value, abs(value), checksum=repr(value), checksum_kind="value"
         )
     if isinstance(checksum, str) and checksum:
-        kind = _checksum_kind(checksum)
+        # 0x and 16 digits, 8 digits, or 32 digits
+        kind: Any = "xor64" if checksum.startswith("0x") else "crc32" if len(checksum) == 8 else "md5"
         return RecordedStatistics(largest, least, mean, norm, checksum=checksum, checksum_kind=kind)
     unknown = largest is least is mean is norm is None
     return None if unknown else RecordedStatistics(largest, least, mean, norm)
-
-
-def _checksum_kind(text: str) -> Literal["md5", "crc32", "xor64"]:
-    """Return the kind of a checksum by its form: ``0x`` and 16 digits, 8 digits, or 32 digits."""
-    return "xor64" if text.startswith("0x") else "crc32" if len(text) == 8 else "md5"
 
 
 def _number(value: Any) -> float | None:
@@ -272,12 +268,8 @@ def list_tensors(folder: StepFolder, layout: str) -> Listing[TensorEntry]:
     """Return the tensors in the order of ``dump.json``, then files that it does not name (yet), by time."""
     damage: list[FileDamage] = []
     tensors = _tensors(folder, _entries(folder, damage), damage)
-    return Listing(
-        LazySequence(
-            len(tensors), lambda position: _build_entry(folder, layout, position, tensors[position])
-        ),
-        tuple(damage),
-    )
+    entries = LazySequence(len(tensors), lambda n: _build_entry(folder, layout, n, tensors[n]))
+    return Listing(entries, tuple(damage))
 
 
 def list_calls(folder: StepFolder) -> Listing[Operator]:

@@ -25,9 +25,10 @@ from mindinsight.server.formats.dumps.dump_types import (
     TensorRef,
     read_or_report,
 )
+from mindinsight.server.formats.file_bytes import MAX_LINE
 from mindinsight.server.formats.read_limits import MAPPING, STATISTICS, UnreadableError
 from mindinsight.server.formats.sanitizer import parse_integer, show_text
-from mindinsight.server.formats.text_files import MAX_LINE, read_lines
+from mindinsight.server.formats.text_files import read_lines
 
 MAX_DIGITS: Final = 18  # digits of the length of an axis
 MAX_DAMAGE: Final = 100  # damaged rows reported one by one
@@ -126,16 +127,17 @@ def _parse_rows(
 def _row_builder(header: list[str]) -> Callable[[list[str]], TensorFile]:
     """Return a function that parses a line. Positions of columns are computed once, from the header."""
     columns = {name: position for position, name in enumerate(header)}
-    key = [
-        columns.get(name, -1)
-        for name in ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot")
-    ]
+    key = [columns.get(name, -1) for name in _ROW_KEY]
     values = [(field, columns[name], kind) for name, (field, kind) in _COLUMNS.items() if name in columns]
     checksum = next(((kind, columns[name]) for name, kind in _CHECKSUMS.items() if name in columns), None)
     dtype, shape = columns.get("Data Type", -1), columns.get("Shape", -1)
 
     def build(line: list[str]) -> TensorFile:
-        fields: dict[str, Any] = {field: _number(line[column], kind) for field, column, kind in values}
+        texts = ((field, line[column], kind) for field, column, kind in values)
+        # C++ also prints -nan. An empty field is a statistic that was not computed.
+        fields: dict[str, Any] = {
+            field: kind(text.lstrip("-") if "nan" in text else text) for field, text, kind in texts if text
+        }
         if checksum:
             fields |= {"checksum_kind": checksum[0], "checksum": line[checksum[1]].strip()}
         kind, operator, task, stream, timestamp, side, slot = (line[p] if p >= 0 else "" for p in key)
@@ -163,11 +165,6 @@ def _key_number(text: str) -> int:
     if not -(1 << 63) <= value < 1 << 63:
         raise ValueError(f"a number of {len(text)} digits")
     return value
-
-
-def _number(text: str, kind: Callable[[str], float]) -> float | None:
-    """Parse a number as C++ prints it (including ``-nan``). Return None for an empty field."""
-    return kind(text.lstrip("-") if "nan" in text else text) if text else None
 
 
 def _shape(text: str) -> tuple[int, ...] | None:
@@ -240,10 +237,9 @@ def npy_files(path: str, damage: list[FileDamage]) -> list[TensorFile]:
         tensor_files += [
             _parse_mapped_name(f"{path}/{name}", mapping.get(name, ""), damage) for name in unparsed_names
         ]
-    if all(map(_is_text, names)):
-        return tensor_files
-    damage += [FileDamage(path, "dump.name_not_text", ascii(name)) for name in names if not _is_text(name)]
-    return [_with_printable_names(file) for file in tensor_files]
+    unprintable = [name for name in names if not name.isascii() and show_text(name) != name]
+    damage += [FileDamage(path, "dump.name_not_text", ascii(name)) for name in unprintable]
+    return [_with_printable_names(file) for file in tensor_files] if unprintable else tensor_files
 
 
 def _with_printable_names(file: TensorFile) -> TensorFile:
@@ -266,31 +262,17 @@ def _parse_mapped_name(path: str, name: str, damage: list[FileDamage]) -> Tensor
     return TensorFile("", Path(path).stem, 0, 0, 0, "output", "0", path=path, damage=damaged)
 
 
-def _is_text(name: str) -> bool:
-    """Return True if a name can be encoded as UTF-8."""
-    if name.isascii():
-        return True
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _join_statistics(files: list[TensorFile], path: str, damage: list[FileDamage]) -> list[TensorFile]:
     """Join files with rows of ``statistic.csv``. A row without a file is a tensor without values."""
     rows, row_damage = read_statistics(Path(path) / STATISTICS_FILE)
     damage += row_damage
     by_key = {_KEY(row): row for row in rows}
-    joined = [_with_row(file, by_key.pop(_KEY(file), None)) for file in files] if rows else files
-    return joined + list(by_key.values())
-
-
-def _with_row(file: TensorFile, row: TensorFile | None) -> TensorFile:
-    """Return the file with the fields of its row."""
-    if row is None:
-        return file
-    return file._replace(dtype=row.dtype or file.dtype, shape=row.shape, statistics=row.statistics)
+    for number, file in enumerate(files if by_key else ()):
+        row = by_key.pop(_KEY(file), None)
+        if row is not None:
+            dtype = row.dtype or file.dtype
+            files[number] = file._replace(dtype=dtype, shape=row.shape, statistics=row.statistics)
+    return files + list(by_key.values())
 
 
 def _entry(folder: StepFolder, layout: str, names: FullNames, position: int, file: TensorFile) -> TensorEntry:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import GraphProto, NamedValueProto, NodeProto, OutputProto, ParameterProto
-from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError
+from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError, unreadable
 from mindinsight.server.formats.wire_format import FAR, UnparsableError, message_fields, varints
 from mindinsight.server.graph.model.graph import (
     CONSTANT,
@@ -279,12 +279,12 @@ def text(value: str | bytes) -> str:
 
 
 _BYTES: Final = 2  # wire type of texts and messages, in the lowest three bits of a key
-_NODE: Final = 1 << 3 | _BYTES
+NODE_FIELD: Final = 1 << 3 | _BYTES
 _NAME: Final = 2 << 3 | _BYTES
-_PARAMETER: Final = 3 << 3 | _BYTES
+PARAMETER_FIELD: Final = 3 << 3 | _BYTES
 _OUTPUT: Final = 4 << 3 | _BYTES
-_CONSTANT: Final = 5 << 3 | _BYTES
-_MODEL_GRAPH: Final = 4 << 3 | _BYTES
+CONSTANT_FIELD: Final = 5 << 3 | _BYTES
+GRAPH_FIELD_OF_MODEL: Final = 4 << 3 | _BYTES
 _MODEL_NUMBERS: Final = (1 << 3, 3 << 3)  # ir_version, model_version; in a GraphProto 1 and 3 are messages
 
 Field = tuple[int, int, int]  # key, first byte, end
@@ -298,12 +298,12 @@ def read_graph(data: bytes) -> Graph:
     """
     fields = _graph_fields(data)
     if any(key in _MODEL_NUMBERS for key, _, _ in fields):
-        spans = [(start, end) for key, start, end in fields if key == _MODEL_GRAPH]
+        spans = [(start, end) for key, start, end in fields if key == GRAPH_FIELD_OF_MODEL]
         if not spans:
             raise UnreadableError("graph.unreadable", "the model contains no graph")
         data = data[slice(*spans[-1])]
         fields = _graph_fields(data)
-    if not any(key == _NODE for key, _, _ in fields):
+    if not any(key == NODE_FIELD for key, _, _ in fields):
         raise UnreadableError("graph.unreadable", "it contains no nodes")
     return _assemble(data, fields)
 
@@ -312,12 +312,10 @@ def _graph_fields(data: bytes) -> list[Field]:
     """Return the fields of a message: key, start and end. Raises UnreadableError."""
     GRAPH.check_size(len(data))
     fields = []
-    try:
+    with unreadable("graph.unreadable", "graph", UnparsableError):
         for count, field in enumerate(message_fields(data, 0, len(data)), 1):
             GRAPH.check_items(count)
             fields.append(field)
-    except UnparsableError as error:
-        raise UnreadableError("graph.unreadable", str(error)) from error
     return fields
 
 
@@ -334,7 +332,7 @@ class _Outer:
 
 def _assemble(data: bytes, fields: list[Field]) -> Graph:
     """Build the graph from the fields of a GraphProto."""
-    spans = np.array([(start, end) for key, start, end in fields if key == _NODE], np.int64)
+    spans = np.array([(start, end) for key, start, end in fields if key == NODE_FIELD], np.int64)
     nodes = read_nodes(data, spans[:, 0], spans[:, 1])
     outer = _read_outer(data, fields)
     outer.unreadable += len(spans) - len(nodes.rows)
@@ -372,7 +370,7 @@ def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
     """Decode the fields other than nodes. Count the fields that cannot be read."""
     outer = _Outer()
     for key, start, end in fields:
-        if key != _NODE:
+        if key != NODE_FIELD:
             try:
                 GRAPH_FIELD.check_size(end - start)
                 _read_field(outer, data, key, start, end)
@@ -383,10 +381,10 @@ def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
 
 def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> None:
     """Add one field other than a node to ``outer``. Raises DecodeError or UnicodeDecodeError."""
-    if key == _PARAMETER:
+    if key == PARAMETER_FIELD:
         outer.names[0].append(text(ParameterProto.FromString(data[start:end]).name))
         outer.spans[0].append((start, end))
-    elif key == _CONSTANT:
+    elif key == CONSTANT_FIELD:
         outer.names[1].append(text(NamedValueProto.FromString(data[start:end]).key))
         outer.spans[1].append((start, end))
     elif key == _OUTPUT:

@@ -15,7 +15,13 @@ from google.protobuf.message import DecodeError
 from mindinsight.proto import graph_pb2
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
-from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, UnreadableError
+from mindinsight.server.formats.graphs.graph_proto import (
+    CONSTANT_FIELD,
+    GRAPH_FIELD_OF_MODEL,
+    NODE_FIELD,
+    PARAMETER_FIELD,
+)
+from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
@@ -169,13 +175,6 @@ def _first(pattern: re.Pattern[str], block: list[str]) -> str:
     return match[1] if match else ""
 
 
-_BYTES: Final = 2  # wire type of texts and messages, in the lowest three bits of a key
-_MODEL_GRAPH: Final = 4 << 3 | _BYTES
-_PB_NODE: Final = 1 << 3 | _BYTES
-_PB_PARAMETER: Final = 3 << 3 | _BYTES
-_CONSTANT: Final = 5 << 3 | _BYTES
-
-
 def read_pb(path: Path) -> IrText:
     """Read a ModelProto file.
 
@@ -188,22 +187,20 @@ def read_pb(path: Path) -> IrText:
         length = length_of(file)
         GRAPH.check_size(length)
         data = file.read(length)
-    try:
+    with unreadable("dump.bad_graph", "graph", DecodeError, UnparsableError, UnicodeDecodeError):
         return _graph(data)
-    except (DecodeError, UnparsableError, UnicodeDecodeError) as error:
-        raise UnreadableError("dump.bad_graph", str(error)[:200]) from error
 
 
 def _graph(data: bytes) -> IrText:
     """Parse the bytes of a model. Raises DecodeError, UnparsableError or UnicodeDecodeError."""
     names, constants, nodes = [], {}, []
     for key, start, end in _graph_fields(data):
-        if key == _PB_PARAMETER:
+        if key == PARAMETER_FIELD:
             names.append(show_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
-        elif key == _CONSTANT:
+        elif key == CONSTANT_FIELD:
             constant = graph_pb2.NamedValueProto.FromString(data[start:end])
             constants[show_text(constant.key)] = str(constant.value.int_val)
-        elif key == _PB_NODE:
+        elif key == NODE_FIELD:
             nodes.append((start, end))
     dataflow = Dataflow({name: (name,) for name in names})
     parsed = (graph_pb2.NodeProto.FromString(data[start:end]) for start, end in nodes)
@@ -214,7 +211,7 @@ def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Yield key, start and end of each field of a model's graph. Raises UnreadableError beyond the limits."""
     count = 0
     for key, begin, end in message_fields(data, 0, len(data)):
-        for span in message_fields(data, begin, end) if key == _MODEL_GRAPH else ():
+        for span in message_fields(data, begin, end) if key == GRAPH_FIELD_OF_MODEL else ():
             count += 1
             GRAPH.check_items(count)
             GRAPH_FIELD.check_size(span[2] - span[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,17 +10,18 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
+from mindinsight.proto.lazy_pb2 import LazyLayout
 from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.server.formats.events.event_fields import tag_text
 from mindinsight.server.formats.payloads.tensor_payloads import tensor
-from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+from mindinsight.server.formats.read_limits import Limits, UnreadableError, unreadable
 from mindinsight.server.types import Doubles
 
-_CATEGORY, _TITLE, _CHART, _MULTILINE, _MARGIN = (number << 3 | 2 for number in (2, 1, 2, 2, 3))
-_TAG, _SERIES, _ENDS = 1 << 3 | 2, 1 << 3 | 2, (1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2)
 _MAX_PARTS: Final = 1000  # charts in a layout, tags in a chart
 _MAX_TITLE: Final = 1000  # bytes of a title or tag
+_PAYLOAD: Final = Limits(
+    "layout", 8 << 20
+)  # protobuf may take a hundred bytes of memory for two of a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,60 +46,34 @@ class Category:
 
 def layout(payload: bytes) -> tuple[Category, ...]:
     """Decode a layout of custom scalars. Raises UnreadableError."""
-    try:
-        return tuple(
-            _category(payload, start, stop) for start, stop in _fields(payload, 0, len(payload), _CATEGORY)
-        )
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"layout: {error}") from error
-
-
-def _category(data: bytes, at: int, end: int) -> Category:
-    """Decode a category. Raises UnparsableError."""
-    charts = tuple(_chart(data, start, stop) for start, stop in _fields(data, at, end, _CHART))
-    return Category(_last(data, at, end, _TITLE), charts)
-
-
-def _chart(data: bytes, at: int, end: int) -> Chart:
-    """Decode a chart. Raises UnparsableError."""
-    tags = tuple(
-        tag_text(data[first:last])
-        for start, stop in _fields(data, at, end, _MULTILINE)
-        for first, last in _fields(data, start, stop, _TAG)
+    _PAYLOAD.check_size(len(payload))
+    with unreadable("payload.unparsable", "layout", DecodeError):
+        message = LazyLayout.FromString(payload)
+    return tuple(
+        Category(_text(category.title), tuple(map(_chart, _checked(category.chart))))
+        for category in _checked(message.category)
     )
-    margins = tuple(
-        _margin(data, first, last)
-        for start, stop in _fields(data, at, end, _MARGIN)
-        for first, last in _fields(data, start, stop, _SERIES)
-    )
-    return Chart(_last(data, at, end, _TITLE), tags, margins)
 
 
-def _margin(data: bytes, at: int, end: int) -> tuple[str, str, str]:
-    """Decode the tags of a margin: value, lower end, upper end."""
-    value, lower, upper = (_last(data, at, end, key) for key in _ENDS)
-    return value, lower, upper
+def _chart(chart: LazyLayout.Chart) -> Chart:
+    """Return a chart as text. Raises UnreadableError for too many tags or margins."""
+    tags = map(_text, _checked(chart.multiline.tag))
+    margins = [
+        (_text(series.value), _text(series.lower), _text(series.upper))
+        for series in _checked(chart.margin.series)
+    ]
+    return Chart(_text(chart.title), tuple(tags), tuple(margins))
 
 
-def _fields(data: bytes, at: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the fields with the key ``wanted``.
-
-    Raises UnreadableError after ``_MAX_PARTS`` fields.
-    """
-    count = 0
-    for key, start, stop in message_fields(data, at, end):
-        if key == wanted:
-            count += 1
-            if count > _MAX_PARTS:
-                raise UnreadableError("payload.too_large", f"layout of over {_MAX_PARTS} parts")
-            yield start, stop
+def _text(text: bytes) -> str:
+    return tag_text(text[:_MAX_TITLE])
 
 
-def _last(data: bytes, at: int, end: int, wanted: int) -> str:
-    """Return the last text field with the key ``wanted``, empty if there is none."""
-    spans = list(_fields(data, at, end, wanted))
-    start, stop = spans[-1] if spans else (0, 0)
-    return tag_text(data[start : min(stop, start + _MAX_TITLE)])
+def _checked(parts: Sequence[Any]) -> Sequence[Any]:
+    """Return the parts of a layout. Raises UnreadableError if there are more than ``_MAX_PARTS``."""
+    if len(parts) > _MAX_PARTS:
+        raise UnreadableError("payload.too_large", f"layout of over {_MAX_PARTS} parts")
+    return parts
 
 
 ROWS: Final = (
@@ -109,7 +84,7 @@ ROWS: Final = (
     "precision",
     "recall",
 )
-_MAX_THRESHOLDS: Final = 100_000
+_MAX_THRESHOLDS: Final = 100_000  # TensorBoard writes at most 127, MindSpore none
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +160,8 @@ class Landscape:
 
 def landscape(payload: bytes) -> Landscape:
     """Decode a loss landscape. Raises UnreadableError."""
-    try:
+    with unreadable("payload.unparsable", "landscape", DecodeError):
         message = LossLandscape.FromString(payload)
-    except DecodeError as error:
-        raise UnreadableError("payload.unparsable", f"landscape: {error}") from error
     return Landscape(
         _point(message.landscape) if message.HasField("landscape") else None,
         _point(message.loss_path.points) if message.HasField("loss_path") else None,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.summary_pb2 import Summary
-from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.read_limits import unreadable
 from mindinsight.server.formats.wire_format import unaligned, varints
 from mindinsight.server.types import Doubles, Ints
 
@@ -149,10 +149,8 @@ def _summaries(messages: _Messages) -> tuple[Ints, Doubles]:
 
 def _rewritten(payload: bytes, number: int) -> bytes:
     """Re-encode a histogram with its fields in order and complete buckets. Raises UnreadableError."""
-    try:
+    with unreadable("payload.unparsable", f"histogram {number}", DecodeError):
         message = Summary.Histogram.FromString(payload)
-    except DecodeError as error:
-        raise UnreadableError("payload.unparsable", f"histogram {number}: {error}") from error
     message.DiscardUnknownFields()
     for bucket in message.buckets:
         bucket.left, bucket.width, bucket.count = bucket.left, bucket.width, bucket.count

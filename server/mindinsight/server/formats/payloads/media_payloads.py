@@ -2,84 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from mindinsight.server.formats.events.event_fields import tag_text
 from mindinsight.server.formats.media_types import picture_size
-from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.read_limits import unreadable
 from mindinsight.server.formats.sanitizer import show_text
-from mindinsight.server.formats.wire_format import (
-    UnparsableError,
-    message_fields,
-    read_varint,
-    signed,
-)
+from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint, signed
 from mindinsight.server.types import LEVELS, Level
 
-HEADER_BYTES: Final = 64  # the fields before the picture take fewer bytes
-_HEIGHT, _WIDTH, _COLORSPACE, _ENCODED = 1 << 3, 2 << 3, 3 << 3, 4 << 3 | 2
-
-
-@dataclass(frozen=True, slots=True)
-class ImageHeader:
-    """Size in pixels. Colour space 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, 5 YUV, 6 BGRA, 0 unknown."""
-
-    width: int
-    height: int
-    colorspace: int
+# Keys of Summary.Image: number and wire type of a field.
+_HEIGHT, _WIDTH, _ENCODED = 1 << 3, 2 << 3, 4 << 3 | 2
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """Encoded picture with its header."""
+    """Encoded picture and its size in pixels, 0 if unknown."""
 
-    header: ImageHeader
+    width: int
+    height: int
     encoded: bytes
 
 
-def image_header(start: bytes) -> ImageHeader:
-    """Return the header from the first bytes of a message: at least HEADER_BYTES, or the whole message.
-
-    Fields after a truncation are 0.
-    """
-    numbers: dict[int, int] = {}
-    for key, at, end in _fields_there(start):
-        if key in (_HEIGHT, _WIDTH, _COLORSPACE):
-            numbers[key] = signed(read_varint(start, at, end)[0])
-    return ImageHeader(*(numbers.get(key, 0) for key in (_WIDTH, _HEIGHT, _COLORSPACE)))
-
-
 def image(payload: bytes) -> Image:
-    """Decode an image message.
-
-    Raises UnreadableError.
+    """Return the picture in an image message. Raises UnreadableError.
 
     The size is taken from the picture itself, or from the message if the picture does not state it.
     """
-    encoded = _last_fields(payload, "image").get(_ENCODED, b"")
-    header = image_header(payload)
+    fields = _last_fields(payload, "image")
+    encoded = fields.get(_ENCODED, b"")
     width, height = picture_size(encoded)
-    return Image(replace(header, width=width, height=height) if width and height else header, encoded)
+    if not (width and height):
+        numbers = (fields.get(key, b"\0") for key in (_WIDTH, _HEIGHT))
+        width, height = (signed(read_varint(number, 0, len(number))[0]) for number in numbers)
+    return Image(width, height, encoded)
 
 
 def _last_fields(payload: bytes, kind: str) -> dict[int, bytes]:
     """Return the last content of each field. Raises UnreadableError."""
-    try:
+    with unreadable("payload.unparsable", kind, UnparsableError):
         return {key: payload[start:stop] for key, start, stop in message_fields(payload, 0, len(payload))}
-    except UnparsableError as error:
-        raise UnreadableError("payload.unparsable", f"{kind}: {error}") from error
 
 
-def _fields_there(start: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield the fields up to the first truncated one."""
-    try:
-        yield from message_fields(start, 0, len(start))
-    except UnparsableError:
-        return
-
-
+# Keys of Summary.Audio.
 _ENCODED_SOUND, _LABEL = 1 << 3 | 2, 2 << 3 | 2
 _MAX_LABEL: Final = 10_000  # bytes
 
@@ -98,7 +64,7 @@ def sound(payload: bytes) -> Sound:
     return Sound(fields.get(_ENCODED_SOUND, b""), show_text(fields.get(_LABEL, b"")[:_MAX_LABEL]))
 
 
-_CONTENT: Final = 1 << 3 | 2
+_CONTENT: Final = 1 << 3 | 2  # key of Summary.Text
 
 
 def text(payload: bytes) -> str:
@@ -106,6 +72,7 @@ def text(payload: bytes) -> str:
     return show_text(_last_fields(payload, "text").get(_CONTENT, b""))
 
 
+# Keys of Alert.
 _TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
 
 

@@ -16,7 +16,7 @@ from mindinsight.proto.graph_pb2 import DataType, TensorProto
 from mindinsight.server.formats.arrays.element_types import Array, count_of, decode
 from mindinsight.server.formats.arrays.lazy_array import Held, Stored, Values, stored_as
 from mindinsight.server.formats.file_bytes import opened
-from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.read_limits import UnreadableError, unreadable
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint
 
 # Keys of the fields of fixed width, packed (as all known writers do) and not packed.
@@ -60,11 +60,9 @@ def tensor(payload: bytes) -> Tensor:
 
     Raises UnreadableError, also if shape and data contradict each other.
     """
-    try:
+    with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError):
         rest, blocks = _split(payload)
         message = TensorProto.FromString(rest)
-    except (UnparsableError, DecodeError) as error:
-        raise UnreadableError("payload.unparsable", f"tensor: {error}") from error
     shape, name = tuple(message.dims), type_name(message.data_type)
     if any(axis < 0 for axis in shape):
         raise UnreadableError("payload.shape", f"tensor of shape {shape}")
@@ -80,10 +78,8 @@ def tensor(payload: bytes) -> Tensor:
 
 def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """Reshape an array. Raises UnreadableError for shapes that NumPy lacks: 2**62 x 0, a hundred axes."""
-    try:
+    with unreadable("payload.shape", f"tensor of shape {shape}", ValueError):
         return flat.reshape(shape)
-    except ValueError as error:
-        raise UnreadableError("payload.shape", f"tensor of shape {shape}: {error}") from error
 
 
 def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
@@ -141,9 +137,7 @@ def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 WHOLE: Final = 8 << 20  # bytes up to which a message is read whole
-MAX_WHOLE: Final = (
-    256 << 20
-)  # bytes of one that must be, because its numbers are packed or in several stretches
+MAX_WHOLE: Final = 256 << 20  # bytes of one that must be, because its numbers are in several sections
 _KEY: Final = 20  # bytes that a key and a length take at most
 _FIELDS: Final = 256  # fields of a message that is read in parts
 _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
@@ -217,11 +211,9 @@ def recorded_whole(payload: bytes) -> Recorded:
 
 def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded | None:
     """Return a lazy tensor, or None if its numbers are not one section of the file."""
-    try:
+    with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError):
         rest, blocks = _fields(file, offset, offset + size)
         message = TensorProto.FromString(rest)
-    except (UnparsableError, DecodeError) as error:
-        raise UnreadableError("payload.unparsable", f"tensor: {error}") from error
     if len(blocks) != 1 or message.int32_data or message.int64_data or message.uint64_data:
         return None
     (block,), shape, name = blocks, tuple(message.dims), type_name(message.data_type)

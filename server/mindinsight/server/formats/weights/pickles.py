@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, Final, cast
 
 from mindinsight.server.formats.file_bytes import FileBytes
-from mindinsight.server.formats.read_limits import PICKLE, UnreadableError
+from mindinsight.server.formats.read_limits import PICKLE, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_name
 
 
@@ -41,6 +41,9 @@ class Calls:
     persistent: Callable[[object], object]
 
 
+_BROKEN: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowError, MemoryError, Warning)
+
+
 def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
     """Interpret one pickle and return its value.
 
@@ -50,17 +53,13 @@ def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
     ``FileBytes`` or bytes in memory. Raises UnreadableError for anything but a complete pickle.
     """
     machine = _Machine(calls)
-    try:
+    with unreadable("dump.bad_pickle", "pickle", *_BROKEN):
         instructions = pickletools.genops(cast(IO[bytes], file))
         for count, (opcode, argument, _) in enumerate(instructions, 1):
             PICKLE.check_items(count)
             if opcode.name == "STOP":
                 return machine.stack[-1]
             machine.step(opcode.name, argument)
-    except UnreadableError:
-        raise
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, MemoryError, Warning) as error:
-        raise UnreadableError("dump.bad_pickle", str(error)[:200]) from error
     raise UnreadableError("dump.bad_pickle", "the pickle has no STOP opcode")
 
 
@@ -198,9 +197,7 @@ _PUSH_NEW: Final[dict[str, Callable[[], object]]] = {
 _ACTIONS: Final[dict[str, Callable[[_Machine, Any], object]]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda machine, _: None),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), _put),
-    **dict.fromkeys(
-        ("GET", "BINGET", "LONG_BINGET"), lambda machine, index: machine.push(machine.memo[int(index)])
-    ),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _get),
     **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda machine, _: machine.extend(machine.since_mark())),
     **dict.fromkeys(("TUPLE", "FROZENSET"), lambda machine, _: machine.push(tuple(machine.since_mark()))),
     **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda machine, _: machine.call(*_pop_items(machine, 2))),

@@ -13,7 +13,7 @@ from typing import Any, Final
 from mindinsight.server.formats.arrays.element_types import Array, count_of, decode, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
 from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
-from mindinsight.server.formats.read_limits import SAFETENSORS, UnreadableError
+from mindinsight.server.formats.read_limits import SAFETENSORS, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.text_files import parse_json
 
@@ -91,12 +91,8 @@ def safetensor_values(file: SafeTensorFile, name: str) -> Values:
 
 def _parse_header(text: bytes) -> dict[str, Any]:
     """Parse the JSON header. Raises UnreadableError."""
-    try:
+    with unreadable("dump.bad_header", "header", ValueError, RecursionError):
         header = parse_json(text.decode("utf-8", "replace"), SAFETENSORS)
-    except UnreadableError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise UnreadableError("dump.bad_header", str(error)[:200]) from error
     if not isinstance(header, dict):
         raise UnreadableError("dump.bad_header", "the header is not an object")
     return header
@@ -112,11 +108,9 @@ def _entry_or_error(entry: object, start: int, length: int) -> SafeTensor | Unre
 
 def _parse_entry(entry: Any, start: int, length: int) -> SafeTensor:
     """Parse one tensor of the header and check it against the length of the file. Raises UnreadableError."""
-    try:
+    with unreadable("dump.bad_header", f"entry {str(entry)[:100]}", TypeError, KeyError, ValueError):
         name, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
         whole = all(type(number) is int for number in (*shape, begin, end))
-    except (TypeError, KeyError, ValueError) as error:
-        raise UnreadableError("dump.bad_header", f"entry {str(entry)[:100]}") from error
     if not whole or not 0 <= begin <= end:
         raise UnreadableError("dump.bad_header", f"entry {str(entry)[:100]}")
     dtype = _DTYPES.get(name, "") if isinstance(name, str) else ""

@@ -84,13 +84,11 @@ def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor | UnreadTensor]
             yield path, item
         elif id(item) not in seen and depth < PICKLE.depth:
             seen.add(id(item))
-            inside = [(_join_path(path, key), inner, depth + 1) for key, inner in _children(item)]
+            inside = [
+                (show_name(f"{path}.{show_name(key)}" if path else key), inner, depth + 1)
+                for key, inner in _children(item)
+            ]
             waiting += reversed(inside)
-
-
-def _join_path(path: str, key: object) -> str:
-    """Return the path of an item of a container."""
-    return show_name(f"{path}.{show_name(key)}" if path else key)
 
 
 def _children(item: object) -> Iterator[tuple[object, object]]:
@@ -176,7 +174,7 @@ def _persistent(identity: object) -> object:
 TORCH_CALLS: Final = Calls(_build, _persistent)
 
 
-_LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
+_LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C  # first pickle of a file of PyTorch before 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +232,9 @@ def torch_values(file: TorchFile, name: str) -> Values:
     Raises UnreadableError.
     """
     tensor = file.tensors.get(name)
-    if tensor is None or tensor.storage.key not in file.extents or not _is_stored_as_is(file, tensor):
+    if tensor is None or tensor.storage.key not in file.extents or not _is_contiguous(tensor):
+        return Held(read_torch(file, name))
+    if file.swapped or tensor.conjugated or tensor.negated:  # computed from what is stored
         return Held(read_torch(file, name))
     _check_view(tensor)
     start, size = file.extents[tensor.storage.key]
@@ -243,10 +243,6 @@ def torch_values(file: TorchFile, name: str) -> Values:
     if values is None or width * tensor.storage.count > size:
         return Held(read_torch(file, name))
     return values
-
-
-def _is_stored_as_is(file: TorchFile, tensor: TorchTensor) -> bool:
-    return _is_contiguous(tensor) and not (file.swapped or tensor.conjugated or tensor.negated)
 
 
 def _is_contiguous(tensor: TorchTensor) -> bool:

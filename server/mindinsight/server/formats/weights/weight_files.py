@@ -80,7 +80,9 @@ def open_weights(path: Path) -> WeightFile:
     if start[:4] == b"PK\x05\x06":  # an archive of nothing
         return _npz(path)
     if start[:4] == b"PK\x03\x04":
-        return _torch(path) if _is_torch(path) else _npz(path)
+        with Archive(path) as archive:
+            is_torch = any(name.endswith("/data.pkl") for name in archive.names())
+        return _torch(path) if is_torch else _npz(path)
     if start[:6] == b"\x93NUMPY":
         return _npy(path)
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= length:
@@ -88,12 +90,6 @@ def open_weights(path: Path) -> WeightFile:
     if start[:1] == b"\x80":
         return _torch(path)
     return _checkpoint(path)
-
-
-def _is_torch(path: Path) -> bool:
-    """Return True if a zip archive was saved by PyTorch."""
-    with Archive(path) as archive:
-        return any(name.endswith("/data.pkl") for name in archive.names())
 
 
 def _torch(path: Path) -> WeightFile:

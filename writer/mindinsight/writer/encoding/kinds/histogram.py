@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.writer.buffer_pool import BufferPool
-from mindinsight.writer.encoding import wire
 from mindinsight.writer.encoding.encoder import ArrayEncoder, Item
 from mindinsight.writer.encoding.histograms import Histogram, histogram
 from mindinsight.writer.encoding.wire import json_number
@@ -39,24 +38,21 @@ class HistogramEncoder(ArrayEncoder):
 
 
 def _message(counted: Histogram) -> bytes:
-    left, width = counted.edges[:-1], np.diff(counted.edges)
-    parts = [
-        wire.block(1, wire.double(1, start) + wire.double(2, size) + wire.integer(3, count))
-        for start, size, count in zip(left.tolist(), width.tolist(), counted.counts.tolist(), strict=True)
-    ]
-    parts += (
-        wire.integer(2, counted.nan),
-        wire.integer(3, counted.positive_infinity),
-        wire.integer(4, counted.negative_infinity),
+    from mindinsight.proto.summary_pb2 import Summary  # loads protobuf, which scalars do without
+
+    message = Summary.Histogram(
+        count=counted.count,
+        nan_count=counted.nan,
+        pos_inf_count=counted.positive_infinity,
+        neg_inf_count=counted.negative_infinity,
+        max=counted.high,
+        min=counted.low,
+        sum=counted.total,
     )
-    if counted.low is not None and counted.high is not None and counted.total is not None:
-        parts += (
-            wire.double(5, counted.high),
-            wire.double(6, counted.low),
-            wire.double(7, counted.total),
-        )
-    parts.append(wire.integer(8, counted.count))
-    return b"".join(parts)
+    columns = counted.edges[:-1], np.diff(counted.edges), counted.counts
+    for left, width, count in zip(*(column.tolist() for column in columns), strict=True):
+        message.buckets.add(left=left, width=width, count=count)
+    return bytes(message.SerializeToString())
 
 
 ENCODER: Final = HistogramEncoder("histogram")

@@ -11,7 +11,7 @@ from mindinsight.writer.encoding import wire
 from mindinsight.writer.encoding.encoder import ArrayEncoder, Item
 from mindinsight.writer.encoding.wire import json_number
 
-_FLOAT_DATA, _RAW_DATA = 3, 8
+_FLOAT_DATA, _RAW_DATA = 3, 8  # fields of TensorProto in graph.proto
 # graph.proto DataType. A type without a number is stored as a type that can hold its values.
 _DATA_TYPES: Final = {
     "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8,

@@ -6,7 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -41,7 +41,7 @@ from mindinsight.server.formats.dumps.npy_folder import (
     read_mapping,
 )
 from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
-from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError
+from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_json
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
@@ -125,12 +125,10 @@ def find_slot(path: Path, io: str, number: int) -> Slot:
 def _parse_message(data: bytes) -> dump_pb2.DumpData:
     """Parse the message of a file. Raises UnreadableError."""
     message = dump_pb2.DumpData()
-    try:
+    with unreadable("dump.bad_message", "operator", DecodeError, UnparsableError):
         for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
             OPERATOR.check_items(count)
         message.ParseFromString(data)
-    except (DecodeError, UnparsableError) as error:
-        raise UnreadableError("dump.bad_message", str(error)[:200]) from error
     return message
 
 
@@ -198,10 +196,8 @@ def _from_json(document: Any) -> Iterable[UnitStatus]:
 
 def _unit(name: str, fields: Any) -> UnitStatus:
     """Return the status of a unit. Raises UnreadableError."""
-    try:
+    with unreadable("dump.json", name, KeyError, TypeError, ValueError, OverflowError):
         return UnitStatus(name, int(fields["status"]), int(fields["task_id"]), int(fields["stream_id"]))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise UnreadableError("dump.json", f"{name}: {error}") from error
 
 
 def _from_raw(path: Path) -> Iterable[UnitStatus]:
@@ -236,7 +232,7 @@ class AsynchronousLayout(Layout):
 
     def match(self, path: Path) -> float:
         """Return 0.9 for a directory with a folder of 14 digits at level one or two that holds devices."""
-        return 0.9 if any(True for _ in _timed_folders(path)) else -1.0
+        return 0.9 if any(_timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> Dump:
         """Return devices (as ranks), models (as graphs) and iterations.
@@ -280,12 +276,11 @@ class AsynchronousLayout(Layout):
         for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
             path = Path(folder.path) / name
             units = read_or_report(path, read_opdebug, damage, optional=False) or ()
-            location = (folder.rank, folder.step, folder.graph)
-            overflows += [
-                Overflow(*location, unit.unit, unit.status, unit.task, unit.stream, operator, str(path))
-                for unit in units
-                for operator in (_operator_at(folder, unit),)
-            ]
+            for unit in units:
+                where = (unit.task, unit.stream, _operator_at(folder, unit), str(path))
+                overflows.append(
+                    Overflow(folder.rank, folder.step, folder.graph, unit.unit, unit.status, *where)
+                )
         return Listing(tuple(overflows), tuple(damage))
 
     def header(self, ref: TensorRef) -> TensorHeader:
@@ -334,8 +329,7 @@ def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], st
     folder = timed.folder
     if first[folder.rank, folder.step, folder.graph] == timed.time:
         return folder
-    graph = f"{timed.time}/{folder.graph}"
-    return StepFolder(folder.rank, folder.step, graph, folder.path, folder.root)
+    return replace(folder, graph=f"{timed.time}/{folder.graph}")
 
 
 def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:

@@ -1,6 +1,4 @@
-"""Layout of msprobe dumps:
-
-``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
+"""Layout of msprobe dumps: ``step{S}/rank{R}/`` with ``dump.json``, stacks, module tree and tensor files.
 
 The JSON is complete only after the tool has stopped, and tensor files are written while the program runs.
 Tensors that are in only one of the two are listed as well. Rank folders are ``rank3``, ``rank`` or
@@ -17,7 +15,6 @@ from typing import Final
 from mindinsight.server.files.opener import folders_of, names_of
 from mindinsight.server.formats.arrays.element_types import count_of, element_type
 from mindinsight.server.formats.arrays.lazy_array import Values
-from mindinsight.server.formats.arrays.npy import read_npy_header
 from mindinsight.server.formats.dumps.dump_layout import Layout
 from mindinsight.server.formats.dumps.dump_types import (
     Dump,
@@ -31,7 +28,7 @@ from mindinsight.server.formats.dumps.dump_types import (
     read_or_report,
 )
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_arguments, list_calls, list_tensors
-from mindinsight.server.formats.dumps.npy_folder import npy_values
+from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.text_files import read_text
@@ -97,8 +94,7 @@ class MsprobeLayout(Layout):
     def header(self, ref: TensorRef) -> TensorHeader:
         """Return shape, type and size in bytes of a tensor file. Raises UnreadableError."""
         if ref.path.endswith(".npy"):
-            header = read_npy_header(Path(ref.path))
-            return TensorHeader(header.shape, header.dtype, header.size)
+            return npy_header(ref)
         file = open_torch(Path(ref.path))
         tensor = file.tensors[_only_name(file)]
         return TensorHeader(

@@ -1,6 +1,4 @@
-"""Layout of MindSpore's synchronous dumps:
-
-``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
+"""Layout of MindSpore's synchronous dumps: ``rank_{R}/{net}/{graph}/{iteration}/`` with ``.npy`` files.
 
 All three naming generations are read, with or without ``.dump_metadata``, and also the directory of one rank
 or of one iteration alone (as a conversion tool leaves it).
@@ -115,11 +113,8 @@ def _number(rank: Path) -> int:
 
 def _is_rank(path: Path) -> bool:
     """Return True if a folder has graphs, iterations or metadata."""
-    subfolders = folders_of(path)
-    has_companions = any(
-        folder.name in ("graphs", "execution_order", ".dump_metadata") for folder in subfolders
-    )
-    return has_companions or any(True for _ in _graphs(path))
+    names = {folder.name for folder in folders_of(path)}
+    return not names.isdisjoint(("graphs", "execution_order", ".dump_metadata")) or any(_graphs(path))
 
 
 def _graphs(rank: Path) -> Iterator[tuple[str, list[Path]]]:
@@ -188,6 +183,5 @@ def _saved_data(config: str) -> str:
 def _kernel_arguments(path: Path, damage: list[FileDamage]) -> Arguments:
     """Return the arguments in the JSON file of a kernel. Adds to ``damage``."""
     document = read_or_report(path, read_json, damage, optional=False)
-    return (
-        tuple((str(key), str(value)) for key, value in document.items()) if isinstance(document, dict) else ()
-    )
+    items = document.items() if isinstance(document, dict) else ()
+    return tuple((str(key), str(value)) for key, value in items)
