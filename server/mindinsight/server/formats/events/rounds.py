@@ -31,6 +31,8 @@ from mindinsight.server.types import Ints
 
 _WIDE: Final = 1 << 11  # bytes compared at once, at least; a row joins several short rounds
 _WORD: Final = 8  # bytes compared as one number, several times faster than single bytes
+_SEVEN: Final = np.uint64(0x7F)
+_EIGHT: Final = np.uint64(8)
 _HEADER_MASK: Final = np.full(HEADER_SIZE, 0xFF, np.uint8)
 _FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 
@@ -73,11 +75,12 @@ class Round:
 
     def steps(self, words: npt.NDArray[np.uint64], records: Ints) -> Ints:
         """Return the steps of ``records`` [m] from the words that end with them, [m, count]."""
-        sizes = self.step_sizes[records, None]
-        bits = np.where(sizes > 0, words[records] >> (_WORD * (_WORD - sizes) % 64).astype(np.uint64), 0)
-        steps = np.zeros_like(bits)
-        for index in range(int(sizes.max())):
-            steps |= (bits >> np.uint64(8 * index) & np.uint64(0x7F)) << np.uint64(7 * index)
+        sizes = self.step_sizes[records]
+        bits = words[records] >> (64 - 8 * sizes[:, None]).astype(np.uint64)  # by 64 bits: zero in NumPy
+        steps = bits & _SEVEN
+        for index in range(1, int(sizes.max())):
+            bits >>= _EIGHT
+            steps |= (bits & _SEVEN) << np.uint64(7 * index)
         return steps.view(np.int64)
 
     def first_steps(self, data: bytes, start: int) -> Ints:
@@ -232,16 +235,18 @@ def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
     large = (model for model in _large_models(schema) if model.fixed[:HEADER_SIZE].tobytes() == header)
     for model in (*_models(header, schema), *large):
         length, most = len(model.begins), (len(data) - at) // model.stride
-        if most * length < MIN_RECORDS or not model.count(data, at, 1) or not _has_one_step(data, at, model):
+        if most * length < MIN_RECORDS:
             continue
         count = model.count(data, at, most)
-        if count * length >= MIN_RECORDS:
+        if count * length >= MIN_RECORDS and _has_one_step(data, at, model):
             return KnownRounds(row, model, count)
     return None
 
 
 def _has_one_step(data: bytes, at: int, model: Round) -> bool:
     """Return True if all records of the round at ``at`` have the same step."""
+    if len(model.begins) == 1:
+        return True
     steps = model.first_steps(data, at)
     return bool((steps == steps[0]).all())
 
@@ -296,8 +301,9 @@ def read_rounds(
         not (wide or begun) and misses < _MISSES + taken // MIN_RECORDS and len(starts) - row >= MIN_RECORDS
     ):
         model: Round | None
-        if row in by_row:
-            _, model, count = by_row[row]
+        following = next((first for first in by_row if first >= row), None)
+        if following is not None and following - row < MIN_RECORDS:
+            row, (_, model, count) = following, by_row[following]
             skipped = 0
         else:
             row, skipped, model = _next_round(data, starts, sizes, row, schema)
@@ -420,7 +426,9 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
             continue
         for first in np.unique(home).tolist():
             mine = home == first
-            scalars.append(Scalars(tuple(compress(tags, mine)), rows[first], numbers[mine]))
+            scalars.append(
+                Scalars(tuple(compress(tags, mine)), rows[first], numbers if mine.all() else numbers[mine])
+            )
     axes = (rows[firsts].ravel(), model.steps(words, firsts).ravel(), walls[firsts].ravel())
     return RecordBatch(*axes, tuple(scalars), (), tuple(ragged))
 
