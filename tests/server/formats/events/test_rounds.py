@@ -268,3 +268,10 @@ def test_rounds_of_many_records_are_read_as_columns(wall: Wall) -> None:
     blocks = (*section.blocks, *(block for ragged in section.rows for block in ragged.split()))
     exact = {tag for block in blocks if block.values.dtype == np.float64 for tag in block.tags}
     assert exact == set(MANY[::3])
+
+
+def test_events_without_values_before_many_tags_hold_nothing() -> None:
+    written = [*points(MANY, range(20))]
+    empty = encode_record(b"\x09" + struct.pack("<d", 1.7e9) + b"\x10\x01\x2a\x00")
+    section = decode(empty * 400 + b"".join(encoded(written)), 0, True, TENSORBOARD)
+    assert (read(section), section.records, section.damage) == (expected(written), 400 + 6000, ())
