@@ -536,8 +536,20 @@ def test_arrays_lie_where_a_processor_likes_them(path: Any) -> None:
     pack.close()
 
 
+SHRUNK: list[tuple[Any, ...]] = [  # rows, lowest difference, place and bytes of the differences
+    ("f4", 0, 8, 0, 0, 8, 1),
+    ("f4", 0, 10, 3, 0, 8, 1),
+    ("f4", 0, 8, 1, 2**70, 8, 1),
+    ("f4", 0, 8, 1, 0, 8, 5),
+    ("f4", 0, 2**60, 1, 0, 0, 0),
+    ("f4", 0, 8, 1, 0, 10**6, 1),
+    ("f4", 0, 8, 1, 0, 8),
+]
+
+
 @pytest.mark.parametrize(
-    "reference", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
+    "reference",
+    [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0), *SHRUNK],
 )
 def test_a_place_that_cannot_be_is_refused(reference: Any, path: Any) -> None:
     pack = CacheFile(path)

@@ -156,12 +156,12 @@ class CacheFile:
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
-        crc, left = 0, entry.size
+        data, crc, left = b"", 0, entry.size
         while left and (data := self._file.read(min(left, _READ))):
             crc, left = zlib.crc32(data, crc), left - len(data)
         if crc != entry.crc or left:
             raise StaleError(run)
-        return Body(self._file, entry, cold, data if 0 < entry.size <= _READ else b"")
+        return Body(self._file, entry, cold, data if len(data) == entry.size else b"")
 
     def close(self) -> None:
         """Close the file."""
@@ -179,7 +179,7 @@ class Body:
         try:
             dtype, at, length, *shrunk = position
             array = self._expanded(dtype, at, length, *shrunk) if shrunk else self._at(dtype, at, length)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
             raise StaleError(str(error)) from error
         return array if self._cold is None else self._cold.move([array])[0]
 
