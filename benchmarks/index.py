@@ -307,7 +307,7 @@ def decoding(_: Contest) -> list[Row]:
     uniform = decode.decode(decode.files("w1"))[1]
     loaded = decode.load("w1")[1]
     ratio = decode.mixed_load()
-    first, again, _ = decode.load_again("w2")
+    first, again = decode.load_again("w2")[:2]
     opened = f"{first:.2f}; {again:.2f}, {again / first:.2f} of the first"
     size = decode.load_again("w1")[2]
     costs = [decode.decode([decode.long_run(size)])[1] / size for size in decode.SIZES]
