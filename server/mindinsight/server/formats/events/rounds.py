@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -295,16 +296,16 @@ def read_rounds(
     batches: list[RecordBatch] = []
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
-    by_row = {rounds.row: rounds for rounds in known}
+    waiting = deque(known)
     wide = len(starts) and int(sizes.mean()) >= WIDE  # record_shapes.py reads wide records
     while (
         not (wide or begun) and misses < _MISSES + taken // MIN_RECORDS and len(starts) - row >= MIN_RECORDS
     ):
         model: Round | None
-        following = next((first for first in by_row if first >= row), None)
-        if following is not None and following - row < MIN_RECORDS:
-            row, (_, model, count) = following, by_row[following]
-            skipped = 0
+        while waiting and waiting[0].row < row:
+            waiting.popleft()
+        if waiting and waiting[0].row - row < MIN_RECORDS:
+            (row, model, count), skipped = waiting.popleft(), 0
         else:
             row, skipped, model = _next_round(data, starts, sizes, row, schema)
             count = 0 if model is None else _count(data, starts[row:], model)
