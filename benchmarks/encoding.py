@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import google_crc32c
@@ -77,17 +78,21 @@ def scalar_steps(
     for width in range(widths[0], widths[1] + 1):
         chosen = (steps >= (1 << 7 * (width - 1) if width > 1 else 0)) & (steps < 1 << 7 * width)
         if chosen.any():
-            template = _template(tags, width, form)
+            template = _template(tuple(tags), width, form)
             yield _filled(template, walls[chosen], steps[chosen], numbers[chosen])
 
 
-def _template(tags: Sequence[str], width: int, form: Format) -> _Template:
+@lru_cache(maxsize=4)
+def _template(tags: tuple[str, ...], width: int, form: Format) -> _Template:
     marks = [struct.pack("<I", 0xFEDCBA00 + tag) for tag in range(len(tags))]
     wall = struct.pack("<d", -1.2345678901e300)
     step = (1 << 7 * width) - 1
     values = [scalar(tag, mark, form) for tag, mark in zip(tags, marks, strict=True)]
     data = event(-1.2345678901e300, step, values, form)
     places = _all_places(data, wall)
+    marked = [0]
+    for mark in marks:
+        marked.append(data.index(mark, marked[-1]))
     payloads, at = [], 0
     while at < len(data):
         size = int.from_bytes(data[at : at + 8], "little")
@@ -95,7 +100,7 @@ def _template(tags: Sequence[str], width: int, form: Format) -> _Template:
         at += 16 + size
     return _Template(
         np.frombuffer(data, np.uint8), places, [at + 9 for at in places], width,
-        [data.index(mark) for mark in marks], payloads,
+        marked[1:], payloads,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ class Server:
         Raises NotLoadedError.
         """
         deadline = time.monotonic() + self.patience
-        while not self._try_loaded(runs):
+        while not self.is_loaded(runs):
             if self._processes.ended():
                 raise ChildProcessError(f"{self.name} has ended: {self._log.read_text()[-2000:]}")
             self._wait(0.5, deadline)
@@ -86,7 +86,7 @@ class Server:
             raise NotLoadedError(self.cpu(), self.patience)
         time.sleep(seconds)
 
-    def _try_loaded(self, runs: int) -> bool:
+    def is_loaded(self, runs: int) -> bool:
         try:
             return self.loaded(runs)
         except (OSError, ValueError, KeyError, http.client.HTTPException):

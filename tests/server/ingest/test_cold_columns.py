@@ -48,14 +48,6 @@ def test_a_file_is_freed_with_its_last_array(tmp_path: Path) -> None:
 def test_little_stays_where_it_is(tmp_path: Path) -> None:
     before = columns()
     assert all(new is old for new, old in zip(ColdColumns(tmp_path).move(before), before, strict=True))
-    assert ColdColumns(tmp_path).move_bytes(b"abc") == b"abc"
-
-
-def test_bytes_are_moved_whole(tmp_path: Path) -> None:
-    data = os.urandom(100_000)
-    moved = ColdColumns(tmp_path).move_bytes(data)
-    assert isinstance(moved, memoryview)
-    assert bytes(moved) == data
 
 
 def test_released_pages_come_back(tmp_path: Path) -> None:

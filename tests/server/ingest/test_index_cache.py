@@ -382,18 +382,18 @@ def test_arrays_come_back_as_they_were(tmp_path: Path) -> None:
 def test_large_columns_are_mapped_after_reading_and_after_a_restart(
     base: Any, events: Any, restart: Any, read: Any
 ) -> None:
-    content = b"".join(events.record(step, loss=step * 0.5, acc=0.25) for step in range(5000))
+    content = b"".join(events.record(step, loss=step * 0.5, acc=0.25) for step in range(10_000))
     path = events.file(base / "a", content)
     first, second = restart(), restart()
     assert not read
-    events.append(path, events.records(5000, 5001))
+    events.append(path, events.records(10_000, 10_001))
     third = restart()
-    assert third.runs["./a"].scalars["loss"].columns().steps.tolist() == [*range(5002)]
+    assert third.runs["./a"].scalars["loss"].columns().steps.tolist() == [*range(10_002)]
     assert seen(first)["./a"][0] == seen(second)["./a"][0]
     for snapshot in (first, second):
         series = snapshot.runs["./a"].scalars["loss"]
         assert _is_mapped(series.columns().values)
-        assert series.columns().values.tolist() == [step * 0.5 for step in range(5000)]
+        assert series.columns().values.tolist() == [step * 0.5 for step in range(10_000)]
 
 
 def _is_mapped(array: Any) -> bool:
@@ -437,6 +437,50 @@ def _bytes(pack: Any, run: Any) -> list[Any]:
 def test_what_is_read_is_what_was_written(tmp_path: Path, runs: Any) -> None:
     result = opened(written_of_cache_file(tmp_path / "one.pack", runs))
     assert result == {name: [(c.dtype, c.tobytes()) for c in columns] for name, columns in runs.items()}
+
+
+CURVES: dict[str, tuple[Any, float]] = {  # and the bytes that a number takes at most
+    "steps": (np.arange(0, 10**6, 100), 0.1),
+    "steps that go back": (np.arange(10_000) % 4000, 2.1),
+    "extremes": (np.array([-(2**63), 2**63 - 1] * 5000), 8.1),
+    "wall times": (1.7e9 + 0.05 * np.arange(10_000) + np.random.default_rng(2).random(10_000) / 100, 3.1),
+    "a constant": (np.full(10_000, np.float32(0.1)), 0.1),
+    "a learning rate": (np.cos(np.linspace(0, 1.5, 10_000), dtype=np.float32), 2.1),
+    "noise": (np.random.default_rng(3).standard_normal(10_000, np.float32), 4.1),
+    "doubles": (np.random.default_rng(4).standard_normal(10_000), 8.1),
+    "NaN of all kinds": (
+        np.arange(-(2**31), 2**31, 2**32 // 10_000)[:10_000].astype(np.int32).view("f4"),
+        4.1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("rows", [1, 100])
+def test_columns_take_as_few_bytes_as_their_differences(name: str, rows: int, tmp_path: Path) -> None:
+    column, limit = CURVES[name]
+    writer = CacheFileWriter(tmp_path / "one.pack")
+    writer.run("./a", [writer.rows(column, rows)])
+    writer.finish()
+    pack = CacheFile(tmp_path / "one.pack")
+    again = pack.body("./a").array(pack.note("./a")[0])
+    assert (again.dtype, again.tobytes()) == (column.dtype, column.tobytes())
+    assert not again.flags.writeable
+    first = rows * column.itemsize / len(column)
+    assert (tmp_path / "one.pack").stat().st_size <= (limit + first) * len(column) + 200
+    pack.close()
+
+
+def test_a_large_run_is_read_array_by_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_READ", 1 << 10)
+    columns = [column for column, _ in CURVES.values()]
+    path = written_of_cache_file(tmp_path / "one.pack", {"./a": columns})
+    assert opened(path) == {"./a": [(column.dtype, column.tobytes()) for column in columns]}
+    pack = CacheFile(path)
+    for place in (("i8", 0, 10**6), ("i8", -8, 1), ("i8", 0, -1), ("O", 0, 1)):
+        with pytest.raises(StaleError):
+            pack.body("./a").array(place)
+    pack.close()
 
 
 @pytest.fixture
@@ -492,8 +536,20 @@ def test_arrays_lie_where_a_processor_likes_them(path: Any) -> None:
     pack.close()
 
 
+SHRUNK: list[tuple[Any, ...]] = [  # rows, lowest difference, place and bytes of the differences
+    ("f4", 0, 8, 0, 0, 8, 1),
+    ("f4", 0, 10, 3, 0, 8, 1),
+    ("f4", 0, 8, 1, 2**70, 8, 1),
+    ("f4", 0, 8, 1, 0, 8, 5),
+    ("f4", 0, 2**60, 1, 0, 0, 0),
+    ("f4", 0, 8, 1, 0, 10**6, 1),
+    ("f4", 0, 8, 1, 0, 8),
+]
+
+
 @pytest.mark.parametrize(
-    "reference", [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0)]
+    "reference",
+    [("i8", 0, 10**6), ("i8", 10**6, 1), ("O", 0, 1), ("i8", 0, -1), ("?!", 0, 1), ("i8", 0), *SHRUNK],
 )
 def test_a_place_that_cannot_be_is_refused(reference: Any, path: Any) -> None:
     pack = CacheFile(path)
@@ -516,7 +572,7 @@ def test_stamps_survive_json() -> None:
 
 
 def test_an_array_that_comes_twice_is_written_once(tmp_path: Path) -> None:
-    steps, sizes = np.arange(1000), []
+    steps, sizes = np.random.default_rng(1).integers(-(2**63), 2**63, 1000), []
     for number, columns in enumerate(([steps], [steps, steps], [steps, steps.copy()])):
         pack = CacheFileWriter(tmp_path / f"{number}.pack")
         pack.run("./a", [pack.array(array) for array in columns])

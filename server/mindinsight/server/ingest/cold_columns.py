@@ -64,12 +64,6 @@ class ColdColumns:
         self.moved += size
         return moved
 
-    def move_bytes(self, data: bytes) -> bytes | memoryview:
-        """Return equal bytes in a mapped file if they are large enough, otherwise ``data`` itself."""
-        array = np.frombuffer(data, np.uint8)
-        moved = self.move([array])[0]
-        return data if moved is array else moved.data
-
     def release(self) -> None:
         """Release pages that were read. The next access reads them from the system's cache again."""
         for pages in list(self._maps):

@@ -1,4 +1,8 @@
-"""Index cache on disk: columns read from event files, so that a restart reads only new bytes."""
+"""Index cache on disk: columns read from event files, so that a restart reads only new bytes.
+
+Columns are stored as differences from row to row, each less the smallest one, without the high bytes that are
+zero in all of them: no bytes for even steps, two or three for wall times. Noise is stored as it is.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,11 @@ import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, Final
+
+import numpy as np
 
 from mindinsight.server.files.own_files import check_folder, open_own, own_folder
 from mindinsight.server.ingest.cold_columns import ColdColumns
@@ -22,10 +29,13 @@ from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.piece_reader import Fingerprint, SectionRequest, read_file_section
 from mindinsight.server.ingest.run_stage import RunStage
 from mindinsight.server.ingest.staged_columns import Axis, ReferenceGroup, ScalarGroup
-from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at
+from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at, little_endian
 from mindinsight.server.types import Damage
 
-FORMAT: Final = 6
+FORMAT: Final = 7
+_READ: Final = 1 << 22  # bytes read at a time
+_MAX_BLOCK: Final = 1 << 21  # numbers of an array of many tags
+_MIN_SHRUNK: Final = 4096  # numbers of an array; fewer are read faster than they are added up
 _MAGIC: Final = b"MIcache\n"
 _HEADER: Final = struct.Struct("=8sII")
 _FOOTER: Final = struct.Struct("=QQII8s")
@@ -49,11 +59,27 @@ class CacheFileWriter:
         self._offset = _HEADER.size  # of the current run
         self._begin_run()
 
-    def array(self, array: Array) -> ArrayPosition:
+    def array(self, array: Array) -> list[Any]:
         """Write one array of the current run, once even if it is added again. Return its position."""
         if id(array) not in self._written:
-            self._written[id(array)] = (array, self._block.append(array))
+            self._written[id(array)] = (array, self.rows(array))
         return self._written[id(array)][1]
+
+    def rows(self, array: Array, count: int = 1) -> list[Any]:
+        """Write an array of ``count`` rows of equal length. Return its position."""
+        if len(array) < max(_MIN_SHRUNK, 2 * count):
+            return [*self._block.append(array)]
+        octets = array.dtype.itemsize
+        numbers = little_endian(array).view(f"<i{octets}").reshape(count, -1)
+        deltas = np.diff(numbers, axis=1)
+        low = int(deltas.min())
+        deltas -= numbers.dtype.type(low)
+        width = (int(deltas.view(f"<u{octets}").max()).bit_length() + 7) // 8
+        if width == octets:
+            return [*self._block.append(array)]
+        kept = deltas.view(np.uint8).reshape(-1, octets)[:, :width]
+        _, at, _ = self._block.append(numbers[:, 0])
+        return [array.dtype.str[1:], at, len(array), count, low, self._block.append(kept.ravel()).at, width]
 
     def run(self, name: str, note: Any) -> None:
         """End a run. The arrays since the previous run belong to it. ``note`` is stored as JSON."""
@@ -78,7 +104,7 @@ class CacheFileWriter:
     def _begin_run(self) -> None:
         """Start the arrays of the next run."""
         self._block, self._crc = ArrayBlock(self._write), 0
-        self._written: dict[int, tuple[Array, ArrayPosition]] = {}  # by the identity of the array
+        self._written: dict[int, tuple[Array, list[Any]]] = {}  # by the identity of the array
 
     def _write(self, data: bytes | memoryview) -> None:
         """Write bytes and update the checksum."""
@@ -126,14 +152,16 @@ class CacheFile:
         Raises StaleError if their checksum does not match.
 
         They are read and not mapped, because a map of a file that another process truncates ends this one.
-        ``cold`` moves them to a file without a name.
+        ``cold`` takes large arrays.
         """
         entry = self._entries[run]
         self._file.seek(entry.offset)
-        data = self._file.read(entry.size)
-        if zlib.crc32(data) != entry.crc:
+        data, crc, left = b"", 0, entry.size
+        while left and (data := self._file.read(min(left, _READ))):
+            crc, left = zlib.crc32(data, crc), left - len(data)
+        if crc != entry.crc or left:
             raise StaleError(run)
-        return Body(data if cold is None else cold.move_bytes(data))
+        return Body(self._file, entry, cold, data if len(data) == entry.size else b"")
 
     def close(self) -> None:
         """Close the file."""
@@ -141,17 +169,45 @@ class CacheFile:
 
 
 class Body:
-    """Arrays of one run, as views of one buffer."""
+    """Arrays of one run, read from the file, or from ``data`` if the run is small."""
 
-    def __init__(self, data: bytes | memoryview) -> None:
-        self._data = data
+    def __init__(self, file: IO[bytes], entry: _Entry, cold: ColdColumns | None, data: bytes) -> None:
+        self._file, self._entry, self._cold, self._data = file, entry, cold, data
 
     def array(self, position: Sequence[Any]) -> Array:
         """Return a read-only array. Raises StaleError for an invalid position."""
         try:
-            return array_at(self._data, ArrayPosition(*position))
-        except (ValueError, TypeError) as error:
+            dtype, at, length, *shrunk = position
+            array = self._expanded(dtype, at, length, *shrunk) if shrunk else self._at(dtype, at, length)
+        except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
             raise StaleError(str(error)) from error
+        return array if self._cold is None else self._cold.move([array])[0]
+
+    def _at(self, dtype: str, at: int, length: int) -> Array:
+        """Return an array that is stored as it is. Raises ValueError or TypeError."""
+        if self._data:
+            return array_at(self._data, ArrayPosition(dtype, at, length))
+        size = np.dtype(dtype).itemsize * length
+        if at < 0 or not 0 <= size <= self._entry.size - at:
+            raise ValueError(f"{size} bytes at {at}")
+        data = os.pread(self._file.fileno(), size, self._entry.offset + at)
+        return array_at(data, ArrayPosition(dtype, 0, length))
+
+    def _expanded(
+        self, dtype: str, at: int, length: int, rows: int, low: int, deltas_at: int, width: int
+    ) -> Array:
+        """Return an array that is stored as differences. Raises ValueError or TypeError."""
+        octets = np.dtype(dtype).itemsize
+        numbers = np.empty((rows, length // rows), f"<i{octets}")
+        numbers[:, 0] = self._at(f"i{octets}", at, rows)
+        deltas = np.zeros((length - rows, octets), np.uint8)
+        deltas[:, :width] = self._at("u1", deltas_at, len(deltas) * width).reshape(len(deltas), width)
+        numbers[:, 1:] = deltas.view(numbers.dtype).reshape(rows, -1)
+        numbers[:, 1:] += numbers.dtype.type(low)
+        np.cumsum(numbers, axis=1, dtype=numbers.dtype, out=numbers)
+        array = numbers.ravel().view(f"<{dtype}")
+        array.flags.writeable = False
+        return array
 
 
 def _read_index(file: IO[bytes]) -> dict[str, _Entry]:
@@ -211,8 +267,10 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     file.sessions = int(note["sessions"])
     file.hparams = [*map(bytes.fromhex, note["hparams"])]
-    for axis, tags, positions in note["scalars"]:
-        values = {tag: body.array(position) for tag, position in zip(tags, positions, strict=True)}
+    for axis, blocks in note["scalars"]:
+        values: dict[str, Array] = {}
+        for tags, position in blocks:
+            values.update(zip(tags, body.array(position).reshape(len(tags), -1), strict=True))
         file.scalars.put(ScalarGroup(_axis(axis, body), values))
     for kind, tag, axis, offsets, sizes in note["references"]:
         group = ReferenceGroup(_axis(axis, body), body.array(offsets), body.array(sizes))
@@ -221,9 +279,15 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
 
 
 def _scalars(group: ScalarGroup, pack: CacheFileWriter) -> list[Any]:
-    """Write a group of scalars. Return the positions of its arrays."""
-    columns = [pack.array(column.view()) for column in group.values.values()]
-    return [_encode_axis(group.axis, pack), list(group.values), columns]
+    """Write a group of scalars. Return the positions of its arrays, each of many tags of one type."""
+    columns = [(tag, column.view()) for tag, column in group.values.items()]
+    limit = max(_MAX_BLOCK // group.axis.steps.count, 1)
+    blocks = []
+    for _, alike in groupby(columns, key=lambda item: item[1].dtype):
+        while some := list(islice(alike, limit)):
+            tags, rows = zip(*some, strict=True)
+            blocks.append([tags, pack.rows(np.concatenate(rows) if len(rows) > 1 else rows[0], len(rows))])
+    return [_encode_axis(group.axis, pack), blocks]
 
 
 def _references(group: ReferenceGroup, pack: CacheFileWriter) -> list[Any]:

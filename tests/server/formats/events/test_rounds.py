@@ -10,8 +10,10 @@ import pytest
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.server.formats.events import decode
+from mindinsight.server.formats.events.event_fields import MINDSPORE, VALUE_EXACT
+from mindinsight.server.formats.events.framing import verified_records
 from mindinsight.server.formats.events.record_shapes import CACHED, record_shape
-from mindinsight.server.formats.events.rounds import find, joined, learn
+from mindinsight.server.formats.events.rounds import find, joined, learn, read_rounds
 from mindinsight.server.formats.tensorboard import TENSORBOARD
 from mindinsight.server.types import DecodedSection, ScalarBlock
 from tests.narrowing import require
@@ -29,9 +31,12 @@ def varint(number: int) -> bytes:
     return bytes([*octets, number])
 
 
-def record(tag: str, step: int, wall: float, number: float) -> bytes:
+def record(tag: str, step: int, wall: float, number: float, exact: bool | None = None) -> bytes:
+    """An event of TensorBoard, or with `exact` given one of MindSpore."""
     name = tag.encode()
-    value = b"\x0a" + varint(len(name)) + name + b"\x15" + struct.pack("<f", number)
+    key = b"\x15" if exact is None else b"\x1d"
+    value = b"\x0a" + varint(len(name)) + name + key + struct.pack("<f", number)
+    value += varint(VALUE_EXACT) + struct.pack("<d", number) if exact else b""
     summary = b"\x0a" + varint(len(value)) + value
     head = b"\x09" + struct.pack("<d", wall) + b"\x10" + varint(step)
     return encode_record(head + b"\x2a" + varint(len(summary)) + summary)
@@ -53,7 +58,7 @@ def points(tags: list[str], steps: range, wall: Wall = at_once) -> Iterator[Poin
 
 def read(section: DecodedSection) -> dict[str, list[tuple[int, float, float]]]:
     rows: dict[str, list[tuple[int, float, float]]] = {}
-    for block in section.blocks:
+    for block in (*section.blocks, *(block for ragged in section.rows for block in ragged.split())):
         for tag, values in zip(block.tags, block.values.tolist(), strict=True):
             assert tag not in rows
             rows[tag] = list(zip(block.steps.tolist(), block.walls.tolist(), values, strict=True))
@@ -68,6 +73,9 @@ def expected(written: list[Point]) -> dict[str, list[tuple[int, float, float]]]:
 
 
 TAGS = ["loss", "accuracy", "lr", "loss_2", "very/long/" + "x" * 90]
+
+
+MANY = [f"layers.{number}.{'grad_norm' if number % 2 else 'lr'}" for number in range(300)]
 
 
 def interleaved() -> list[Point]:
@@ -92,6 +100,10 @@ CASES = {
         *points(TAGS, range(300)),
     ],
     "a tag that comes twice": [*points(["a", "b", "a", "c"], range(300))],
+    "many tags": [*points(MANY, range(100, 150))],
+    "many tags with times of their own": [*points(MANY, range(50), one_by_one)],
+    "many tags, then one less": [*points(MANY, range(20)), *points(MANY[:-1], range(20, 40))],
+    "many tags, one of them twice": [*points([*MANY, "lr", *MANY[:9], "lr"], range(20))],
     "one step behind": [
         (tag, step + number // 3, wall, value)
         for step in range(500)
@@ -241,3 +253,25 @@ def test_rounds_are_found_by_their_first_record_and_where_a_step_begins() -> Non
     assert find(data, len(records[0]), 1, TENSORBOARD) is None  # in the midst of a step
     few = len(data) - sum(map(len, records[-40:]))
     assert find(data, few, 160, TENSORBOARD) is None
+
+
+@pytest.mark.parametrize("wall", [at_once, one_by_one])
+def test_rounds_of_many_records_are_read_as_columns(wall: Wall) -> None:
+    written = [*points(MANY, range(100, 140), wall)]
+    encoded = [record(*point, exact=number % 3 == 0) for number, point in enumerate(written)]
+    data = b"".join(encoded)
+    records = verified_records(data, True)
+    rounds = read_rounds(data, records.starts, records.sizes, MINDSPORE)
+    assert rounds.left.tolist() == []
+    section = decode(data, 0, True)
+    assert read(section) == expected(written)
+    blocks = (*section.blocks, *(block for ragged in section.rows for block in ragged.split()))
+    exact = {tag for block in blocks if block.values.dtype == np.float64 for tag in block.tags}
+    assert exact == set(MANY[::3])
+
+
+def test_events_without_values_before_many_tags_hold_nothing() -> None:
+    written = [*points(MANY, range(20))]
+    empty = encode_record(b"\x09" + struct.pack("<d", 1.7e9) + b"\x10\x01\x2a\x00")
+    section = decode(empty * 400 + b"".join(encoded(written)), 0, True, TENSORBOARD)
+    assert (read(section), section.records, section.damage) == (expected(written), 400 + 6000, ())

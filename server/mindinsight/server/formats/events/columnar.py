@@ -341,6 +341,7 @@ def _payload(octets: _Bytes, at: Ints, after: Ints, schema: Schema) -> tuple[_By
 
 _MIN_RECORDS: Final = 16  # records from which a step in NumPy costs less than the values in Python
 _SHORT: Final = 20_000  # bytes; fewer records than _MIN_RECORDS are still read here if their ends are nearer
+_LAST_STEP: Final = 18  # bytes of a payload up to the end of a step of at most eight bytes
 _CHUNK: Final = 1 << 14  # records and values read at a time; the columns stay in the processor's cache
 
 
@@ -351,6 +352,7 @@ class _Heads:
     fits: npt.NDArray[np.bool_]
     walls: Doubles
     steps: Ints
+    step_ends: Ints  # offset after the step, or after the wall time if there is no step
     values: Ints  # offset of the first value
 
 
@@ -389,6 +391,21 @@ def read_columnar(
         ragged,
     )
     return [part], np.setdiff1d(rows, part.rows, assume_unique=True)
+
+
+def read_layout(
+    data: bytes, begins: Ints, ends: Ints, schema: Schema
+) -> tuple[_Heads, ValueTable, list[str]] | None:
+    """Read records of scalars with different tags, encoded in the usual way, with payloads up to ``ends``.
+
+    Return their heads, their values in file order, and the tags by number. Return None for other records.
+    """
+    if ends[-1] + LOOK_AHEAD > len(data):
+        return None
+    heads, tags, every = _heads(data, begins, ends), TagNumbers(len(begins)), np.arange(len(begins))
+    table = join_columns([EMPTY_TABLE, *_values(data, heads, heads.values, ends, every, tags, schema)])
+    plain = heads.fits.all() and (table.kinds <= EXACT).all() and len(tags.names) == len(table.tags)
+    return (heads, table, tags.names) if plain and (heads.step_ends - begins <= _LAST_STEP).all() else None
 
 
 def _only(piece: Scalars, good: npt.NDArray[np.bool_], numbers: Ints) -> Scalars:
@@ -447,8 +464,8 @@ def _heads(data: bytes, at: Ints, ends: Ints) -> _Heads:
     has_step = octets[at] == EVENT_STEP
     steps, after = varints(octets, at + 1)
     steps[~has_step] = 0
-    at = np.minimum(np.where(has_step, after, at), last)
+    step_ends = at = np.minimum(np.where(has_step, after, at), last)
     fits &= octets[at] == EVENT_SUMMARY
     length, values = varints(octets, np.minimum(at + 1, last))
     fits &= (values + length == ends) & (length >= 0)
-    return _Heads(fits, walls, steps, values)
+    return _Heads(fits, walls, steps, step_ends, values)

@@ -31,14 +31,14 @@ from mindinsight.server.types import Floats, Ints
 
 Octets2D = npt.NDArray[np.uint8]
 
-_AFTER_WALL: Final = 9  # bytes of a wall time and its key
+AFTER_WALL: Final = 9  # bytes of a wall time and its key
 _CONTINUED: Final = 0x80  # of a byte of a varint that another one follows
 _ZEROS: Final = bytes(4)
 _SEVEN: Final = np.uint64(0x7F)
 WIDE: Final = 1 << 13  # bytes; such a record holds so many values that a few records pay for a shape
 _MAX_WIDE_SIZE: Final = 1 << 20  # bytes; a cached shape takes several times as many
 _MAX_WIDE: Final = 2  # cached shapes of wide records of one size
-_STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
+STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +107,7 @@ def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     for at, size in event.free:
         mask[at : at + size] = 0
     # Of the bytes of a step the top bits are shape: they say where the number ends.
-    mask[max(event.step_at, 0) : max(event.step_at, 0) + event.step_size] = _STEP_BITS
+    mask[max(event.step_at, 0) : max(event.step_at, 0) + event.step_size] = STEP_BITS
     return RecordShape(event, mask, np.frombuffer(payload, np.uint8) & mask)
 
 
@@ -131,8 +131,8 @@ def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
     try:
         if octets[0] != EVENT_WALL:
             return None
-        octets[1:_AFTER_WALL] = bytes(_AFTER_WALL - 1)
-        at = _AFTER_WALL
+        octets[1:AFTER_WALL] = bytes(AFTER_WALL - 1)
+        at = AFTER_WALL
         if octets[at] == EVENT_STEP:
             at += 1
             while octets[at] >= _CONTINUED:

@@ -1,51 +1,93 @@
-"""Round decoder: records that repeat in the same order, read as one row of columns."""
+"""Round decoder: records that repeat in the same order, few or thousands, read as one row of columns."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, masked_crc
-from mindinsight.server.formats.events.decoder_results import RecordBatch, Scalars
+from mindinsight.server.formats.events.columnar import read_layout
+from mindinsight.server.formats.events.decoder_results import RaggedScalars, RecordBatch, Scalars
 from mindinsight.server.formats.events.event_fields import EXACT, SCALAR, ParsedEvent, Schema, tag_text
 from mindinsight.server.formats.events.record_shapes import (
+    AFTER_WALL,
     CACHED,
+    STEP_BITS,
     WIDE,
     RecordShape,
     cache_blocks,
     is_like,
     record_shape,
-    step_column,
 )
+from mindinsight.server.formats.wire_format import unaligned
 from mindinsight.server.types import Ints
 
 _WIDE: Final = 1 << 11  # bytes compared at once, at least; a row joins several short rounds
 _WORD: Final = 8  # bytes compared as one number, several times faster than single bytes
+_SEVEN: Final = np.uint64(0x7F)
+_EIGHT: Final = np.uint64(8)
 _HEADER_MASK: Final = np.full(HEADER_SIZE, 0xFF, np.uint8)
 _FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """Layout of the records of one round. Offsets count from the first header."""
+    """Layout of the n records and k scalars of one round. Offsets count from the first header."""
 
-    shapes: tuple[RecordShape, ...]
-    begins: tuple[int, ...]  # of the payloads
+    begins: Ints  # [n] of the payloads
+    walls: Ints  # [n] offsets of the wall times
+    step_ends: Ints  # [n] offsets after the steps
+    step_sizes: Ints  # [n] bytes of the steps, at most eight
+    tags: tuple[str, ...]  # [k]
+    records: Ints  # [k] record of each scalar
+    numbers: Ints  # [k] offset of each scalar
+    exact: npt.NDArray[np.bool_]  # [k] whether the scalar is a float64
     stride: int  # bytes
-    several: int  # rounds that are compared as one row, of whole words
+    several: int  # rounds that are compared as one row
     mask: npt.NDArray[np.uint8]  # [several * stride] which bits are the same in all rounds
     fixed: npt.NDArray[np.uint8]  # [several * stride] these bits
 
     def starts(self, at: int, count: int) -> Ints:
         """Return the starts of the records of ``count`` rounds from ``at`` on."""
-        heads = np.array(self.begins, np.int64) - HEADER_SIZE
-        return (at + self.stride * np.arange(count)[:, None] + heads).ravel()
+        return (at + self.stride * np.arange(count)[:, None] + self.begins - HEADER_SIZE).ravel()
+
+    def columns(self, data: bytes, start: int, count: int, offsets: Ints, dtype: str) -> npt.NDArray[Any]:
+        """Return the numbers at ``offsets`` [m] in each of ``count`` rounds from ``start`` on, [m, count]."""
+        numbers = np.empty((len(offsets), count), dtype)
+        if len(offsets) > count:
+            begins = start + self.stride * np.arange(count)
+            for block in cache_blocks(count, self.stride):
+                numbers[:, block] = unaligned(data, dtype)[offsets[:, None] + begins[block]]
+            return numbers
+        places = (start + offsets).tolist()
+        columns = [np.ndarray((count,), dtype, data, place, (self.stride,)) for place in places]
+        for block in cache_blocks(count, self.stride):
+            for row, column in zip(numbers, columns, strict=True):
+                row[block] = column[block]
+        return numbers
+
+    def steps(self, words: npt.NDArray[np.uint64], records: Ints) -> Ints:
+        """Return the steps of ``records`` [m] from the words that end with them, [m, count]."""
+        sizes = self.step_sizes[records]
+        bits = words[records] >> (64 - 8 * sizes[:, None]).astype(np.uint64)  # by 64 bits: zero in NumPy
+        steps = bits & _SEVEN
+        for index in range(1, int(sizes.max())):
+            bits >>= _EIGHT
+            steps |= (bits & _SEVEN) << np.uint64(7 * index)
+        return steps.view(np.int64)
+
+    def first_steps(self, data: bytes, start: int) -> Ints:
+        """Return the steps of the records of the round at ``start``, [n]."""
+        words = self.columns(data, start, 1, self.step_ends - _WORD, "<u8")
+        return self.steps(words, np.arange(len(words)))[:, 0]
 
     def count(self, data: bytes, start: int, most: int) -> int:
         """Return how many of at most ``most`` rounds from ``start`` on match headers and tags."""
@@ -62,10 +104,11 @@ class Round:
         octets = np.frombuffer(data, np.uint8, rounds * self.stride, start)
         row = self.several * self.stride
         at = len(octets) - len(octets) % row
-        words = octets[:at].reshape(-1, row).view(np.uint64)
-        same = (words & self.mask.view(np.uint64)) == self.fixed.view(np.uint64)
+        kind = np.dtype(np.uint8 if row % _WORD else np.uint64)
+        words = octets[:at].reshape(-1, row).view(kind)
+        same = (words & self.mask.view(kind)) == self.fixed.view(kind)
         if not same.all():
-            at = int(same.argmin()) * _WORD // row * row
+            at = int(same.argmin()) * kind.itemsize // row * row
         last = octets[at : at + row]
         alike = (last & self.mask[: len(last)]) == self.fixed[: len(last)]
         return rounds if alike.all() else (at + int(alike.argmin())) // self.stride
@@ -84,12 +127,87 @@ def joined(shapes: tuple[RecordShape, ...]) -> Round:
         at += HEADER_SIZE + len(shape.mask) + FOOTER_SIZE
     unit = _WORD // math.gcd(_WORD, at)
     several = math.ceil(_WIDE / at / unit) * unit
-    columns = [np.tile(np.concatenate(arrays), several) for arrays in (masks, fixed)]
-    return Round(shapes, tuple(begins), at, several, *columns)
+    events = [shape.event for shape in shapes]
+    values = [(number, item) for number, event in enumerate(events) for item in event.values]
+    return Round(
+        np.array(begins),
+        np.array([begin + event.wall_at for begin, event in zip(begins, events, strict=True)]),
+        np.array([begin + _step_end(event) for begin, event in zip(begins, events, strict=True)]),
+        np.array([event.step_size for event in events]),
+        tuple(tag_text(item.tag) for _, item in values),
+        np.array([number for number, _ in values], np.int64),
+        np.array([begins[number] + item.at for number, item in values], np.int64),
+        np.array([item.kind == EXACT for _, item in values], np.bool_),
+        at,
+        several,
+        np.tile(np.concatenate(masks), several),
+        np.tile(np.concatenate(fixed), several),
+    )
+
+
+def _step_end(event: ParsedEvent) -> int:
+    """Return the offset after the step, or after the wall time of an event without a step."""
+    return event.step_at + event.step_size if event.step_size else event.wall_at + _WORD
+
+
+_SINGLE: Final = 6  # bytes of the float32 before an exact scalar, and of the key between them
+_MAX_STRIDE: Final = 1 << 21  # bytes of a round of many records
+
+
+def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> Round | None:
+    """Return the round that begins with record ``row`` and ends before its tag occurs again, or None.
+
+    It is decoded by the columnar decoder, because it has too many records to parse one by one.
+    """
+    begin, size = int(starts[row]) + HEADER_SIZE, int(sizes[row])
+    shape = record_shape(data[begin : begin + size], schema)
+    if shape is None or not shape.event.values or not _is_plain(shape.event):
+        return None
+    first = shape.event.values[0]
+    key = data[begin + _step_end(shape.event) : begin + first.at - (_SINGLE if first.kind == EXACT else 0)]
+    found = data.find(key, begin + size, begin + size + _MAX_STRIDE)
+    end = int(np.searchsorted(starts, found, side="right")) - 1
+    if found < 0 or (np.diff(starts[row : end + 1]) != sizes[row:end] + HEADER_SIZE + FOOTER_SIZE).any():
+        return None
+    begins = starts[row:end] + HEADER_SIZE
+    layout = read_layout(data, begins, begins + sizes[row:end], schema)
+    if layout is None:
+        return None
+    heads, table, tags = layout
+    origin, stride = int(starts[row]), int(starts[end] - starts[row])
+    mask = np.full(stride, 0xFF, np.uint8)
+    exact, step_sizes = table.kinds == EXACT, np.maximum(heads.step_ends - begins - AFTER_WALL - 1, 0)
+    for offsets, width in (
+        (begins + sizes[row:end], FOOTER_SIZE),
+        (begins + 1, _WORD),
+        (table.offsets[~exact], 4),
+        (table.offsets[exact], 8),
+        (table.offsets[exact] - _SINGLE, 4),
+    ):
+        mask[(offsets - origin)[:, None] + np.arange(width)] = 0
+    for width in np.unique(step_sizes).tolist():
+        ends = heads.step_ends[step_sizes == width] - origin
+        mask[ends[:, None] - np.arange(1, width + 1)] = STEP_BITS
+    octets = np.frombuffer(data, np.uint8, stride, origin)
+    return Round(
+        begins - origin,
+        begins - origin + 1,
+        heads.step_ends - origin,
+        step_sizes,
+        tuple(tags[number] for number in table.tags.tolist()),
+        table.rows,
+        table.offsets - origin,
+        exact,
+        stride,
+        1,
+        mask,
+        octets & mask,
+    )
 
 
 MIN_RECORDS: Final = 64  # records in rounds that pay for the set-up
-_MAX_KNOWN: Final = 4  # known rounds per header of the first record
+_MAX_KNOWN: Final = 4  # known rounds per header of the first record, and known large rounds
+_LARGE: Final = 1 << 16  # bytes of a large round, which takes several times as many
 
 
 class KnownRounds(NamedTuple):
@@ -102,7 +220,8 @@ class KnownRounds(NamedTuple):
 
 def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
     """Remember a round that occurred frequently at ``start``."""
-    models = _models(data[start : start + HEADER_SIZE], schema)
+    large = model.stride >= _LARGE
+    models = _large_models(schema) if large else _models(data[start : start + HEADER_SIZE], schema)
     if model not in models:
         models.insert(0, model)
         del models[_MAX_KNOWN:]
@@ -113,23 +232,24 @@ def find(data: bytes, at: int, row: int, schema: Schema) -> KnownRounds | None:
 
     All records of the first round must have one step, because a round does not begin in the middle of a step.
     """
-    for model in _models(data[at : at + HEADER_SIZE], schema):
-        length, most = len(model.shapes), (len(data) - at) // model.stride
-        if most * length < MIN_RECORDS or not model.count(data, at, 1) or not _has_one_step(data, at, model):
+    header = data[at : at + HEADER_SIZE]
+    large = (model for model in _large_models(schema) if model.fixed[:HEADER_SIZE].tobytes() == header)
+    for model in (*_models(header, schema), *large):
+        length, most = len(model.begins), (len(data) - at) // model.stride
+        if most * length < MIN_RECORDS:
             continue
         count = model.count(data, at, most)
-        if count * length >= MIN_RECORDS:
+        if count * length >= MIN_RECORDS and _has_one_step(data, at, model):
             return KnownRounds(row, model, count)
     return None
 
 
 def _has_one_step(data: bytes, at: int, model: Round) -> bool:
     """Return True if all records of the round at ``at`` have the same step."""
-    steps = {
-        data[at + begin + shape.event.step_at : at + begin + shape.event.step_at + shape.event.step_size]
-        for begin, shape in zip(model.begins, model.shapes, strict=True)
-    }
-    return len(steps) == 1
+    if len(model.begins) == 1:
+        return True
+    steps = model.first_steps(data, at)
+    return bool((steps == steps[0]).all())
 
 
 @lru_cache(maxsize=1 << 8)
@@ -141,9 +261,15 @@ def _models(header: bytes, schema: Schema) -> list[Round]:
     return []
 
 
+@cache
+def _large_models(schema: Schema) -> list[Round]:
+    """Return the cached list of large rounds, newest first. Callers change it."""
+    return []
+
+
 _MAX_ROUND: Final = 256  # records of a round
 _MISSES: Final = 4  # consecutive failed attempts after which the rest is left to the next decoder
-_DTYPES: Final = {SCALAR: "<f4", EXACT: "<f8"}
+_MANY: Final = 64  # axes of a round from which ragged columns are faster than one object for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,25 +296,28 @@ def read_rounds(
     batches: list[RecordBatch] = []
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
-    by_row = {rounds.row: rounds for rounds in known}
+    waiting = deque(known)
     wide = len(starts) and int(sizes.mean()) >= WIDE  # record_shapes.py reads wide records
-    while not wide and len(starts) - row >= MIN_RECORDS and misses < _MISSES + taken // MIN_RECORDS:
+    while (
+        not (wide or begun) and misses < _MISSES + taken // MIN_RECORDS and len(starts) - row >= MIN_RECORDS
+    ):
         model: Round | None
-        if row in by_row:
-            _, model, count = by_row[row]
-            skipped = 0
+        while waiting and waiting[0].row < row:
+            waiting.popleft()
+        if waiting and waiting[0].row - row < MIN_RECORDS:
+            (row, model, count), skipped = waiting.popleft(), 0
         else:
             row, skipped, model = _next_round(data, starts, sizes, row, schema)
             count = 0 if model is None else _count(data, starts[row:], model)
-        if model is None or count * len(model.shapes) < MIN_RECORDS:
+        if model is None or count * len(model.begins) < MIN_RECORDS:
             row, misses = row + skipped, misses + 1
             continue
         learn(data, int(starts[row]), model, schema)
-        end = row + count * len(model.shapes)
+        end = row + count * len(model.begins)
         batches.append(_batch(data, int(starts[row]), row, count, model))
         left[row:end] = False
-        row, taken = end, taken + end - row
-        begun = len(starts) - row if len(starts) - row < len(model.shapes) else 0
+        row, taken = end, taken + min(end - row, MIN_RECORDS * count)
+        begun = len(starts) - row if len(starts) - row < len(model.begins) else 0
     return RoundRecords(batches, np.flatnonzero(left), begun)
 
 
@@ -216,14 +345,14 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     records: dict[bytes, int] = {}
     end = min(row + _MAX_ROUND + 1, len(starts))
     if end - row > _MAX_ROUND and not _recurs(data, starts[row:end], sizes[row:end], schema):
-        return None, 1
+        return many_records(data, starts, sizes, row, schema), 1
     spans = zip((starts[row:end] + HEADER_SIZE).tolist(), sizes[row:end].tolist(), strict=True)
     for number, (at, size) in enumerate(spans):
         payload = data[at : at + size]
         if shapes and is_like(payload, shapes[0]):
             return joined(tuple(shapes)), number
         shape = record_shape(payload, schema)
-        if shape is None or not all(item.kind in _DTYPES for item in shape.event.values):
+        if shape is None or not _is_plain(shape.event):
             return None, number + 1
         tags = [item.tag for item in shape.event.values]
         again = [records[tag] for tag in tags if tag in records]
@@ -242,19 +371,24 @@ def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
     return shape is None or any(is_like(payload, shape) for payload in payloads)
 
 
+def _is_plain(event: ParsedEvent) -> bool:
+    """Return True if an event has a wall time, a step from 0 on, and scalars only."""
+    kinds = {item.kind for item in event.values}
+    return event.wall_at >= 0 and event.step_size <= _WORD and kinds <= {SCALAR, EXACT}
+
+
 def _next_step(data: bytes, starts: Ints, model: Round) -> int:
     """Return the first record of a round that starts a new step, or 0 if there is none."""
-    steps = [
-        shape.step_of(data[at + HEADER_SIZE : at + HEADER_SIZE + len(shape.mask)])
-        for shape, at in zip(model.shapes, starts[: len(model.shapes)].tolist(), strict=True)
-    ]
-    return next((number for number in range(1, len(steps)) if steps[number] != steps[number - 1]), 0)
+    if not _whole(starts, 1, model):
+        return 0
+    changes = np.flatnonzero(np.diff(model.first_steps(data, int(starts[0]))))
+    return int(changes[0]) + 1 if len(changes) else 0
 
 
 def _count(data: bytes, starts: Ints, model: Round) -> int:
     """Return how many consecutive rounds begin at the first of ``starts``."""
-    every = starts[:: len(model.shapes)]
-    most, begin = len(starts) // len(model.shapes), int(starts[0])
+    every = starts[:: len(model.begins)]
+    most, begin = len(starts) // len(model.begins), int(starts[0])
     evenly = every[:most] == np.arange(begin, begin + most * model.stride, model.stride)
     agreeing = most if evenly.all() else int(evenly.argmin())
     return _whole(starts, model.count(data, begin, min(agreeing, (len(data) - begin) // model.stride)), model)
@@ -264,7 +398,7 @@ def _whole(starts: Ints, rounds: int, model: Round) -> int:
     """Return ``rounds``, or one less if a record of the last round is not in place."""
     if not rounds:
         return 0
-    last = starts[(rounds - 1) * len(model.shapes) : rounds * len(model.shapes)]
+    last = starts[(rounds - 1) * len(model.begins) : rounds * len(model.begins)]
     return rounds if (last - last[0] + HEADER_SIZE == model.begins).all() else rounds - 1
 
 
@@ -273,100 +407,38 @@ def _batch(data: bytes, start: int, row: int, count: int, model: Round) -> Recor
 
     Scalars of records with equal steps and wall times refer to the first such record.
     """
-    items = [
-        (number, item, begin + item.at)
-        for number, (shape, begin) in enumerate(zip(model.shapes, model.begins, strict=True))
-        for item in shape.event.values
+    length = len(model.begins)
+    words = model.columns(data, start, count, model.step_ends - _WORD, "<u8")
+    walls = model.columns(data, start, count, model.walls, "<f8")
+    homes = _homes(model.step_sizes, words, walls.view(np.uint64))
+    firsts = np.flatnonzero(homes == np.arange(length))
+    rows = row + np.arange(length)[:, None] + length * np.arange(count)
+    values = [
+        (chosen, model.columns(data, start, count, model.numbers[chosen], dtype))
+        for chosen, dtype in ((~model.exact, "<f4"), (model.exact, "<f8"))
+        if chosen.any()
     ]
-    axes = _Axes(data, start, model, count)
-    columns = [
-        np.ndarray((count,), _DTYPES[item.kind], data, start + at, (model.stride,)) for _, item, at in items
-    ]
-    values: list[npt.NDArray[Any]] = [np.empty_like(column) for column in columns]
-    for block in cache_blocks(count, model.stride):
-        axes.read(block)
-        for value, column in zip(values, columns, strict=True):
-            value[block] = column[block]
-    firsts = axes.firsts()
-    pieces: dict[tuple[int, str], list[int]] = {}
-    for index, (number, _, _) in enumerate(items):
-        pieces.setdefault((firsts[number], values[index].dtype.str), []).append(index)
-    length = len(model.shapes)
-    rows = {number: row + number + length * np.arange(count) for number in dict.fromkeys(firsts)}
-    scalars = tuple(
-        Scalars(
-            tuple(tag_text(items[index][1].tag) for index in indices),
-            rows[number],
-            np.stack([values[index] for index in indices]),
-        )
-        for (number, _), indices in pieces.items()
-    )
-    return RecordBatch(
-        np.concatenate([*rows.values()]),
-        np.concatenate([axes.steps[number] for number in rows]),
-        np.concatenate([axes.walls[number] for number in rows]),
-        scalars,
-    )
+    scalars, ragged = [], []
+    for chosen, numbers in values:
+        tags, home = [*compress(model.tags, chosen)], homes[model.records[chosen]]
+        if len(firsts) >= _MANY:
+            counts = np.full(len(tags), count)
+            ragged.append(RaggedScalars(tuple(tags), counts, rows[home].ravel(), numbers.ravel()))
+            continue
+        for first in np.unique(home).tolist():
+            mine = home == first
+            scalars.append(
+                Scalars(tuple(compress(tags, mine)), rows[first], numbers if mine.all() else numbers[mine])
+            )
+    axes = (rows[firsts].ravel(), model.steps(words, firsts).ravel(), walls[firsts].ravel())
+    return RecordBatch(*axes, tuple(scalars), (), tuple(ragged))
 
 
-def _words(event: ParsedEvent) -> list[int]:
-    """Return the offsets of the 8-byte words that hold the wall time and the step.
-
-    The word that ends with the step also covers bytes before it, which are the same in all records.
-    """
-    walls = [event.wall_at] if event.wall_at >= 0 else []
-    if not event.step_size:
-        return walls
-    long = [event.step_at] if event.step_size > _WORD else []
-    return [*walls, *long, event.step_at + event.step_size - _WORD]
-
-
-class _Axes:
-    """Columns of steps and wall times of the records of a round.
-
-    A column is written only after it differs from the column of the first record.
-    """
-
-    def __init__(self, data: bytes, start: int, model: Round, count: int) -> None:
-        self._events = [shape.event for shape in model.shapes]
-        self._alike = [event.step_size == self._events[0].step_size for event in self._events]  # so far
-        self._octets = np.ndarray((count, model.stride), np.uint8, data, start)
-        self._begins = model.begins
-        self._words = [
-            [np.ndarray((count,), "<i8", data, start + begin + at, (model.stride,)) for at in _words(event)]
-            for event, begin in zip(self._events, model.begins, strict=True)
-        ]
-        self.steps = np.zeros((len(model.shapes), count), np.int64)
-        self.walls = np.zeros((len(model.shapes), count))
-
-    def read(self, block: slice) -> None:
-        """Read the steps and wall times of the rounds ``block``."""
-        first = [words[block].tobytes() for words in self._words[0]]
-        for number, (event, columns) in enumerate(zip(self._events, self._words, strict=True)):
-            if number and self._alike[number]:
-                if [words[block].tobytes() for words in columns] == first:
-                    continue
-                self._alike[number] = False
-                self.steps[number, : block.start] = self.steps[0, : block.start]
-                self.walls[number, : block.start] = self.walls[0, : block.start]
-            if event.wall_at >= 0:
-                self.walls[number, block] = columns[0][block].view(np.float64)
-            if event.step_size:
-                octets = self._octets[block, self._begins[number] + event.step_at :]
-                self.steps[number, block] = step_column(octets, 0, event.step_size)
-
-    def firsts(self) -> list[int]:
-        """Return for each record of a round the first record with the same steps and wall times."""
-        firsts: list[int] = []
-        for number, alike in enumerate(self._alike):
-            others = [] if alike else [first for first in dict.fromkeys(firsts) if first]
-            same = (first for first in others if self._is_same(first, number))
-            firsts.append(0 if alike else next(same, number))
-        return firsts
-
-    def _is_same(self, first: int, second: int) -> bool:
-        """Return True if two records have the same steps and wall times in all rounds."""
-        walls, steps = self.walls.view(np.int64), self.steps
-        if walls[first, 0] != walls[second, 0] or steps[first, 0] != steps[second, 0]:
-            return False
-        return bool((walls[first] == walls[second]).all() and (steps[first] == steps[second]).all())
+def _homes(step_sizes: Ints, words: npt.NDArray[Any], walls: npt.NDArray[Any]) -> Ints:
+    """Return for each record of a round the first record with the same steps and wall times, [n]."""
+    if (step_sizes == step_sizes[0]).all() and (words == words[0]).all() and (walls == walls[0]).all():
+        return np.zeros(len(words), np.int64)
+    homes: dict[tuple[int, bytes, bytes], int] = {}
+    keys = zip(step_sizes.tolist(), words, walls, strict=True)
+    axes = ((size, word.tobytes(), wall.tobytes()) for size, word, wall in keys)
+    return np.array([homes.setdefault(axis, number) for number, axis in enumerate(axes)])

@@ -174,12 +174,15 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
 
 def _flops(tree: Tree) -> npt.NDArray[np.float64]:
     """Return [t] the operations of each operator."""
-    graph = tree.graph
+    graph, known = tree.graph, dict[bytes, Shape]()
 
     @cache
     def shape(node: int) -> Shape:
-        shapes = shapes_at(graph, node)
-        return shapes[0] if len(shapes) == 1 else []
+        content = graph.message(node) if graph.kinds[node] else graph.content(node)
+        if content not in known:
+            shapes = shapes_at(graph, node)
+            known[content] = shapes[0] if len(shapes) == 1 else []
+        return known[content]
 
     values = np.zeros(len(tree.paths), dtype=np.float64)
     kinds = {kind: base_type(kind) for kind in set(tree.types)}
