@@ -111,7 +111,7 @@ def stream(
 
 
 class _Download(StreamingResponse):
-    """Streaming response that drops what it reads from, such as an open file, when it ends or is cancelled."""
+    """Streaming response that drops what it reads from, such as an open file, however it ends."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with aclosing(cast(AsyncGenerator[bytes, None], self.body_iterator)):
