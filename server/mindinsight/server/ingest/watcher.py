@@ -39,7 +39,7 @@ def _start_within_limit(thread: BaseThread) -> None:
     start_within_limit(thread)
 
 
-BaseThread.start = _start_within_limit  # type: ignore[method-assign]
+BaseThread.start = _start_within_limit  # type: ignore[assignment, method-assign]
 
 
 @dataclass(slots=True)
