@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
@@ -92,7 +92,12 @@ def test_nothing_of_what_payloads_say_is_done(page: Page, serve: Any, tmp_path: 
         name = payload if "/" not in payload else f"run{number}"
         write_run(tmp_path / "base" / name, payload, payload)
     url, dialogs = serve(tmp_path / "base"), list[str]()
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     for view in ("", "scalar", "text", "text?q=hit", "scalar?q=hit"):
         page.goto(url + view)
         page.get_by_text(PAYLOADS[4]).first.wait_for(state="attached")
