@@ -2,6 +2,7 @@
 
     python -m benchmarks.load --clients 200 --streams 50 --runs 999 --growing 50 --seconds 120
     nice python -m benchmarks.load --minutes 60 --gentle --steps 1
+    python -m benchmarks.load --clients 200 --runs 99 --turns 40 --against ../before
 
 What is modelled: each client is an open page. It keeps one connection, loads the page and the list of runs
 once, and then asks every ``PAUSE`` seconds (between half and one and a half times as long) for the curve of
@@ -11,6 +12,10 @@ calls for curves. Streams are pages that are only told: they count the ``change`
 ten steps of three tags each second, or as many as ``--steps`` says. ``--gentle`` asks ten times more seldom:
 what is looked at then is the memory over an hour. All points that come are kept, so it stands beside their
 number.
+
+With ``--against`` the server of another checkout stands beside this one, over the same runs. Both are asked
+in turns, in the order 1 2 2 1, each client three questions without a pause. Whatever else the machine has to
+do then meets both alike, also with many clients, and the processor time of an answer hardly depends on it.
 
 Clients are connections of one process with a parser of a few lines, so that a machine with two cores can
 hold them and the server. Prints a table: times to the last byte of an answer, the server's memory and
@@ -39,7 +44,6 @@ from typing import NamedTuple
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.http.responses import COLUMNS
-from mindinsight.server.settings import Settings
 
 SERVE = "import sys; from mindinsight.server.process.serve import main; sys.exit(main())"
 NAME = "events.out.events.summary.1700000000.0.host_MS"
@@ -54,7 +58,20 @@ V1 = {  # what the page of MindInsight asks when it shows curves
     "v1 metadata": "scalar/metadata?tag={tag}/scalar&train_id={run}",
     "v1 scalars": "scalars?tag={tag}/scalar&train_id={run}",
 }
+SETTINGS = (
+    "import sys; from pathlib import Path; from mindinsight.server.settings import Settings as S; "
+    "print(S(*map(Path, sys.argv[1:3]), port=int(sys.argv[3])).to_json())"
+)
+EACH = 3  # questions of a client in a turn
 SLOW = 60.0  # seconds after which an answer counts as an error
+
+
+class Turn(NamedTuple):
+    """Seconds of one server in a turn."""
+
+    processor: float  # for an answer
+    median: float
+    p95: float
 
 
 class Held(NamedTuple):
@@ -98,15 +115,19 @@ def make_base(folder: Path, runs: int) -> list[Path]:
 
 
 @contextmanager
-def served(base: Path, workspace: Path) -> Iterator[tuple[int, int]]:
-    """Process number and port of a server on ``base``."""
+def served(base: Path, workspace: Path, tree: Path | None = None) -> Iterator[tuple[int, int]]:
+    """Process number and port of a server on ``base``, of this checkout or another."""
+    packages = [str(tree / part) for part in ("server", "proto", "web")] if tree else sys.path
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages))}
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
+    given = [str(base), str(workspace), str(port)]
+    settings = subprocess.check_output([sys.executable, "-c", SETTINGS, *given], env=environ)
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ
     )
     assert process.stdin is not None
-    process.stdin.write(Settings(base, workspace, port=port).to_json().encode())
+    process.stdin.write(settings)
     process.stdin.close()
     try:
         yield process.pid, port
@@ -130,7 +151,7 @@ class Connection:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         try:
             return await self._ask(path)
-        except ConnectionResetError:
+        except (ConnectionResetError, asyncio.IncompleteReadError):
             if not reused:
                 raise
             return await self.ask(path)
@@ -282,6 +303,54 @@ async def load(options: argparse.Namespace, paths: list[Path], pid: int, port: i
     return seen
 
 
+def on_processor(pid: int) -> float:
+    """Processor seconds of the threads a process has, to the nanosecond."""
+    return (
+        sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+    )
+
+
+async def turn(pid: int, connections: list[Connection], runs: int, seed: int) -> Turn:
+    """Ask questions that depend on ``seed`` alone."""
+    used, times = on_processor(pid), list[float]()
+    random.seed(seed)
+    kinds = random.choices([*KINDS], [*KINDS.values()], k=EACH * len(connections))
+    asked = [address(kind, runs) for kind in kinds]
+
+    async def ask(number: int) -> None:
+        for path in asked[number :: len(connections)]:
+            began = time.perf_counter()
+            status, _ = await connections[number].ask(path)
+            assert status == 200, (status, path)
+            times.append(time.perf_counter() - began)
+
+    await asyncio.gather(*(ask(number) for number in range(len(connections))))
+    marks = statistics.quantiles(times, n=20)
+    return Turn((on_processor(pid) - used) / len(asked), marks[9], marks[18])
+
+
+async def compare(options: argparse.Namespace, servers: list[tuple[int, int]]) -> None:
+    """Ask the two servers in turns, and print what an answer cost and took."""
+    both = [[Connection(port) for _ in range(options.clients)] for _, port in servers]
+    for _, port in servers:
+        await asyncio.wait_for(ready(port, options.runs), 300)
+    turns: list[tuple[Turn, Turn]] = []
+    before = os.getloadavg()[0]
+    for number in range(-2, options.turns):  # the first two are not counted: connections and caches
+        order = (0, 1) if number % 2 else (1, 0)
+        met = {which: await turn(servers[which][0], both[which], options.runs, number) for which in order}
+        if number >= 0:
+            turns.append((met[0], met[1]))
+    load = f"{before:.1f} to {os.getloadavg()[0]:.1f}"
+    print(f"{options.clients} clients, {len(turns)} turns; load average {load}")
+    print(f"{'ms, medians of turns':22}{'this':>8}{'other':>8}   ratio of a turn (quartiles)")
+    for name in Turn._fields:
+        pairs = [(getattr(this, name), getattr(other, name)) for this, other in turns]
+        here, there = (statistics.median(side) * 1000 for side in zip(*pairs, strict=True))
+        low, middle, high = statistics.quantiles([one / other for one, other in pairs], n=4)
+        print(f"{name:22}{here:8.2f}{there:8.2f}   {middle:.3f} ({low:.3f} to {high:.3f})")
+
+
 def report(seen: Seen, seconds: float, streams: int) -> None:
     print(f"\n{'':12}{'answers':>10}{'a second':>10}{'median':>10}{'p95':>10}{'p99':>10}{'slowest':>10}")
     for kind, times in sorted({**seen.times, "told": seen.delays}.items()):
@@ -313,10 +382,18 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=0, help="instead of --seconds")
     parser.add_argument("--v1", action="store_true", help="the addresses of MindInsight's interface")
     parser.add_argument("--gentle", action="store_true", help="questions ten times more seldom")
+    parser.add_argument("--against", type=Path, help="another checkout, to be compared with this one")
+    parser.add_argument("--turns", type=int, default=40)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base, workspace = Path(folder, "base"), Path(folder, "workspace")
         paths = make_base(base, options.runs)
+        if options.against:
+            with (
+                served(base, workspace) as one,
+                served(base, Path(folder, "other"), options.against) as other,
+            ):
+                return asyncio.run(compare(options, [one, other]))
         with served(base, workspace) as (pid, port):
             seen = asyncio.run(load(options, paths, pid, port))
     sys.exit(bool(seen.errors))

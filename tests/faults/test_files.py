@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 import urllib.error
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tests.thoroughness import amount
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(("runs", "files"), [(20, 500), (1, amount(20_000, 4_000))])
+@pytest.mark.parametrize(("runs", "files"), [(20, 500), (1500, 1), (1, amount(20_000, 4_000))])
 def test_thousands_of_files_at_once(base: Any, server: Any, wait: Any, runs: int, files: int) -> None:
     """They appear all together, beside a run that is followed already."""
     base.run("first")
@@ -74,6 +75,37 @@ def test_times_before_the_epoch_and_after_all_of_us_change_nothing(base: Any, se
     path = base.run("future", 100, 110)
     os.utime(path, (0, 0))  # the clock was set back
     assert server.shows(past=99, future=109) is True
+
+
+JUMPING = """
+import sys, time
+from pathlib import Path
+jump, now, now_ns = Path({jump!r}), time.time, time.time_ns
+time.time = lambda: now() + float(jump.read_text() or 0)
+time.time_ns = lambda: now_ns() + int(float(jump.read_text() or 0)) * 10**9
+from mindinsight.server.process.serve import main
+sys.exit(main())
+"""
+
+
+def test_a_clock_that_jumps_by_ten_days_while_runs_are_followed_changes_nothing(
+    base: Any, server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jump, days = tmp_path / "jump", 864_000
+    jump.write_text("0")
+    monkeypatch.setitem(type(server).start.__globals__, "SERVE", JUMPING.format(jump=str(jump)))
+    base.run("run")
+    server.start()
+    assert server.shows(run=99)
+    for round_number, seconds in enumerate((days, -days, 0), 1):
+        jump.write_text(str(seconds))
+        base.run("run", 100 * round_number, 100 * round_number + 100)
+        base.run(f"new{round_number}")
+        runs = {f"new{number}": 99 for number in range(1, round_number + 1)}
+        assert server.shows(run=100 * round_number + 99, **runs)
+        assert server.get("health")["status"] == "ok"
+        assert server.change("v2/runs/notes", run="./run", note=f"round {round_number}")
+    assert server.stop() == 0
 
 
 def test_a_base_that_goes_and_comes_back(base: Any, server: Any, wait: Any) -> None:

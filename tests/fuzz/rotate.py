@@ -4,7 +4,7 @@
 
 The reader with the least processor time in the ledger comes next, for ``--slice`` seconds. The ledger is
 written after each slice, so that the next call goes on where this one ended, on whichever machine. The corpus
-is kept in ``--corpus``; a finding is a file there, named after its reader.
+is kept in ``--corpus``; a finding is a file there, named after its reader, and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -101,13 +101,16 @@ def main() -> None:
     )
     readers = options.readers or listed.stdout.splitlines()
     options.corpus.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + 60 * options.minutes
+    end, found = time.monotonic() + 60 * options.minutes, 0
     while (left := end - time.monotonic()) > 1:
         ledger = read_ledger(options.ledger, readers)
         reader = next_reader(ledger, readers)
-        note(ledger[reader], *explore(reader, options.corpus, int(min(options.slice, left))))
+        output, spent, new = explore(reader, options.corpus, int(min(options.slice, left)))
+        note(ledger[reader], output, spent, new)
+        found += new
         write_ledger(options.ledger, ledger)
         print(reader, ledger[reader], flush=True)
+    sys.exit(bool(found))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
 """The ledger of fuzzing: what is next, what libFuzzer printed, and going on where the last call ended."""
 
 import runpy
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 ROTATE = runpy.run_path(str(Path(__file__).with_name("rotate.py")))
 PRINTED = """
@@ -38,3 +42,32 @@ def test_findings_are_the_inputs_that_broke_the_reader(tmp_path: Path) -> None:
     for name in ("event-crash-1", "event-slow-unit-2", "json-timeout-3", "event-oom-4"):
         (tmp_path / name).touch()
     assert ROTATE["findings"](tmp_path, "event") == {"event-crash-1", "event-oom-4"}
+
+
+@pytest.mark.parametrize(("found", "code"), [(0, 0), (1, 1)])
+def test_a_stated_time_is_divided_among_the_readers_and_a_finding_is_the_exit_code(
+    found: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a job of each night calls it, with a ledger and a corpus that it keeps."""
+    clock, slices = [0.0], []
+
+    def explore(reader: str, corpus: Path, seconds: int) -> tuple[str, float, int]:
+        assert corpus.is_dir()
+        slices.append((reader, seconds))
+        clock[0] += seconds
+        return PRINTED, float(seconds), found
+
+    inside = ROTATE["main"].__globals__
+    monkeypatch.setitem(inside, "explore", explore)
+    monkeypatch.setattr(inside["time"], "monotonic", lambda: clock[0])
+    arguments = ["--minutes=5", "--slice=120", f"--ledger={tmp_path / 'ledger.csv'}"]
+    monkeypatch.setattr(
+        sys, "argv", ["rotate.py", *arguments, f"--corpus={tmp_path / 'corpus'}", "npy", "ir"]
+    )
+    monkeypatch.setattr(
+        inside["subprocess"], "run", lambda *command, **how: SimpleNamespace(stdout="npy\nir")
+    )
+    with pytest.raises(SystemExit) as ended:
+        ROTATE["main"]()
+    assert ended.value.code == code
+    assert slices == [("npy", 120), ("ir", 120), ("npy", 60)]

@@ -2,12 +2,16 @@
 
 import hashlib
 import re
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from playwright.sync_api import expect
 
+from mindinsight.proto.framing import encode_record
+from mindinsight.proto.summary_pb2 import Event
 from mindinsight.writer import SummaryRecord
 
 
@@ -142,6 +146,45 @@ def test_new_pictures_and_tags_arrive_unless_a_step_is_held(page: Any, serve: An
         record.record(4)
         record.flush()
         expect(card(page, "other")).to_be_visible()
+
+
+def blank(side: int) -> bytes:
+    """A PNG of so many pixels a side, one bit each and all black: 400 million of them are 50 kB."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        )
+
+    head = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+    pixels = zlib.compress(bytes((1 + -(-side // 8)) * side))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+
+
+def test_a_picture_of_400_million_pixels_leaves_the_page_usable(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    records = []
+    for step in (1, 2):
+        event = Event(wall_time=float(step), step=step)
+        for tag, side in (("huge", 20_000), ("small", 8)):
+            image = event.summary.value.add(tag=tag).image
+            image.height = image.width = side
+            image.encoded_image = blank(side)
+        records.append(encode_record(event.SerializeToString()))
+    folder = tmp_path / "base" / "run"
+    folder.mkdir(parents=True)
+    (folder / "events.out.events.summary.1700000000.0.host_MS").write_bytes(b"".join(records))
+    page.goto(f"{serve(tmp_path / 'base')}image")
+    expect(card(page, "huge")).to_contain_text("20000 × 20000")
+    assert shown(page, "small").shape == (64, 3)
+    step_box(page, "small").fill("1")
+    page.keyboard.press("Enter")
+    expect(card(page, "small").get_by_role("img", name="small at step 1", exact=True)).to_be_visible()
+    step_box(page, "huge").fill("1")
+    page.keyboard.press("Enter")
+    expect(card(page, "huge").get_by_role("img", name="huge at step 1", exact=True)).to_be_visible()
+    expect(card(page, "huge")).to_contain_text("20000 × 20000")
 
 
 def test_back_and_forward_show_what_the_address_says(page: Any, samples: Any) -> None:

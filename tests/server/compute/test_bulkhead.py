@@ -1,14 +1,18 @@
 """Classes of work that are held apart, and calls that are cancelled."""
 
 import asyncio
+import gc
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import pytest
 
 from mindinsight.server.cancellation import check, claim, result_of, watch
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
+from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.memory_budget import RESERVE, SHARE, MemoryBudget, MemoryShort
 from tests.waiting import until_async
 
@@ -196,6 +200,75 @@ def test_an_answer_that_has_begun_waits_for_memory_and_is_not_cut() -> None:
             await anext(hurried.iterate(iter("c")))
         share.release()
         assert await hurried.run(lambda: "free") == "free"
+
+    asyncio.run(scenario())
+
+
+class OpenFile:
+    """What reads from a file that is open until nothing refers to the reader any more."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def parts(self) -> Iterator[bytes]:
+        try:
+            while True:
+                yield b"part"
+        finally:
+            self.closed = True
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """A server with nothing to do collects no garbage for minutes."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_work_that_fails_or_is_cancelled_leaves_nothing_open(no_collection: None, cached: bool) -> None:
+    def read(file: OpenFile, fails: bool) -> None:
+        parts = file.parts()
+        while next(parts):
+            if fails:
+                raise KeyError
+            check()
+
+    async def scenario() -> None:
+        hold, cache, failed, left = Bulkhead(), LruCache[None](4), OpenFile(), OpenFile()
+
+        def work(file: OpenFile, fails: bool) -> Any:
+            call = partial(read, file, fails)
+            return partial(cache.get, file, call) if cached else call
+
+        with pytest.raises(KeyError) as kept:
+            await hold.run(work(failed, fails=True))
+        await abandoned(hold, work(left, fails=False))
+        await until_async(lambda: failed.closed and left.closed)
+        assert kept
+
+    asyncio.run(scenario())
+
+
+def test_a_download_that_is_cancelled_or_closed_leaves_nothing_open(no_collection: None) -> None:
+    async def scenario() -> None:
+        hold, left, closed = Bulkhead(), OpenFile(), OpenFile()
+
+        async def download() -> None:
+            async for _ in hold.iterate(left.parts()):
+                pass
+
+        task = asyncio.ensure_future(download())
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as kept:  # with its traceback
+            await task
+        items = hold.iterate(closed.parts())
+        assert await anext(items) == b"part"
+        await items.aclose()  # type: ignore[attr-defined]
+        await until_async(lambda: left.closed and closed.closed)
+        assert kept and items
 
     asyncio.run(scenario())
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,10 @@ from mindinsight.server.api.v2 import _api_error
 from mindinsight.server.app import create_app
 from mindinsight.server.cancellation import check
 from mindinsight.server.errors import ApiError
-from mindinsight.server.http.bulkhead_routes import DumpRoute, GraphRoute
+from mindinsight.server.http.bulkhead_routes import DumpRoute, GraphRoute, stream
 from mindinsight.server.settings import Settings
 from mindinsight.server.v1 import _api_error as v1_error
+from tests.waiting import until_async
 
 
 def forever() -> None:
@@ -117,6 +119,49 @@ def test_work_of_a_client_that_left_is_stopped(app: Any) -> None:
     app.server.state.service.settings.__dict__["deadline"] = 60.0
     asyncio.run(leave())
     assert ended.wait(60)
+
+
+def test_a_download_whose_client_left_keeps_no_file_open(app: Any) -> None:
+    """Also as long as nobody collects garbage: what was cancelled is part of a cycle."""
+    sent, closed, kept = threading.Event(), threading.Event(), []
+
+    def parts() -> Iterator[bytes]:
+        try:
+            while True:
+                yield b"part"
+        finally:
+            closed.set()
+
+    add(app, "/download", lambda: stream(parts(), {}))
+
+    async def leave() -> None:
+        scope = {
+            "type": "http", "method": "GET", "path": "/download", "query_string": b"", "headers": [],
+            "app": app,
+        }  # fmt: skip
+        messages = [{"type": "http.request", "body": b""}]
+
+        async def receive() -> Any:
+            if not messages:
+                await asyncio.sleep(600)
+            return messages.pop()
+
+        async def send(message: Any) -> None:
+            if message.get("body"):
+                sent.set()
+                await asyncio.sleep(600)  # who reads slowly
+
+        task = asyncio.ensure_future(app(scope, receive, send))
+        await until_async(sent.is_set)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as error:
+            await task
+        kept.append((error, task))
+
+    app.server.state.service.settings.__dict__["deadline"] = 60.0
+    asyncio.run(leave())
+    assert closed.wait(60)
+    assert kept
 
 
 def test_a_client_that_leaves_before_its_request_is_whole_is_no_error(app: Any) -> None:

@@ -1,6 +1,7 @@
 """What the file system tells, translated into folders and files to look at."""
 
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from watchdog.events import (
     FileMovedEvent,
 )
 
+from mindinsight.server.compute import background_jobs
 from mindinsight.server.ingest import watcher as module
 from mindinsight.server.ingest.watcher import Watcher
 
@@ -118,6 +120,22 @@ def test_a_base_that_is_not_there_is_not_listened_to(base: Any, caplog: pytest.L
     watcher.start()
     assert watcher.mode == "polling"
     assert "polling" in caplog.text
+
+
+def test_where_no_thread_begins_nothing_is_listened_to_and_nobody_waits(
+    base: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As when a thread gets its stack, and then no memory."""
+    monkeypatch.setattr(background_jobs, "START_SECONDS", 0.05)
+    monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
+    watcher = Watcher(str(base), "events", lambda: None)
+    watcher.start()
+    monkeypatch.undo()
+    assert watcher.mode == "polling"
+    assert "a new thread does not begin" in caplog.text
+    watcher.start()
+    assert watcher.mode == "events"
+    watcher.stop()
 
 
 def test_directories_that_cannot_be_read_are_told_once_in_our_words(

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 
 from mindinsight.writer.encoding import scalars
 from mindinsight.writer.encoding.encoder import Item
+from mindinsight.writer.files import event_file
 from mindinsight.writer.files.event_file import DroppedValues, EventFile
 from tests.waiting import until
 
@@ -57,12 +59,12 @@ def disk() -> Any:
 def make(disk: Any) -> Iterator[Any]:
     made = []
 
-    def event_file(flush_seconds: Any = 3600.0, queue_bytes: Any = 1 << 20, **options: Any) -> Any:
+    def make_file(flush_seconds: Any = 3600.0, queue_bytes: Any = 1 << 20, **options: Any) -> Any:
         lineage: Any = Disk()
         made.append(EventFile(disk, lineage, flush_seconds, queue_bytes, **options))
         return made[-1]
 
-    yield event_file
+    yield make_file
     disk.ready.set()
     for file in made:
         file.close()
@@ -140,6 +142,45 @@ def test_close_writes_what_is_queued(make: Any, disk: Any) -> None:
         file.put(job(step))
     file.close()
     assert len(disk.records) == 1000
+
+
+def test_a_disk_that_hangs_is_waited_for_within_a_limit(
+    make: Any, disk: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(event_file, "STALLED", 0.2)
+    file = make(queue_bytes=1000)
+    disk.ready.clear()
+    file.put(job(0))
+    file.flush()
+    for step in range(1, 40):
+        file.put(job(step))
+    file.close()
+    assert not disk.records
+    assert sum("is not waited for" in record.getMessage() for record in caplog.records) == 2
+    disk.ready.set()
+    assert until(lambda: disk.records)
+
+
+def test_a_disk_that_is_slow_but_takes_something_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, written = itertools.count(0, 100), iter([*[0] * 5, *[1] * 5])  # a time each 100 s, and a write
+    monkeypatch.setattr(event_file, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    hung, slow = (list(event_file.patiently(progress)) for progress in (lambda: 0, lambda: next(written, 1)))
+    assert len(slow) >= len(hung) + 4
+
+
+def test_a_thread_that_does_not_begin_is_an_error_and_tried_again(
+    make: Any, disk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that gets its stack, and then no memory for its first call."""
+    file = make()
+    monkeypatch.setattr(event_file, "_START", 0.05)
+    monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
+    with pytest.raises(RuntimeError, match="does not begin"):
+        file.put(job(0))
+    monkeypatch.undo()
+    file.put(job(1))
+    file.flush()
+    assert len(disk.records) == 2
 
 
 def test_put_waits_for_a_slow_disk_and_says_so_once(

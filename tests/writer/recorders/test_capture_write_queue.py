@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from mindinsight.writer.files import event_file
+from mindinsight.writer.recorders import capture
 from mindinsight.writer.recorders.capture import WriteQueue
 
 
@@ -68,6 +70,60 @@ def test_a_write_that_fails_ends_the_queue_and_nothing_else(caplog: pytest.LogCa
     assert queue.dropped == 3
     assert len(caplog.records) == 1
     assert "the training continues: OSError: No space left on device" in caplog.text
+
+
+def test_no_lock_is_held_while_the_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, held = WriteQueue(), []
+    start = threading.Thread.start
+
+    def watched(thread: threading.Thread) -> None:
+        held.append(queue._changed._is_owned())  # type: ignore[attr-defined]
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", watched)
+    queue.put(lambda: None)
+    queue.close()
+    assert held == [False]
+
+
+def test_where_no_thread_begins_the_training_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = WriteQueue()
+    monkeypatch.setattr(event_file, "_START", 0.05)
+    monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
+    queue.put(lambda: None, 10)
+    monkeypatch.undo()
+    queue.put(lambda: None, 10)
+    queue.close()
+    assert queue.dropped == 3
+    assert "the training continues: RuntimeError: a new thread does not begin" in caplog.text
+
+
+@pytest.mark.parametrize("waits", ["put", "flush", "close"])
+def test_a_write_that_hangs_is_waited_for_within_a_limit(
+    waits: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(event_file, "STALLED", 0.2)
+    monkeypatch.setattr(capture, "_END", 0.1)
+    queue, gate, done = WriteQueue(capacity=100), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        gate.wait()
+        done.set()
+
+    queue.put(hang, 80)
+    if waits == "put":
+        queue.put(lambda: None, 80)
+    elif waits == "flush":
+        queue.flush()
+    queue.close()
+    assert isinstance(queue.error, TimeoutError)
+    assert "the training continues: TimeoutError: the disk has taken nothing" in caplog.text
+    gate.set()
+    assert done.wait(10)
+    queue._thread.join(10)
+    assert not queue._thread.is_alive()
 
 
 def test_a_forked_process_writes_nothing(tmp_path: Path) -> None:

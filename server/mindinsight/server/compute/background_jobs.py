@@ -12,7 +12,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from mindinsight.server.cancellation import LONGEST, Cancelled, Token, checked, under
+from mindinsight.server.cancellation import LONGEST, Cancelled, Token, checked, clear_frames_of, under
 
 Calls: TypeAlias = "SimpleQueue[Callable[[], object] | None]"
 Item = TypeVar("Item")
@@ -143,10 +143,11 @@ class BackgroundJob(Generic[Item]):
         try:
             with under(self._token):
                 self._collect()
-        except Cancelled:
-            pass
+        except Cancelled as error:
+            clear_frames_of(error)
         except Exception as error:
             _log.exception("Looking into a dump failed")
+            clear_frames_of(error)
             self.error = str(error) or type(error).__name__
         finally:
             self.done = not self._token.cancelled

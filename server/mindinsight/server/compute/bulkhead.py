@@ -21,7 +21,7 @@ from typing import Any, Final, TypeVar, cast
 
 import anyio
 
-from mindinsight.server.cancellation import Cancelled, Token, check, under
+from mindinsight.server.cancellation import Cancelled, Token, check, clear_frames_of, under
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort, Share
 
@@ -112,8 +112,13 @@ class Bulkhead:
 
         Each waits for memory: an answer that has begun cannot be refused any more, only cut.
         """
-        while (item := await self.run(lambda: next(items, _END), waits=True)) is not _END:
-            yield item  # type: ignore[misc]
+        held = [items]
+        del items
+        try:
+            while (item := await self.run(lambda: next(held[0], _END), waits=True)) is not _END:
+                yield item  # type: ignore[misc]
+        finally:
+            held.clear()  # the traceback of an error may keep this call for minutes, but no open file with it
 
     def cancel(self) -> None:
         """Cancel all calls: the server ends."""
@@ -194,9 +199,13 @@ class _Call:
             with under(self.token):
                 check()
                 return partial(self.result.set_result, self.function())
-        except (CancelledError, Cancelled):
-            return partial(self.result.set_exception, Interrupted())
-        except MemoryError:
-            return partial(self.result.set_exception, MemoryShort())
         except BaseException as error:
-            return partial(self.result.set_exception, error)
+            clear_frames_of(error)
+            return partial(self.result.set_exception, _translated(error))
+
+
+def _translated(error: BaseException) -> BaseException:
+    """Return the error that the caller gets."""
+    if isinstance(error, (CancelledError, Cancelled)):
+        return Interrupted()
+    return MemoryShort() if isinstance(error, MemoryError) else error

@@ -9,7 +9,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
-from mindinsight.server.cancellation import Token, check, current, result_of, under
+from mindinsight.server.cancellation import Token, check, clear_frames_of, current, result_of, under
 from mindinsight.server.compute.plugin_modules import Stoppable
 
 SESSIONS: Final = 8  # of each server: a listing of 100 000 tensors takes about 100 MB
@@ -128,6 +128,7 @@ class LruCache(Generic[Value]):
                 check()
                 value = make()
         except BaseException as raised:
+            clear_frames_of(raised)
             error = raised
         with self._lock:
             if error is None:
@@ -140,6 +141,7 @@ class LruCache(Generic[Value]):
         for future in waiting:
             with suppress(InvalidStateError):  # the caller left just now
                 future.set_exception(error) if error else future.set_result(value)  # type: ignore[arg-type]
+        del error  # its traceback refers to this call
 
 
 class SessionCache:

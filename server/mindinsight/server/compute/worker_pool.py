@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
-from mindinsight.server.cancellation import LONGEST, watch
+from mindinsight.server.cancellation import LONGEST, clear_frames_of, watch
 from mindinsight.server.compute.background_jobs import Threads, start_within_limit
 
 P = ParamSpec("P")
@@ -59,6 +59,7 @@ class Task(Future[Any]):
         try:
             self.settle(function(*args, **kwargs), None)
         except Exception as error:
+            clear_frames_of(error)
             self.settle(None, error)
 
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
+from contextlib import aclosing
 from contextvars import ContextVar
-from typing import Annotated, Any, ClassVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, cast, get_args, get_origin
 
 import anyio
 from fastapi import Depends, Header, Query, params
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
 from mindinsight.server.compute.cluster_executor import ClusterError
@@ -148,7 +150,15 @@ def stream(
 
     Each chunk is produced in the bulkhead of this request, which holds no slot in between.
     """
-    return StreamingResponse(_bulkhead.get().iterate(chunks), media_type=media_type, headers=dict(headers))
+    return _Download(_bulkhead.get().iterate(chunks), media_type=media_type, headers=dict(headers))
+
+
+class _Download(StreamingResponse):
+    """Streaming response that drops what it reads from, such as an open file, however it ends."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(cast(AsyncGenerator[bytes, None], self.body_iterator)):
+            await super().__call__(scope, receive, send)
 
 
 async def _unless_left(request: Request, handle: Handler) -> Response:

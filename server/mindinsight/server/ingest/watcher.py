@@ -16,7 +16,9 @@ from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
+from watchdog.utils import BaseThread
 
+from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.files.opener import folders_of
 from mindinsight.server.ingest.filesystems import reports_changes
 from mindinsight.server.settings import Watch
@@ -29,6 +31,15 @@ _MAX_FOLDERS: Final = 50_000  # folders; each takes a kilobyte of kernel memory 
 _FORGIVEN: Final = 0.9  # share of the folders that must be watched; some may not be readable
 
 _log = logging.getLogger(__name__)
+
+
+def _start_within_limit(thread: BaseThread) -> None:
+    """Start a thread of watchdog, which would wait without a limit for its beginning."""
+    thread.on_thread_start()
+    start_within_limit(thread)
+
+
+BaseThread.start = _start_within_limit  # type: ignore[assignment, method-assign]
 
 
 @dataclass(slots=True)
@@ -79,6 +90,9 @@ class Watcher(FileSystemEventHandler):
             observer.start()
         except OSError as error:  # no watches or file descriptors left
             self._give_up(error.strerror or str(error))
+            return
+        except (RuntimeError, MemoryError) as error:  # no thread can be started
+            self._give_up(str(error))
             return
         new = set(threading.enumerate()) - before
         self._threads = [thread for thread in new if type(thread).__module__.startswith("watchdog.")]

@@ -9,9 +9,10 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from mindinsight.writer.encoding import events
 from mindinsight.writer.encoding import scalars as summary_jobs
@@ -60,6 +61,28 @@ class DroppedValues:
             _log.warning("not recorded: %s: %s", "; ".join(texts), reason)
 
 
+def start_within_limit(thread: threading.Thread) -> None:
+    """Start a thread. Raises RuntimeError if it does not begin within ``_START`` seconds.
+
+    ``Thread.start`` waits without a limit for a thread that got its stack and then no memory.
+    """
+    begun: Any = thread._started  # type: ignore[attr-defined]
+    begun.wait = partial(begun.wait, _START)
+    thread.start()
+    if not begun.is_set():
+        thread.run = lambda: None  # type: ignore[method-assign] # should it begin yet
+        raise RuntimeError("a new thread does not begin")
+
+
+def patiently(progress: Callable[[], int]) -> Iterator[None]:
+    """Yield until ``progress`` has not changed for ``STALLED`` seconds. The first time is at once."""
+    last, until = progress(), time.monotonic() + STALLED
+    while time.monotonic() < until:
+        yield
+        if (now := progress()) != last:
+            last, until = now, time.monotonic() + STALLED
+
+
 def call_in_children(method: Callable[[], None]) -> None:
     """Call the bound ``method`` first in every forked child, as long as its object exists."""
     reference = weakref.WeakMethod(method)
@@ -92,10 +115,14 @@ def fatal_error() -> BaseException | None:
     return error if isinstance(error, BaseException) else None
 
 
+STALLED: Final = 600.0  # seconds that anything waits for a disk that takes nothing, such as a dead NFS server
+_START: Final = 5.0  # seconds that a thread may take to begin: microseconds unless memory is short
 _CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
 _CHUNK_BYTES: Final = 8 << 20  # of memory that encoded records take beside the queue
 _WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
 _EARLY: Final = 0.25  # of ``flush_seconds``, between the beginnings of two rounds
+
+_SILENT: Final = "%s may lack values: the disk has taken nothing for %g s and is not waited for"
 
 # Processes an item of a step, for example saves it next to the event file.
 Export = Callable[[Item, int], None]
@@ -141,6 +168,7 @@ class EventFile:
         self._queue: deque[Job] = deque()
         self._put_bytes = 0  # bytes queued, counted by the loop
         self._done_bytes = 0  # bytes written or dropped, counted by the thread
+        self._stalled_at = -1  # bytes written or dropped when nothing waited any longer
         self._requested = 0
         self._answered = 0
         self._closing = False
@@ -202,6 +230,8 @@ class EventFile:
             ticket = self._requested
             self._wake.set()
             self._wait(lambda: self._answered >= ticket)
+        if self._answered < ticket:
+            _log.error(_SILENT, self.path, STALLED)
 
     def close(self, last_record: bytes = b"") -> None:
         """Write the queue, finish the files, end the thread. A warning names values that the disk refuses.
@@ -215,13 +245,22 @@ class EventFile:
             self._finish()
             return
         self._wake.set()
-        if thread is not threading.current_thread():  # a recorder may be garbage collected in the thread
-            thread.join()
+        if thread is threading.current_thread():  # a recorder may be garbage collected in the thread
+            return
+        for _ in self._patiently():
+            thread.join(1.0)
+            if not thread.is_alive():
+                return
+        _log.error(_SILENT, self.path, STALLED)
 
     def _start(self) -> None:
         call_at_worker_exit(self.close)
         self._thread = threading.Thread(target=self._run, name="mindinsight-writer", daemon=True)
-        self._thread.start()
+        try:
+            start_within_limit(self._thread)
+        except (RuntimeError, MemoryError):
+            self._thread = None  # the next job tries again
+            raise
 
     def _room_for(self, cost: int) -> bool:
         if not self._warned_full:
@@ -241,8 +280,18 @@ class EventFile:
 
     def _wait(self, done: Callable[[], bool]) -> None:
         thread = self._thread
-        while not done() and thread is not None and thread.is_alive():
+        for _ in self._patiently():
+            if done() or thread is None or not thread.is_alive():
+                return
             self._progress.wait(1.0)
+
+    def _patiently(self) -> Iterator[None]:
+        """Yield until the disk takes nothing for too long. Later waits then end at once until it does."""
+        for _ in patiently(lambda: self._done_bytes):
+            if self._stalled_at == self._done_bytes:
+                return
+            yield
+        self._stalled_at = self._done_bytes
 
     def _run(self) -> None:
         closing, began, pause = False, time.monotonic(), _EARLY * self._flush_seconds

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from mindinsight.writer.files.event_file import STALLED, patiently, start_within_limit
 from mindinsight.writer.graph import GraphBuilder
 
 _log: Final = logging.getLogger(__name__)
@@ -205,21 +206,25 @@ class GraphRecorder:
 
 
 CAPACITY: Final = 256 << 20  # bytes of queued tensors. The training waits while more are queued
+_END: Final = 5.0  # seconds that a thread with nothing left to write may take to end
 
 
 class WriteQueue:
     """Queue of writes that one thread carries out in order.
 
-    ``put`` waits while ``capacity`` bytes are queued. A write that raises an ``Exception`` ends the queue.
-    The error is logged once, later writes are dropped and counted, and nothing is raised into the training.
+    ``put`` waits while ``capacity`` bytes are queued. A write that raises an ``Exception``, or does not end
+    for ten minutes, ends the queue. The error is logged once, later writes are dropped and counted, and
+    nothing is raised into the training.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._jobs: deque[tuple[Callable[[], None], int]] = deque()
         self._queued = 0  # bytes
+        self._written = 0  # jobs
         self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="dump-writer", daemon=True)
+        self._unstarted = [self._thread]  # whoever takes it out starts it
         self._closed = False
         self._process = os.getpid()
         self.error: Exception | None = None
@@ -229,26 +234,26 @@ class WriteQueue:
         """Queue a write of ``size`` bytes. A write larger than the capacity waits for an empty queue."""
         if os.getpid() != self._process:  # a forked worker has a copy of the queue, but not the thread
             return
+        self._start()
         with self._changed:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="dump-writer", daemon=True)
-                self._thread.start()
-            while self._queued and self._queued + size > self._capacity and self.error is None:
-                self._changed.wait()
-            if self.error is not None or self._closed:
-                self.dropped += 1
+            fits = self._wait(lambda: not self._queued or self._queued + size <= self._capacity)
+            if fits and self.error is None and not self._closed:
+                self._jobs.append((write, size))
+                self._queued += size
+                self._changed.notify_all()
                 return
-            self._jobs.append((write, size))
-            self._queued += size
-            self._changed.notify_all()
+            self.dropped += 1
+        if not fits:
+            self._stall()
 
     def flush(self) -> None:
         """Wait until all queued writes are done."""
         if os.getpid() != self._process:
             return
         with self._changed:
-            while (self._jobs or self._queued) and self.error is None:
-                self._changed.wait()
+            done = self._wait(lambda: not self._jobs and not self._queued)
+        if not done:
+            self._stall()
 
     def close(self) -> None:
         """Carry out the queued writes and end the thread."""
@@ -256,8 +261,30 @@ class WriteQueue:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        if self._thread is not None and os.getpid() == self._process:
-            self._thread.join()
+        if self._thread.is_alive() and os.getpid() == self._process:
+            self._thread.join(_END)
+
+    def _start(self) -> None:
+        """Start the thread at the first write. No lock is held, as a thread may begin late, or never."""
+        try:
+            if self._unstarted:
+                start_within_limit(self._unstarted.pop())
+        except IndexError:  # another thread starts it just now
+            pass
+        except (RuntimeError, MemoryError) as error:
+            self._fail(error)
+
+    def _wait(self, done: Callable[[], bool]) -> bool:
+        """Wait until ``done`` or an error. Return False if no write ended for too long. The lock is held."""
+        for _ in patiently(lambda: self._written):
+            if done() or self.error is not None:
+                return True
+            self._changed.wait(1.0)
+        return False
+
+    def _stall(self) -> None:
+        if self.error is None:
+            self._fail(TimeoutError(f"the disk has taken nothing for {STALLED:g} s"))
 
     def _run(self) -> None:
         while True:
@@ -273,6 +300,9 @@ class WriteQueue:
                 self._fail(error)
                 return
             with self._changed:
+                if self.error is not None:  # nobody waits for this any more
+                    return
+                self._written += 1
                 self._queued -= size
                 self._changed.notify_all()
 

@@ -53,14 +53,9 @@ class Archive:
         self._file = opened(path)
         self._length = length_of(self._file)
         try:
-            self._zip = zipfile.ZipFile(self._file)
-        except _BROKEN as error:
+            self._zip = self._checked_zip()
+        except BaseException:
             self._file.close()
-            raise UnreadableError("dump.bad_zip", str(error)) from error
-        try:
-            ARCHIVE.check_items(len(self._zip.infolist()))
-        except UnreadableError:
-            self._close()
             raise
 
     def __enter__(self) -> Archive:
@@ -123,6 +118,14 @@ class Archive:
         if signature != b"PK\x03\x04" or start + info.file_size > self._length:
             raise UnreadableError("dump.bad_zip", name[:200])
         return start
+
+    def _checked_zip(self) -> zipfile.ZipFile:
+        try:
+            archive = zipfile.ZipFile(self._file)
+        except _BROKEN as error:
+            raise UnreadableError("dump.bad_zip", str(error)) from error
+        ARCHIVE.check_items(len(archive.infolist()))
+        return archive
 
     def _close(self) -> None:
         """Close the archive."""
