@@ -21,6 +21,7 @@ from mindinsight.server.commands.terminal import (
     say,
 )
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.store.run import torn_files
 
 
 def register(subparsers: Any, name: str = "export") -> None:
@@ -100,7 +101,7 @@ def _report_damage(summary: Summary, runs: tuple[str, ...]) -> int:
     for run in map(summary.run, runs):
         for line in damage_lines(run, now, every=True):
             say(line)
-        count += damage_count(run, now)
+        count += damage_count(run) + len(torn_files(run, now))
     return count
 
 

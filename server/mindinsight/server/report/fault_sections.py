@@ -84,7 +84,8 @@ def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, 
     divergence = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
     if divergence is None:
         return FaultSection(title, dump_step.id, sentences)
-    section = FaultSection(title, dump_step.id, t.claim(divergence.claim), counts=sentences)
+    verdict = " ".join(map(t.claim, divergence.claims))
+    section = FaultSection(title, dump_step.id, verdict, counts=sentences)
     return _with_operator(source, dump_step, section, divergence.entry, divergence.operator, t)
 
 
