@@ -216,6 +216,10 @@ class FlightRecorder:
         self._norms = self._new_detector()
         self._sampled: int = training.SAMPLED_TENSORS
         self._size = SampleSize()
+        # Other processes prolong a step, but not a short measurement. CPU time lacks the work of a device.
+        device = training.device_of(self._tensors)
+        self._clock = time.perf_counter if device and device.type != "cpu" else time.thread_time
+        self._started = 0.0  # by this clock
         self._loss_scale = LossScale(scaler)
         self._health = HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
@@ -266,7 +270,7 @@ class FlightRecorder:
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
-        self._begun = time.perf_counter()
+        self._begun, self._started = time.perf_counter(), self._clock()
         if self._schedule.due(self._number, self._suspected > 0 or self._layers.undecided):
             self._tensors = self._torch.collect(self._models, self._sampled)  # layers may have been added
             self._watch = self._torch.OutputWatch(self._models, self._quiet)
@@ -297,9 +301,8 @@ class FlightRecorder:
             self._trigger(run, before, examined, norm)
         if watch is not None:
             self._end_watched(watch, healthy=examined.cause <= SILENT)
-        seconds = time.perf_counter() - self._begun
-        self._schedule.passed(seconds)
-        self._fit_sample(seconds)
+        self._schedule.passed(time.perf_counter() - self._begun)
+        self._fit_sample(self._clock() - self._started)
         self._number += 1
         return examined.cause > SILENT
 
@@ -378,9 +381,9 @@ class FlightRecorder:
         Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
         is non-finite.
         """
-        begin = time.perf_counter()
+        begin = self._clock()
         norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
-        self._size.seconds = time.perf_counter() - begin
+        self._size.seconds = self._clock() - begin
         if self._exact:
             exact, self._zeros = self._guarded(self._torch.gradient_facts, self._tensors) or (None, 0)
             norm = exact if exact is not None and not math.isfinite(exact) else norm
