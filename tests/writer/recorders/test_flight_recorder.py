@@ -294,15 +294,15 @@ def test_the_optimizer_stays_outside(network: Any, tmp_path: Path) -> None:
 
 
 def test_a_sample_that_costs_more_than_a_hundredth_of_a_step_is_made_smaller_once() -> None:
-    size = flight_recorder.SampleSize()
+    size = flight_recorder.SampleSize(None)
     sizes = []
     for number in range(6):
         size.seconds = 9.0 if number == 0 else 0.5  # the first step warms caches up
         sizes.append(size.fewer(number, 10.5, count=64))
     assert sizes == [None, None, None, 12, None, None]  # 64 take 5 % of a step
-    cheap = flight_recorder.SampleSize()
+    cheap = flight_recorder.SampleSize(None)
     cheap.seconds = 0.05
     assert [cheap.fewer(number, 10.05, count=64) for number in range(5)] == [None] * 5
-    costly = flight_recorder.SampleSize()
+    costly = flight_recorder.SampleSize(None)
     costly.seconds = 100.0
     assert [costly.fewer(number, 101.0, count=64) for number in range(4)][-1] == 2

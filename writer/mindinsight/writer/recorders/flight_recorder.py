@@ -106,7 +106,10 @@ class SampleSize:
     A sample of all 64 takes 0.1 to 1 ms. If that is more than 1 % of a step, the sample is made smaller once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device | None) -> None:
+        # Other processes prolong a step, but not a short measurement. CPU time lacks the work of a device.
+        self.clock = time.perf_counter if device and device.type != "cpu" else time.thread_time
+        self.begun = 0.0  # time of the clock at the begin of the step
         self.seconds = 0.0  # that the sample of this step took
         self._costs: list[float] = []
         self._steps: list[float] = []
@@ -215,11 +218,7 @@ class FlightRecorder:
         self._new_detector = lambda: JumpDetector(training.norm_name(self._tensors), jump, warmup)
         self._norms = self._new_detector()
         self._sampled: int = training.SAMPLED_TENSORS
-        self._size = SampleSize()
-        # Other processes prolong a step, but not a short measurement. CPU time lacks the work of a device.
-        device = training.device_of(self._tensors)
-        self._clock = time.perf_counter if device and device.type != "cpu" else time.thread_time
-        self._started = 0.0  # by this clock
+        self._size = SampleSize(training.device_of(self._tensors))
         self._loss_scale = LossScale(scaler)
         self._health = HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
@@ -270,7 +269,7 @@ class FlightRecorder:
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
-        self._begun, self._started = time.perf_counter(), self._clock()
+        self._begun, self._size.begun = time.perf_counter(), self._size.clock()
         if self._schedule.due(self._number, self._suspected > 0 or self._layers.undecided):
             self._tensors = self._torch.collect(self._models, self._sampled)  # layers may have been added
             self._watch = self._torch.OutputWatch(self._models, self._quiet)
@@ -302,7 +301,7 @@ class FlightRecorder:
         if watch is not None:
             self._end_watched(watch, healthy=examined.cause <= SILENT)
         self._schedule.passed(time.perf_counter() - self._begun)
-        self._fit_sample(self._clock() - self._started)
+        self._fit_sample(self._size.clock() - self._size.begun)
         self._number += 1
         return examined.cause > SILENT
 
@@ -381,9 +380,9 @@ class FlightRecorder:
         Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
         is non-finite.
         """
-        begin = self._clock()
+        begin = self._size.clock()
         norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
-        self._size.seconds = self._clock() - begin
+        self._size.seconds = self._size.clock() - begin
         if self._exact:
             exact, self._zeros = self._guarded(self._torch.gradient_facts, self._tensors) or (None, 0)
             norm = exact if exact is not None and not math.isfinite(exact) else norm
