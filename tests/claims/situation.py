@@ -21,6 +21,8 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
+from mindinsight.server.claims import Claim
+
 
 @dataclass(frozen=True)
 class Question:
@@ -38,6 +40,7 @@ class Question:
         None  # of a page that decides by itself: module below static/js, function, arguments in JSON
     )
     settings: dict[str, Any] | None = None  # of the server, such as ``token``
+    word: str = ""  # locale key with {} for the state that ``script`` returns as text
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,24 @@ def all_situations() -> list[Situation]:
     return [entry for area in sorted(_found) for entry in _found[area]]
 
 
+def words(prefix: str, *states: str) -> list[Claim]:
+    """Return the words that a page shows for states, whose locale keys are a prefix and the state."""
+    return [Claim(f"{prefix}.{state}", "note") for state in states]
+
+
+def exactly(prefix: str, every: Sequence[str], *states: str) -> dict[str, list[str]]:
+    """Return what a situation declares in which these words of a group are true and no others."""
+    return {
+        "makes": [f"{prefix}.{name}" for name in states],
+        "never": [f"{prefix}.{name}" for name in every if name not in states],
+    }
+
+
 def claim_keys(answer: Any) -> Iterator[str]:
-    """Yield the keys of all claims in a JSON value, however deep."""
-    if isinstance(answer, dict):
+    """Yield the keys of all claims in a JSON value, however deep. Claims themselves are taken as well."""
+    if isinstance(answer, Claim):
+        yield answer.key
+    elif isinstance(answer, dict):
         if isinstance(key := answer.get("key"), str) and key.startswith("claim.") and "verdict" in answer:
             yield key
         for value in answer.values():

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
-from tests.claims.situation import Question, situation
+from mindinsight.server.claims import Claim
+from mindinsight.server.debug.checkpoint_weights import compare_weights, list_weights, weight_timeline
+from mindinsight.server.formats.weights.weight_files import open_weights
+from tests.claims.situation import Question, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
 
 ONES = np.ones(4, np.float32)
+WEIGHTS = ("unchanged", "changed", "type", "shape", "first", "second", "unreadable")
+CELLS = ("changed", "unchanged", "start", "absent", "type", "shape", "unreadable", "lost")
 BROKEN = np.array([1, np.nan, 1, np.inf], np.float32)
 
 
@@ -212,3 +217,142 @@ def a_scalar_that_breaks_beside_a_text(folder: Path) -> Question:
         {"a": np.array(1.0), "note": np.array(["x"])},
         {"a": np.array(np.nan), "note": np.array(["y"])},
     )
+
+
+# Checkpoints: two files, and the cells of a timeline
+
+
+def files(folder: Path, *checkpoints: Mapping[str, Any]) -> list[Path]:
+    paths = [folder / f"net-{step}.npz" for step in range(len(checkpoints))]
+    for path, tensors in zip(paths, checkpoints, strict=True):
+        np.savez(path, **tensors)
+    return paths
+
+
+def differences(
+    name: str, truth: str, first: Mapping[str, Any], second: Mapping[str, Any], *made: str
+) -> None:
+    def generate(folder: Path) -> Question:
+        def ask() -> list[Claim]:
+            sides = [open_weights(path) for path in files(folder, first, second)]
+            return words("dump.weights.state", *(row.state for row in compare_weights(sides[0], sides[1])))
+
+        return Question(direct=ask)
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(**exactly("dump.weights.state", WEIGHTS, *made))(generate)
+
+
+differences("weights_that_are_equal", "Equal bytes.", {"a": ONES}, {"a": ONES}, "unchanged")
+differences("weights_of_which_one_changed", "One.", {"a": ONES}, {"a": 2 * ONES}, "changed")
+differences(
+    "weight_with_the_other_zero",
+    "Minus zero has other bytes.",
+    {"a": 0 * ONES},
+    {"a": -0.0 * ONES},
+    "changed",
+)
+differences(
+    "weight_with_the_same_nan", "Equal bytes.", {"a": ONES * np.nan}, {"a": ONES * np.nan}, "unchanged"
+)
+differences("weight_of_another_type", "Equal values.", {"a": ONES}, {"a": ONES.astype(np.float64)}, "type")
+differences("weight_of_another_shape", "Equal values.", {"a": ONES}, {"a": ONES.reshape(2, 2)}, "shape")
+differences("weights_of_one_file_each", "No common name.", {"a": ONES}, {"b": ONES}, "first", "second")
+
+
+def cells(
+    name: str, truth: str, made: Sequence[str], *checkpoints: Mapping[str, Any], damage: bool = False
+) -> None:
+    """Declare a timeline whose cells have exactly these words."""
+
+    def generate(folder: Path) -> Question:
+        paths = files(folder, *checkpoints)
+        if damage:
+            content = bytearray(paths[-1].read_bytes())
+            content[2000:2400] = bytes(400)
+            paths[-1].write_bytes(content)
+
+        def ask() -> list[Claim]:
+            found = [
+                cell for row in weight_timeline([list_weights(path) for path in paths]) for cell in row.cells
+            ]
+            lost = ["lost" for cell in found if cell.non_finite]
+            return words("checkpoint.cell", *(cell.state for cell in found), *lost)
+
+        return Question(direct=ask)
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(**exactly("checkpoint.cell", CELLS, *made))(generate)
+
+
+cells("cells_of_a_weight_that_learns", "It moves.", ["start", "changed"], {"a": ONES}, {"a": 2 * ONES})
+cells("cells_of_a_frozen_weight", "It stays.", ["start", "unchanged"], {"a": ONES}, {"a": ONES})
+cells(
+    "cells_of_a_weight_that_is_missing_for_a_while",
+    "Compared with the last that has it.",
+    ["start", "absent", "unchanged"],
+    {"a": ONES},
+    {},
+    {"a": ONES},
+)
+cells("cells_of_a_weight_that_comes_later", "Not in the first.", ["absent", "start"], {}, {"a": ONES})
+cells(
+    "cells_of_a_weight_of_another_type",
+    "It moved as well.",
+    ["start", "type"],
+    {"a": ONES},
+    {"a": 2 * ONES.astype(np.float64)},
+)
+cells(
+    "cells_of_a_weight_of_another_shape",
+    "No change can be measured.",
+    ["start", "shape"],
+    {"a": ONES},
+    {"a": np.ones(5)},
+)
+cells(
+    "cells_of_a_weight_that_becomes_nan",
+    "NaN from the second on.",
+    ["start", "changed", "lost"],
+    {"a": ONES},
+    {"a": ONES * np.nan},
+)
+
+
+@situation(**exactly("dump.weights.state", WEIGHTS, "unreadable"))
+def weight_that_cannot_be_read(folder: Path) -> Question:
+    def ask() -> list[Claim]:
+        sides = [open_weights(path) for path in damaged(folder)]
+        return words("dump.weights.state", *(row.state for row in compare_weights(sides[0], sides[1])))
+
+    return Question(direct=ask)
+
+
+@situation(**exactly("checkpoint.cell", CELLS, "start", "unreadable"))
+def cells_of_a_weight_that_cannot_be_read(folder: Path) -> Question:
+    def ask() -> list[Claim]:
+        table = weight_timeline([list_weights(path) for path in damaged(folder)])
+        return words("checkpoint.cell", *(cell.state for row in table for cell in row.cells))
+
+    return Question(direct=ask)
+
+
+def damaged(folder: Path) -> list[Path]:
+    """Return two files with one tensor, which the second cannot be read of."""
+    paths = files(folder, {"a": np.arange(4000.0)}, {"a": np.arange(4000.0)})
+    np.savez_compressed(paths[1], a=np.arange(4000.0))
+    content = bytearray(paths[1].read_bytes())
+    content[2000:2400] = bytes(400)
+    paths[1].write_bytes(content)
+    return paths
+
+
+@situation(**exactly("checkpoint.cell", CELLS, "unreadable"))
+def cells_of_a_weight_that_the_first_checkpoint_cannot_give(folder: Path) -> Question:
+    """Where the tensor starts is not known to be the second checkpoint."""
+
+    def ask() -> list[Claim]:
+        table = weight_timeline([list_weights(path) for path in reversed(damaged(folder))])
+        return words("checkpoint.cell", *(cell.state for row in table for cell in row.cells))
+
+    return Question(direct=ask)

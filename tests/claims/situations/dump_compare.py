@@ -627,7 +627,11 @@ def steps(folder: Path, *target: tuple[int, int], differ: tuple[int, int] | None
 ALL = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
-@situation(["claim.dump.steps_agree"], ["claim.dump.at_step", "claim.dump.steps_missing"], 0)
+@situation(
+    ["claim.dump.steps_agree"],
+    ["claim.dump.at_step", "claim.dump.steps_missing", "claim.dump.steps_undecided"],
+    0,
+)
 def all_steps_agree(folder: Path) -> Question:
     return steps(folder, *ALL)
 
@@ -640,6 +644,15 @@ def one_step_of_one_rank_differs(folder: Path) -> Question:
 @situation(["claim.dump.steps_missing", "claim.dump.steps_agree"], ["claim.dump.at_step"], 2)
 def a_rank_is_missing(folder: Path) -> Question:
     return steps(folder, (0, 0), (1, 0))
+
+
+@situation(["claim.dump.steps_undecided", "claim.dump.nothing_compared"], ["claim.dump.steps_agree"], 2)
+def one_step_of_four_that_cannot_be_read(folder: Path) -> Question:
+    """Exit code 2 comes with the step that is unknown and the reason."""
+    question = steps(folder, (0, 0), (0, 1), (1, 0), (1, 1))
+    for file in (folder / "target" / "step1" / "rank0" / "dump_tensor_data").iterdir():
+        file.write_bytes(file.read_bytes()[:50])
+    return question
 
 
 @situation(["claim.dump.steps_missing", "claim.dump.at_step"], ["claim.dump.steps_agree"], 1)

@@ -741,6 +741,7 @@ def of_two_ranks_none_is_blamed(folder: Path) -> Question:
 
 
 RANKS = ["claim.ranks.differ", "claim.ranks.stray", "claim.ranks.unknown"]
+PRODUCT = "Default/MatMul-op0"
 
 
 def on_two_ranks(
@@ -759,6 +760,48 @@ def on_two_ranks(
 def a_product_of_the_same_matrices_that_differs(folder: Path) -> Question:
     ones = np.ones((2, 2), np.float32)
     return on_two_ranks(folder, "Default/MatMul-op0", [[ones, ones]] * 2, [ones * 2, ones * 3])
+
+
+@situation(makes=["claim.ranks.differ"], never=["claim.ranks.absent", "claim.ranks.unknown"], exit_code=1)
+def a_product_that_differs_in_the_order_of_its_values(folder: Path) -> Question:
+    """All statistics of the two results are equal, so that no norm is shown as what differs."""
+    ones, (low, high) = np.ones((2, 2), np.float32), (floats(1, 2), floats(2, 1))
+    return on_two_ranks(folder, PRODUCT, [[ones, ones]] * 2, [low, high])
+
+
+@situation(makes=["claim.ranks.differ", "claim.ranks.absent"], never=["claim.ranks.stray"], exit_code=1)
+def a_rank_that_did_not_record_the_step(folder: Path) -> Question:
+    """The odd rank of the two that recorded the step is unknown, and the third was not compared."""
+    ones = np.ones((2, 2), np.float32)
+    step = Dump(folder / "dump", rank=2).iteration(1)
+    step.output(PRODUCT, ones)
+    return on_two_ranks(folder, PRODUCT, [[ones, ones]] * 2, [ones * 2, ones * 3])
+
+
+@situation(makes=["claim.fault.masks"], never=["claim.fault.made", "claim.fault.unknown.inputs"], exit_code=0)
+def infinity_from_which_a_minimum_starts(folder: Path) -> Question:
+    return filled(folder, "Minimum", floats(1, 2))
+
+
+@situation(makes=["claim.fault.unknown.inputs"], never=["claim.fault.masks"], exit_code=1)
+def infinity_that_a_sum_passes_on(folder: Path) -> Question:
+    return filled(folder, "Add", floats(INF, INF))
+
+
+def filled(folder: Path, operator: str, output: Array) -> Question:
+    """A tensor filled with infinity that an operator takes."""
+    step = Dump(folder / "dump").iteration(0)
+    step.output("Default/Full-op0", floats(INF, INF))
+    step.input(f"Default/{operator}-op0", floats(1, 2), 0)
+    step.input(f"Default/{operator}-op0", floats(INF, INF), 1)
+    step.output(f"Default/{operator}-op0", output)
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.made", "claim.cause.division_by_zero"], never=["claim.cause.zero_scale"])
+def division_of_a_single_number(folder: Path) -> Question:
+    """A scalar has no index: the text names its only element."""
+    return made(folder, "Div", [np.array(1, np.float32), np.array(0, np.float32)], np.array(INF, np.float32))
 
 
 @situation(makes=["claim.ranks.differ"], never=["claim.ranks.unknown", "claim.ranks.stray"], exit_code=1)

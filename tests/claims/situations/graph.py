@@ -31,7 +31,8 @@ SMALL = replace(BASE, training=False)
 COMPARED = (
     "identical", "renamed", "incomplete", "nothing_compared", "unrelated", "lora", "lora_places", "replaced",
     "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed", "reordered",
-    "added", "removed", "operands_swapped", "other_output", "retyped", "backward_added", "backward_removed",
+    "added", "removed", "only_changed", "operands_swapped", "other_output", "retyped", "backward_added",
+    "backward_removed",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -117,14 +118,16 @@ pair("shortcut_rewired", "A shortcut of a residual network is rewired.", lambda:
 edited("residual_removed", "A residual is gone: nothing was rewired.", ("removed",), no_residual=(1,))
 edited("dropout_inserted", "A dropout more in every block.", ("added",), dropped=True)
 inferred("dropout_inserted_inference", "The same edit without a backward pass.", ("added",), dropped=True)
-edited("projections_joined", "One projection for q, k and v.", ("changed",), joined=True)
+edited("norm_and_width", "Another norm, and a wider multi-layer perceptron.", ("replaced", "changed"),
+       norm="RmsNorm", hidden=8)  # fmt: skip
+edited("projections_joined", "One projection for q, k and v.", ("only_changed",), joined=True)
 edited("branches_in_another_order", "Independent branches are computed in another order.", ("reordered",),
        order="vqk")  # fmt: skip
 inferred("branches_in_another_order_inference", "The same without side effects.", ("identical",), order="vqk")
 edited(
     "blocks_numbered_from_one", "Blocks are counted from another number.", ("renamed",), names=(1, 2, 3, 4)
 )
-edited("wider_layers", "A wider multi-layer perceptron.", ("changed",), hidden=8)
+edited("wider_layers", "A wider multi-layer perceptron.", ("only_changed",), hidden=8)
 edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
        layers=(0, 2, 1, 3))  # fmt: skip
 edited("norm_moved", "The second norm of every block comes after the MLP.", ("rewired",), swapped=True)
@@ -155,30 +158,30 @@ edited("lora_frozen_base", "LoRA on q and v, the base frozen.", ("lora",), lora=
 edited(
     "lora_all", "LoRA on all projections, rank 4.", ("lora",), lora=("q", "k", "v", "o"), frozen=True, rank=4
 )
-edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.", ("changed",),
+edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.", ("only_changed",),
        lora=("q",), rank=64)  # fmt: skip
 pair("lora_rank", "LoRA of another rank: nothing was added.", lambda: gpt(replace(BASE, lora=("q", "v"))),
-     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("changed",))  # fmt: skip
+     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("only_changed",))  # fmt: skip
 pair("lora_removed", "LoRA is gone: it was not added.", lambda: gpt(replace(SMALL, lora=("q", "v"))),
-     lambda: gpt(SMALL), ("changed",))  # fmt: skip
+     lambda: gpt(SMALL), ("only_changed",))  # fmt: skip
 edited("block_removed", "A block is gone.", ("layers_removed",), layers=(0, 1, 3))
 edited("blocks_added", "Two blocks more at the end.", ("layers_added",), layers=range(6))
 edited("block_inserted", "A block more in the middle.", ("layers_added",), layers=(0, 1, 9, 2, 3))
 pair("deeper_resnet", "The same family, deeper.", lambda: resnet(ResNetOptions()),
      lambda: resnet(ResNetOptions(blocks=(3, 4, 8, 3))), ("layers_added",))  # fmt: skip
-edited("other_classes", "Another number of classes.", ("changed",), classes=17)
+edited("other_classes", "Another number of classes.", ("only_changed",), classes=17)
 edited("other_dtype", "float16 instead of float32.", ("retyped",), dtype="float16")
-edited("other_batch", "Another batch size.", ("changed",), batch=16)
-edited("fused_attention", "Attention is one operator.", ("changed",), fused=True)
-edited("tied_weights", "Embedding and head share a weight.", ("changed",), tied=True)
+edited("other_batch", "Another batch size.", ("only_changed",), batch=16)
+edited("fused_attention", "Attention is one operator.", ("only_changed",), fused=True)
+edited("tied_weights", "Embedding and head share a weight.", ("only_changed",), tied=True)
 edited("no_biases", "No biases.", ("removed",), bias=False)
-edited("other_dropout", "A constant differs.", ("changed",), dropout=0.5)
+edited("other_dropout", "A constant differs.", ("only_changed",), dropout=0.5)
 edited("training_and_inference", "The same network without its loss and backward pass.",
        ("backward_removed", "removed"), training=False)  # fmt: skip
 inferred("inference_and_training", "The same network with its loss and backward pass.",
          ("backward_added", "added"), training=True)  # fmt: skip
 pair("other_kernel", "Another kernel size.", lambda: resnet(ResNetOptions()),
-     lambda: resnet(ResNetOptions(kernel=5)), ("changed",))  # fmt: skip
+     lambda: resnet(ResNetOptions(kernel=5)), ("only_changed",))  # fmt: skip
 pair("gpt_and_resnet", "A transformer and a residual network.", lambda: gpt(BASE),
      lambda: resnet(ResNetOptions()), ("unrelated",))  # fmt: skip
 pair("gpt_and_tagger", "A transformer and a recurrent network.", lambda: gpt(BASE), lambda: recurrent(3),
@@ -202,7 +205,7 @@ def _joined(*order: str) -> Callable[[], PlantedNetwork]:
 
 
 pair("concatenated_in_another_order", "The order of what is concatenated matters.",
-     _joined("Tanh", "Sigmoid"), _joined("Sigmoid", "Tanh"), ("changed",))  # fmt: skip
+     _joined("Tanh", "Sigmoid"), _joined("Sigmoid", "Tanh"), ("only_changed",))  # fmt: skip
 
 
 def stack(

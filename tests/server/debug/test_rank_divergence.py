@@ -5,6 +5,7 @@
 
 from pathlib import Path
 
+from mindinsight.server.claims import sentence
 from mindinsight.server.debug.fault import source_frame
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.formats.dumps import open_dump
@@ -17,7 +18,7 @@ def test_the_rank_that_reduces_wrongly_is_named_with_the_operator_and_its_line(t
     divergence = require(find_divergence(dump))
     assert (divergence.step, divergence.ranks, divergence.entry.operator) == (25, (1,), "Default/div_-op0")
     assert require(source_frame(divergence.operator)).code == "parameter.grad.div_(1 if wrong else world)"
-    assert divergence.claim.values["norms"] == ["0: 2.66042", "1: 7.98125", "2: 2.66042"]
+    assert sentence(divergence.claim).endswith("Norms by rank: 0: 2.66042, 1: 7.98125, 2: 2.66042.")
 
 
 def test_of_two_ranks_none_is_blamed_and_one_alone_agrees(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ EXPECTED = {
     "exploding_gradient": (
         "tensors that were searched are finite",
         "the loss jumped to",
-        "No condition is met.",
+        "None of the conditions that could be checked is met.",
     ),
     "dead_relu": (
         "tensors that were searched are finite",

@@ -14,6 +14,7 @@ from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands import terminal
 from mindinsight.server.commands.options import add_command, add_flag, add_runs
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.store.run import torn_files
 
 
 def register(subparsers: Any, name: str = "export") -> None:
@@ -89,7 +90,7 @@ def _report_damage(summary: Summary, runs: tuple[str, ...]) -> int:
     for run in map(summary.run, runs):
         for line in terminal.damage_lines(run, now, every=True):
             terminal.say(line)
-        count += terminal.damage_count(run, now)
+        count += terminal.damage_count(run) + len(torn_files(run, now))
     return count
 
 

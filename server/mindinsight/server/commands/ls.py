@@ -28,7 +28,8 @@ def register(subparsers: Any) -> None:
 def ls(options: argparse.Namespace) -> int:
     """Print the runs.
 
-    Return 0, or 1 if there is no such run or a file is damaged (printed on standard error).
+    Return 0, or 1 if there is no such run, or a file is damaged or ends in an unfinished record (printed on
+    standard error).
     """
     summary, now = Summary(options.summary_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
@@ -47,7 +48,9 @@ def ls(options: argparse.Namespace) -> int:
             terminal.say(line)
     for line in terminal.directory_lines(summary):
         terminal.say(line)
-    whole = not summary.problems and not any(terminal.damage_count(run, now) for run in runs)
+    whole = not summary.problems and not any(
+        terminal.damage_count(run) or torn_files(run, now) for run in runs
+    )
     return 0 if runs and whole else 1
 
 
@@ -61,8 +64,9 @@ def _state_text(run: Run, now: float) -> str:
     text = f"no data for {int((now - run.last_event) // 60)} min" if state == "quiet" else str(state)
     if state == "failed":
         text = f"failed: {run.failure}"
-    damage = terminal.damage_count(run, now)
-    return f"{text}, {damage} damaged" if damage else text
+    damage = terminal.damage_count(run)
+    text = f"{text}, {damage} damaged" if damage else text
+    return f"{text}, unfinished record" if torn_files(run, now) else text
 
 
 def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
@@ -94,7 +98,7 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
                 }
                 for alert in recorded_alerts(run)
             ],
-            "damage": terminal.damage_count(run, now),
+            "damage": terminal.damage_count(run),
             "unfinished": [file.name for file in torn_files(run, now)],
         }
 

@@ -190,10 +190,9 @@ def directory_lines(summary: Summary) -> Iterator[str]:
         yield f"not read: {localize(problem.reason, {'path': problem.path})}"
 
 
-def damage_count(run: Run, now: float) -> int:
-    """Return the number of skipped sections, unreadable files, and incomplete last records."""
-    skipped = sum(len(file.damage) + bool(file.error) for file in run.files)
-    return skipped + len(torn_files(run, now))
+def damage_count(run: Run) -> int:
+    """Return the number of skipped sections and unreadable files. An unfinished last record is no damage."""
+    return sum(len(file.damage) + bool(file.error) for file in run.files)
 
 
 def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:

@@ -16,6 +16,8 @@ from mindinsight.server.curves.overflow_safe import limited, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 LIMIT: Final = 5.5  # noise levels from which a change is not chance
+POOR: Final = 15.0  # rows at which the limit is twice as high
+_POOR_GROWTH: Final = 60.0  # the same for growth in units of the noise nearby, which few rows estimate badly
 FEWEST: Final = 16  # rows below which nothing is claimed
 _TEST_BLOCKS: Final = 128  # blocks in which a change is searched: a fit costs their square
 _FINE: Final = 256  # blocks in which the onset is searched
@@ -35,18 +37,19 @@ class Change:
     shift: float  # mean after the onset minus mean before
 
 
-def find_change(values: Doubles, floor: float) -> Change | None:
+def find_change(values: Doubles, floor: float, poor: float = POOR) -> Change | None:
     """Return the clearest change of finite ``values`` [n], or None if there is none beyond chance.
 
     ``floor`` is the least noise assumed, in the unit of the values. With a noise of 0, rounding would be a
-    change.
+    change. ``poor`` is the number of rows at which the limit is twice as high, because few rows give a poor
+    estimate of noise and autocorrelation.
     """
     if len(values) < FEWEST:
         return None
     rows, blocks = _blocks(values, _TEST_BLOCKS)
     clipped = _clipped(blocks, floor)
     onset, score = _best_fit(clipped, floor)
-    if score < LIMIT * (1 + 15 / len(values)):  # few rows give a poor estimate of noise and autocorrelation
+    if score < LIMIT * (1 + poor / len(values)):
         return None
     row = int(rows[onset])
     for _ in range(_PASSES):  # a late first guess lies within the change and mistakes it for noise
@@ -151,17 +154,17 @@ _LOG_FLOOR: Final = 0.05  # least noise assumed for the logarithm of sizes
 _LEAST: Final = 0.3  # smallest lasting shift, in noise levels of a single row
 
 
-def find_divergence(relative: Doubles, floor: float) -> Change | None:
+def find_divergence(relative: Doubles, floor: float, poor: float = POOR) -> Change | None:
     """Return the change by which the finite difference ``relative`` [n] becomes larger, or None.
 
     First the difference is searched for a shift or trend to one side, then the logarithm of its size for
     growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
-    divergence. Sizes below ``floor`` count as none.
+    divergence. Sizes below ``floor`` count as none. ``poor`` is that of ``find_change`` for the growth.
     """
     signed = find_change(relative, floor)
     if signed is not None and _is_larger(relative, signed.onset, floor):
         return signed
-    grown = find_change(np.log(np.maximum(np.abs(relative), floor)), _LOG_FLOOR)
+    grown = find_change(np.log(np.maximum(np.abs(relative), floor)), _LOG_FLOOR, poor)
     if grown is not None and grown.shift > 0 and _is_larger(relative, grown.onset, floor):
         return grown
     return None
@@ -201,7 +204,8 @@ def _divergence(relative: Doubles, values: Doubles, base: Doubles, floor: float)
     noise = np.minimum(local_noise(values / unit), local_noise(base / unit))
     share = np.maximum(noise / np.maximum(size_nearby(base / unit), 1e-300), floor)
     weighted = np.clip(relative * (float(np.median(share)) / share), -_MOST, _MOST)
-    return change if find_divergence(np.asarray(weighted, np.float64), floor) is not None else None
+    judged = find_divergence(np.asarray(weighted, np.float64), floor, _POOR_GROWTH)
+    return change if judged is not None else None
 
 
 def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:

@@ -141,7 +141,8 @@ def _in_order(tensors: Mapping[str, Array], numbers: Mapping[str, float]) -> dic
 def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Cause) -> list[Claim]:
     """Return the claim about the cause, and one about the source of the input responsible, if known."""
     inputs = len(element.inputs)
-    values = {"operator": _type(fault, operator), "at": str(list(element.index)), **cause.words}
+    at = str(list(element.index)) if element.index else Claim("claim.part.only_element", "note")
+    values = {"operator": _type(fault, operator), "at": at, **cause.words}
     values.setdefault("result", number_text(element.result))
     evidence = {"operator": fault.origin.operator, "index": list(element.index)}
     known = cause.reason not in UNEXPLAINED

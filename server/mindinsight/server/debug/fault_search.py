@@ -63,8 +63,16 @@ def holds_minus_infinity(result: TensorResult) -> bool:
     return recorded.max < math.inf and not recorded.nan and recorded.mean in (None, -math.inf)
 
 
+def holds_plus_infinity(result: TensorResult) -> bool:
+    """Return True if plus infinity is the only non-finite value in a measured tensor."""
+    if result.measurement is None:
+        return False
+    statistics = result.measurement.statistics
+    return statistics.nans == 0 == statistics.negative_infs and bool(statistics.positive_infs)
+
+
 class MaskSearch:
-    """Search for masks, tensors with intended minus infinities, among the tensors of a step.
+    """Search for masks, tensors with intended infinities, among the tensors of a step.
 
     Tensors are measured on demand.
     """
@@ -94,6 +102,7 @@ class MaskSearch:
     def is_mask(self, position: int) -> bool:
         """Return True if the minus infinities of a tensor were filled in, or come only from masks.
 
+        Plus infinities were filled in on purpose if they had no effect, as before a minimum.
         An input is a mask if the outputs of its operator are masks or finite. A single number, such as a
         loss, can be filled in, but cannot result from a mask.
         """
@@ -123,6 +132,8 @@ class MaskSearch:
     def _judge(self, position: int) -> bool:
         """Decide whether a tensor is a mask, by its direction and operator."""
         entry, result = self._entries[position], self._result(position)
+        if result is not None and holds_plus_infinity(result):
+            return self._is_start_of_minimum(position, fingerprint(result))
         if result is None or not holds_minus_infinity(result):
             return False
         if entry.direction == "parameter":
@@ -140,6 +151,27 @@ class MaskSearch:
         if is_sum(entry.type):
             return self._absorbs(entry)
         return bool(outputs) and all(map(self._may_hold_mask, outputs))
+
+    def _is_start_of_minimum(self, position: int, content: Fingerprint | None) -> bool:
+        """Return True if plus infinity was filled in by an operator and had no effect, as before a minimum.
+
+        An input is one if an operator filled in the same content.
+        """
+        entry = self._entries[position]
+        if entry.direction == "output":
+            return places_constants(entry.type) and self.has_no_effect(position)
+        filled = self._filled.get(content) if entry.direction == "input" and content is not None else None
+        return filled is not None and self.is_mask(filled)
+
+    @cached_property
+    def _filled(self) -> dict[Fingerprint | None, int]:
+        """Return the positions of the outputs that hold filled-in constants, by content."""
+        outputs = (
+            (position, self._result(position))
+            for position, entry in enumerate(self._entries)
+            if entry.direction == "output" and places_constants(entry.type)
+        )
+        return {fingerprint(result): position for position, result in outputs if result}
 
     @cached_property
     def _parameters(self) -> dict[Fingerprint | None, TensorEntry]:

@@ -13,10 +13,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.compare.error_measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation_rules import number_text
@@ -35,7 +36,8 @@ _OF_TWO: Final = (
     *("add", "sub", "mul", "div", "realdiv", "maximum", "minimum", "matmul", "mm", "bmm", "batchmatmul"),
     *("equal", "less", "greater", "relugrad", "sigmoidgrad", "tanhgrad"),
 )
-_SHOWN: Final = 8  # norms of ranks that a sentence lists
+_SHOWN: Final = 8  # ranks that a sentence lists
+_TELLING: Final = ("norm", "mean", "minimum", "maximum")  # statistics that may tell results apart
 
 Key: TypeAlias = tuple[str, str]  # graph, recorded name
 Sides: TypeAlias = dict[str, dict[str, TensorResult]]  # direction -> slot -> tensor
@@ -52,22 +54,45 @@ class Divergence:
     ranks: tuple[int, ...]
     entry: TensorEntry  # the output on the first of ``ranks``, else on the first rank
     operator: Operator | None
-    norms: Mapping[int, float | None]  # of the output, by rank
+    statistics: Mapping[int, Statistics | None]  # of the output, by rank
     missing: str = ""  # key of the data without which equal inputs are unknown
+    absent: tuple[int, ...] = ()  # ranks without this step
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Return the claim about the divergence, and one about the ranks that were not compared, if any."""
+        if not self.absent:
+            return (self.claim,)
+        values = {"n": len(self.absent), "ranks": few([*map(str, self.absent)], _SHOWN), "step": self.step}
+        return (self.claim, Claim("claim.ranks.absent", "note", values))
 
     @property
     def claim(self) -> Claim:
         """Return the claim about the divergence, unknown if data is missing."""
-        shown = list(self.norms.items())[:_SHOWN]
-        texts = _distinct_texts([norm for _, norm in shown if norm is not None])
-        norms = [f"{rank}: {'–' if norm is None else texts[norm]}" for rank, norm in shown]
-        values = {"operator": self.entry.operator, "ranks": [*map(str, self.ranks[:_SHOWN])], "norms": norms}
+        values = {
+            "operator": self.entry.operator,
+            "ranks": few([*map(str, self.ranks)], _SHOWN),
+            "figures": self._figures(),
+        }
         location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
         if self.missing:
             return Claim("claim.ranks.unknown", "unknown", values, (location,), (self.missing,))
         return Claim(
             "claim.ranks.stray" if self.ranks else "claim.ranks.differ", "found", values, (location,)
         )
+
+    def _figures(self) -> Claim:
+        """Return the statistic that tells the results apart, by rank: the norm if it does."""
+        for name in _TELLING:
+            numbers = {
+                rank: getattr(known, name) if known else None for rank, known in self.statistics.items()
+            }
+            if len(set(numbers.values())) > 1:
+                shown = list(numbers.items())[:_SHOWN]
+                texts = _distinct_texts([number for _, number in shown if number is not None])
+                by_rank = [f"{rank}: {'–' if number is None else texts[number]}" for rank, number in shown]
+                return Claim(f"claim.part.ranks.{name}", "note", {"numbers": by_rank})
+        return Claim("claim.part.ranks.equal", "note")
 
 
 def _distinct_texts(numbers: Sequence[float]) -> dict[float, str]:
@@ -119,7 +144,7 @@ def _in_step(
             continue
         divergence = _divergence(dump, step, key, slot, sides)
         if divergence is not None:
-            yield divergence
+            yield replace(divergence, absent=tuple(rank for rank in dump.ranks if rank not in sides))
 
 
 def _calls(results: Iterable[TensorResult]) -> dict[Key, Sides]:
@@ -220,7 +245,5 @@ def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, 
     results = {rank: side["output"][slot] for rank, side in sides.items()}
     operator = _operator(dump, shown, step, key)
     measured = {rank: result.measurement for rank, result in results.items()}
-    norms = {
-        rank: measurement.statistics.norm if measurement else None for rank, measurement in measured.items()
-    }
-    return Divergence(step, ranks, results[shown].entry, operator, norms, missing)
+    statistics = {rank: known.statistics if known else None for rank, known in measured.items()}
+    return Divergence(step, ranks, results[shown].entry, operator, statistics, missing)

@@ -24,7 +24,7 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
-from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity
+from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import canonical
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets
@@ -158,7 +158,8 @@ def check_and_count(
     for result, rules in _results(dump, watchpoints, executor, cache):
         entry = result.entry
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
-            masked = first.hit and watchpoint.spares_masks and holds_minus_infinity(result)
+            infinite = holds_minus_infinity(result) or holds_plus_infinity(result)
+            masked = first.hit and watchpoint.spares_masks and infinite
             verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
             decided += not verdict.error
             if verdict.hit or verdict.error:

@@ -10,7 +10,7 @@ from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault import Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.rank_divergence import find_divergence
-from mindinsight.server.debug.watchpoints import check, common_faults
+from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 from mindinsight.server.report import report_content
@@ -42,7 +42,8 @@ def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iter
     report = find_faults(dump, ranks, (dump_step.step,), source.executor, source.cache)
     describe = _fault if report.faults else _without_fault
     section = describe(source, dump_step, report, t)
-    yield replace(section, checks=_checks(source, dump_step, ranks, t))
+    checks, claims = _checks(source, dump_step, ranks, t)
+    yield replace(section, checks=checks, checked=claims)
 
 
 def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
@@ -68,7 +69,8 @@ def _without_fault(source: ReportSource, dump_step: DumpedStep, report: Report, 
     divergence = find_divergence(dump_step.dump, (dump_step.step,), source.executor, source.cache)
     if divergence is None:
         return FaultSection(title, dump_step.id, sentences)
-    section = FaultSection(title, dump_step.id, t.claim(divergence.claim), counts=sentences)
+    verdict = " ".join(map(t.claim, divergence.claims))
+    section = FaultSection(title, dump_step.id, verdict, counts=sentences)
     return _with_operator(source, dump_step, section, divergence.entry, divergence.operator, t)
 
 
@@ -126,11 +128,15 @@ def _chain(
     return _table(t, "operator", [(result.entry.operator, *_numbers(result)) for result in results])
 
 
-def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts) -> Table:
-    """Return the hits of the common checks on the step."""
+def _checks(
+    source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts
+) -> tuple[Table, list[str]]:
+    """Return the hits of the common checks on the step, and sentences about what was checked."""
     watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
-    judged = check(dump_step.dump, watchpoints, source.executor, source.cache)
-    hits = [hit for hit in judged if hit.verdict.hit]
+    checked = list(check_and_count(dump_step.dump, watchpoints, source.executor, source.cache))
+    found = [item for item in checked if isinstance(item, Hit)]
+    (tally,) = (item for item in checked if isinstance(item, Tally))
+    hits = [hit for hit in found if hit.verdict.hit]
     rows = [
         (
             t(f"dump.condition.{hit.watchpoint.condition}"),
@@ -142,7 +148,8 @@ def _checks(source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t
         for hit in hits[:_CHECKS]
     ]
     heads = tuple(t(f"dump.column.{name}") for name in ("condition", "rank", "operator", "slot", "because"))
-    return Table(heads, rows, len(hits) - len(rows))
+    claims = [t.claim(claim) for claim in check_claims(found, tally) if claim.verdict != "found"]
+    return Table(heads, rows, len(hits) - len(rows)), claims
 
 
 def _table(t: Texts, first: str, rows: Sequence[tuple[str, ...]], left_out: int = 0) -> Table:

@@ -210,6 +210,7 @@ class FaultSection:
     chain: Table | None = None
     graph: GraphPiece | None = None
     checks: Table | None = None
+    checked: Sequence[str] = ()  # sentences about what the checks covered
     notes: list[str] = field(default_factory=list)
 
 

@@ -53,6 +53,8 @@ def test_the_numbers_of_msprobe_come_out(case: Any) -> None:
             continue  # msprobe gives no number; ours are tested below
         if name == "cosine" and 0 < np.linalg.norm(array(case["reference"])) < np.finfo(float).eps:
             continue  # msprobe takes both tensors as zero; ours is the cosine that they have
+        if name == "cosine" and not np.nan_to_num(array(case["reference"]), posinf=0, neginf=0).any():
+            continue  # msprobe gives 1 for zeros on both sides, and so does the export with its columns
         value = None if measures is None else getattr(measures, name)
         if text == "nan":
             assert value is None
@@ -120,7 +122,7 @@ def test_integers_that_are_equal_as_doubles_have_a_distance() -> None:
 def test_zeros_and_something_tiny_have_no_cosine() -> None:
     zeros, tiny = np.zeros(8, np.float32), np.full(8, 1e-20, np.float32)
     assert require(measure_pair(tiny, zeros)).cosine is None
-    assert require(measure_pair(zeros, zeros)).cosine == 1
+    assert require(measure_pair(zeros, zeros)).cosine is None
     assert require(measure_pair(tiny, -tiny)).cosine == pytest.approx(-1)
 
 

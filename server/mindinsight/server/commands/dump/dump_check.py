@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     hits = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
     findings = check_claims(hits, tally)
-    claims = [*report.claims, *([divergence.claim] if divergence else []), *findings]
+    claims = [*report.claims, *(divergence.claims if divergence else ()), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
@@ -150,12 +150,13 @@ def _text(dump: Dump, report: Report) -> str:
 def _divergence_text(divergence: Divergence) -> str:
     frame = source_frame(divergence.operator)
     line = f"\n  {frame.file}:{frame.line}  {frame.code}" if frame else ""
-    return f"Step {divergence.step}: {localize_claim(divergence.claim)}{line}"
+    verdict, *notes = map(localize_claim, divergence.claims)
+    return "\n".join([f"Step {divergence.step}: {verdict}{line}", *notes])
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
     return {
-        "claims": [divergence.claim.as_json()],
+        "claims": [claim.as_json() for claim in divergence.claims],
         "verdict": localize_claim(divergence.claim),
         "step": divergence.step,
         "ranks": list(divergence.ranks),

@@ -230,7 +230,7 @@ def _cells(row: Row, of_values: bool) -> dict[str, Any]:
             cells |= _side(known, side, prefix, entry)
             cells[checksum] = (entry.statistics and entry.statistics.checksum) or _ABSENT
     if pair.target is not None and pair.reference is not None:
-        cells |= _measures(known) if of_values else _differences(known)
+        cells |= _measures(known, row) if of_values else _differences(known)
         cells["Requires_grad Consistent"] = pair.target.requires_grad == pair.reference.requires_grad
     cells["Result"] = row.level
     cells["Err_message"] = json.dumps([MESSAGES[code] for code in row.codes])
@@ -252,8 +252,12 @@ def _side(known: dict[str, Any], side: str, prefix: str, entry: TensorEntry) -> 
     return {f"{prefix} {name}": _ABSENT if value is None else value for name, value in cells.items()}
 
 
-def _measures(known: dict[str, Any]) -> dict[str, Any]:
-    return {name: _UNSUPPORTED if known[key] is None else known[key] for name, key in _TENSORS.items()}
+def _measures(known: dict[str, Any], row: Row) -> dict[str, Any]:
+    cells = {name: _UNSUPPORTED if known[key] is None else known[key] for name, key in _TENSORS.items()}
+    measures = row.compared.measures
+    if measures and measures.cosine is None and measures.count > 1 and not measures.differing:
+        cells["Cosine"] = 1.0  # msprobe's number for zeros on both sides, which have no cosine
+    return cells
 
 
 def _differences(known: dict[str, Any]) -> dict[str, Any]:

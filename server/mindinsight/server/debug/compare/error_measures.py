@@ -27,7 +27,7 @@ class Measures:
     count: int
     apart: int  # elements not in ``count``: one is non-finite and the other is not the same
     lost: int  # elements among ``apart`` that are finite in the reference and non-finite in the target
-    cosine: float | None  # of at least two elements, None if only one side is zero
+    cosine: float | None  # of at least two elements, None if a side is zero and so has no direction
     distance: float | None  # L2 of the difference
     relative_distance: float | None  # distance / L2 of the reference
     max_absolute: float | None
@@ -166,7 +166,7 @@ class _Sums:
         norm = reference / of_reference
         cosine = None
         if self.count > 1:
-            cosine = _cosine(self.both, target, reference, equal=not self.differing)
+            cosine = _cosine(self.both, target, reference)
         return Measures(
             count=self.count,
             apart=self.apart,
@@ -190,11 +190,10 @@ def _comparable(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return comparable, np.where(finite, a, 0)[comparable], np.where(finite, b, 0)[comparable]
 
 
-def _cosine(both: float, target: float, reference: float, *, equal: bool) -> float | None:
-    """Return the cosine from a product and two norms of one scale. If a norm is zero, 1 for equal tensors, or
-    None."""
+def _cosine(both: float, target: float, reference: float) -> float | None:
+    """Return the cosine from a product and two norms of one scale, or None if a norm is zero."""
     if not target or not reference:
-        return 1.0 if equal else None
+        return None
     cosine = both / target / reference
     return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None
 

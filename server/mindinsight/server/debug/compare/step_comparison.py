@@ -99,6 +99,11 @@ def decide_steps(
         ]
     else:
         claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
+    undecided = [place for (place, _), code in zip(ordered, codes, strict=True) if code == 2]
+    if len(codes) > 1 and undecided:
+        names = few([f"rank {rank} step {step}" for rank, step in undecided], _NAMED)
+        values = {"n": len(undecided), "all": len(codes), "names": names}
+        claims.append(Claim("claim.dump.steps_undecided", "unknown", values))
     if unpaired:
         names = few([f"rank {rank} step {step}" for rank, step in unpaired], _NAMED)
         claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))

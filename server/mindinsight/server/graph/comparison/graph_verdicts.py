@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.graph.comparison.graph_comparison import (
     CHANGED,
     COMMUTATIVE,
@@ -37,6 +37,8 @@ _NUMBERED_OPERATOR: Final = re.compile(r"-op\d+$")
 _EFFECTS: Final = frozenset({"UpdateState"})  # states that only order side effects
 _UNORDERED: Final = frozenset({"UpdateState", "Depend", "AddN"})  # users that ignore the order of inputs
 _MOST_UPSTREAM: Final = 3000  # limit of operators searched for the start of a skip connection
+_NAMED: Final = 3  # operators that one sentence names
+_SCOPES: Final = 4  # last parts of a name that a sentence shows
 _MOST_REWIRED: Final = 20  # limit of operators named one by one, more are counted
 
 
@@ -145,14 +147,29 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
     ]
     yield from named
     explained = {node for adapter in adapters for node in adapter.nodes}
-    working, others, lonely = _unexplained(comparison, forward, explained)
+    working, others, lonely, names = _unexplained(comparison, forward, explained)
     if working and len(lonely) == 1 and working == sum(map(len, lonely.values())):
         ((side, op_type), places) = lonely.popitem()
         evidence = tuple({("left", "right")[side]: index} for index in places)
         key = "claim.graph.added" if side == RIGHT else "claim.graph.removed"
         yield Claim(key, "found", {"type": op_type, "n": working}, evidence)
     elif working or not named:
-        yield Claim("claim.graph.changed", "found", {"n": working or max(others, 1)})
+        key = "claim.graph.changed" if named else "claim.graph.only_changed"
+        names = names or _first_that_follows(comparison)
+        shown = few([_ending(name) for name in names], _NAMED)
+        yield Claim(key, "found", {"n": working or max(others, 1), "names": shown})
+
+
+def _first_that_follows(comparison: Comparison) -> list[str]:
+    """Return the name of the first operator that takes other inputs than its partner."""
+    rows = np.flatnonzero(comparison.states[LEFT] == FOLLOWS)
+    tree = comparison.trees[LEFT]
+    return [tree.graph.names[int(tree.nodes[index])] for index in rows[:1].tolist()]
+
+
+def _ending(name: str) -> str:
+    """Return the last scopes and the operator of a name, without its number."""
+    return "/".join(_bare(name).split("/")[-_SCOPES:])
 
 
 def _forward(graph: Graph) -> Flags:
@@ -359,18 +376,18 @@ def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
 
 def _unexplained(
     comparison: Comparison, forward: list[Flags], explained: set[int]
-) -> tuple[int, int, dict[tuple[Side, str], list[int]]]:
+) -> tuple[int, int, dict[tuple[Side, str], list[int]], list[str]]:
     """Return the numbers of operators that differ without a named edit: in the forward pass, and others.
 
     Those in the forward pass of only one graph are also returned by side and type. Parameters of another type
-    count as operators of the forward pass if no operator differs.
+    count as operators of the forward pass if no operator differs. The last are the names of what is counted.
     """
     rewired = set(comparison.rewired.tolist())
     graphs = comparison.matching.columns.graphs
     retyped = {
         node for node, other in _resized(comparison) if is_retyped(graphs[LEFT], node, graphs[RIGHT], other)
     }
-    counts = [0, 0]
+    names: tuple[list[str], list[str]] = ([], [])  # of the forward pass, and others
     lonely: dict[tuple[Side, str], list[int]] = {}
     side: Side
     for side in (LEFT, RIGHT):
@@ -384,11 +401,12 @@ def _unexplained(
             else:
                 named = (side == RIGHT and node in explained) or _in_lonely_layer(comparison, side, index)
             if not named:
-                counts[not forward[side][node]] += 1
+                names[not forward[side][node]].append(tree.graph.names[node])
                 if forward[side][node] and states[index] == ONLY:
                     lonely.setdefault((side, tree.types[index]), []).append(index)
-    resized = sum(1 for _ in _resized(comparison)) - len(retyped)
-    return counts[0] or resized, counts[1], lonely
+    resized = [graphs[LEFT].names[node] for node, _ in _resized(comparison) if node not in retyped]
+    working = names[0] or resized
+    return len(working), len(names[1]), lonely, working or names[1]
 
 
 def _only_retyped(comparison: Comparison, index: int, other: int, retyped: set[int]) -> bool:

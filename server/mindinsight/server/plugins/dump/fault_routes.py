@@ -104,7 +104,7 @@ def fault(
     divergence = None
     if not report.faults:
         divergence = find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
-    claims = (*report.claims, *([divergence.claim] if divergence else ()), SEARCHED)
+    claims = (*report.claims, *(divergence.claims if divergence else ()), SEARCHED)
     return {
         "divergence": divergence and _divergence_json(divergence),
         "faults": [_fault_json(opened, fault) for fault in report.faults],
@@ -214,7 +214,7 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
     return {
-        "claims": [divergence.claim.as_json()],
+        "claims": [claim.as_json() for claim in divergence.claims],
         "rank": divergence.entry.rank,
         "step": divergence.step,
         "tensor": dump_requests.entry_json(divergence.entry, None),

@@ -19,7 +19,21 @@ export function reasonText(app, hit) {
     .map(({ name, actual }) =>
       t(`dump.reason.${name}`, { value: number(app, actual), limit: number(app, hit.limits[name]) }),
     );
-  return reasons.length ? reasons.join("; ") : overflowText(app, hit);
+  if (reasons.length) return reasons.join("; ");
+  const { rtol, atol } = hit.limits;
+  if (rtol === undefined) return overflowText(app, hit);
+  return t(`dump.reason.${unchangedWord(hit.limits)}`, {
+    limit: number(app, rtol),
+    tolerance: number(app, atol),
+  });
+}
+
+/**
+ * The word for a tensor that did not change, within one tolerance or two.
+ * @param {Record<string, number>} limits
+ */
+export function unchangedWord({ atol }) {
+  return atol > 0 ? "tolerances" : "rtol";
 }
 
 /** Of rules without limits. @param {App} app @param {Hit} hit */

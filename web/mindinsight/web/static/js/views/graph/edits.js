@@ -55,12 +55,14 @@ export function createEdits(app, goTo) {
   };
 }
 
+const UNNAMED = ["claim.graph.changed", "claim.graph.only_changed"]; // claims that count edits
+
 /**
  * Whether the claims name everything that was edited.
  * @param {import("../../core/claims.js").Claim[]} claims
  */
 function explained(claims) {
-  return claims.length > 0 && claims.every(({ key }) => key !== "claim.graph.changed");
+  return claims.length > 0 && claims.every(({ key }) => !UNNAMED.includes(key));
 }
 
 /** Rows that open on demand; nothing without rows. @param {string} summary @param {HTMLElement[]} rows */
