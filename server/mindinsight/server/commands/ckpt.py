@@ -27,6 +27,7 @@ from mindinsight.server.debug.checkpoint_weights import (
     State,
     WeightDifference,
     WeightStatistics,
+    compare_plain,
     compare_weights,
     damage_of,
     difference_claims,
@@ -100,7 +101,7 @@ def diff(options: argparse.Namespace) -> int:
     total = {weight.name for file in (first, second) for weight in file.weights}
     with worker_pool() as executor:
         differences = list(progress(compare_weights(first, second, executor), len(total), "tensors compared"))
-    claims = difference_claims(differences)
+    claims = difference_claims(differences, compare_plain(first, second))
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
     shown.sort(key=lambda tensor: -tensor.apart)
     if options.json:
@@ -126,7 +127,13 @@ def _open(path: Path) -> WeightFile:
     Raises UnreadableError, or for a directory ValueError with the names of its files.
     """
     if not path.is_dir():
-        return open_weights(path)
+        try:
+            return open_weights(path)
+        except UnreadableError as error:
+            reason = describe_reason(error.reason, error.detail)
+            raise ValueError(
+                f"{path} cannot be read: {reason}. Save or copy the checkpoint again."
+            ) from error
     names = sorted(name for name in names_of(path) if name.endswith(_ENDINGS))
     if not names:
         raise ValueError(

@@ -20,6 +20,7 @@ from mindinsight.server.debug.checkpoint_weights import (
     TimelineRow,
     WeightDifference,
     WeightStatistics,
+    compare_plain,
     compare_weights,
     damage_of,
     damaged_files,
@@ -123,7 +124,7 @@ def difference(service: CurrentService, sessions: Sessions, first: FileId, secon
     job.wait(_WAIT)
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
-    claims = difference_claims(differences) if done and not job.error else []
+    claims = difference_claims(differences, compare_plain(*pair)) if done and not job.error else []
     return {
         "done": done,
         "error": job.error,
