@@ -67,7 +67,7 @@ def _unrelated(comparison: Comparison, operators: int) -> bool:
     leaves = comparison.trees[LEFT].nodes >= 0
     states = comparison.states[LEFT][leaves]
     agreeing = np.count_nonzero((states == SAME) | (states == FOLLOWS))
-    return not agreeing and 2 * np.count_nonzero(states == CHANGED) < operators
+    return bool(not agreeing and 2 * np.count_nonzero(states == CHANGED) < operators)
 
 
 def _differ(comparison: Comparison) -> bool:
