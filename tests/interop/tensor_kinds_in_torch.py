@@ -18,6 +18,7 @@ from mindinsight.writer.recorders.torch_tensors import (
     norms_by_name,
     norms_of,
     output_norm,
+    scaled_summary,
     summary_of,
     tensors_of,
 )
@@ -111,7 +112,14 @@ def check_only_what_is_infinite_has_an_infinite_norm():
         math.isclose(norm, 102400, rel_tol=1e-3)
         for norm in (summary_of(norms_of([many.half()]))[0], output_norm(many.half()))
     )
-    assert math.isclose(output_norm(torch.full((4,), 1e30)), 2e30, rel_tol=1e-6)
+    large = torch.full((4,), 1e30)
+    assert math.isclose(output_norm(large), 2e30, rel_tol=1e-6)
+    assert math.isclose(norms_by_name([("w", large)])["w"], 2e30, rel_tol=1e-6)
+    total, zeros = scaled_summary([large, torch.full((4,), 1e30), torch.zeros(2)])
+    assert math.isclose(total, 8**0.5 * 1e30, rel_tol=1e-6) and zeros == 1
+    assert norms_by_name([("w", torch.tensor([1.0, math.inf]))])["w"] == math.inf
+    assert math.isnan(norms_by_name([("w", torch.tensor([1.0, math.nan]))])["w"])
+    assert math.isnan(scaled_summary([torch.tensor([math.inf]), torch.tensor([math.nan])])[0])
     assert output_norm(torch.tensor([3.0, -math.inf, 4.0])) == 5
     assert output_norm(torch.full((4,), -math.inf)) == 0
     for value in (math.inf, math.nan):

@@ -152,11 +152,19 @@ def weight_that_was_replaced(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.checkpoint.no_change"], never=["claim.checkpoint.changed", "claim.checkpoint.not_read"]
+    makes=["claim.checkpoint.no_change", "claim.checkpoint.other_values"],
+    never=["claim.checkpoint.changed", "claim.checkpoint.not_read"],
 )
 def learning_rate_that_changed(folder: Path) -> Question:
-    """Numbers beside the tensors are not compared: no tensor changed, which is all that is said."""
+    """No tensor changed, but a number beside them."""
     return difference(folder, {"w": WEIGHT, "lr": 0.1}, {"w": WEIGHT, "lr": 0.2})
+
+
+@situation(makes=["claim.checkpoint.no_change"], never=["claim.checkpoint.other_values"])
+def numbers_that_stay(folder: Path) -> Question:
+    """NaN is the same value as NaN."""
+    saved = {"w": WEIGHT, "epoch": 3, "loss": float("nan"), "name": "lr 0.1"}
+    return difference(folder, saved, saved)
 
 
 def complex_tensor(**bits: bool) -> Described:

@@ -32,7 +32,8 @@ COMPARED = (
     "identical", "renamed", "incomplete", "nothing_compared", "unrelated", "lora", "lora_places", "replaced",
     "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed", "reordered",
     "added", "removed", "only_changed", "operands_swapped", "other_output", "retyped", "backward_added",
-    "backward_removed",
+    "backward_removed", "lora_removed", "lora_removed_places", "shared", "unshared", "attribute", "constant",
+    "resized", "input_resized",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -118,8 +119,8 @@ pair("shortcut_rewired", "A shortcut of a residual network is rewired.", lambda:
 edited("residual_removed", "A residual is gone: nothing was rewired.", ("removed",), no_residual=(1,))
 edited("dropout_inserted", "A dropout more in every block.", ("added",), dropped=True)
 inferred("dropout_inserted_inference", "The same edit without a backward pass.", ("added",), dropped=True)
-edited("norm_and_width", "Another norm, and a wider multi-layer perceptron.", ("replaced", "changed"),
-       norm="RmsNorm", hidden=8)  # fmt: skip
+edited("norm_and_width", "Another norm, and a wider multi-layer perceptron.",
+       ("replaced", "resized", "constant"), norm="RmsNorm", hidden=8)  # fmt: skip
 edited("projections_joined", "One projection for q, k and v.", ("only_changed",), joined=True)
 edited("branches_in_another_order", "Independent branches are computed in another order.", ("reordered",),
        order="vqk")  # fmt: skip
@@ -127,7 +128,7 @@ inferred("branches_in_another_order_inference", "The same without side effects."
 edited(
     "blocks_numbered_from_one", "Blocks are counted from another number.", ("renamed",), names=(1, 2, 3, 4)
 )
-edited("wider_layers", "A wider multi-layer perceptron.", ("only_changed",), hidden=8)
+edited("wider_layers", "A wider multi-layer perceptron.", ("resized", "constant"), hidden=8)
 edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
        layers=(0, 2, 1, 3))  # fmt: skip
 edited("norm_moved", "The second norm of every block comes after the MLP.", ("rewired",), swapped=True)
@@ -161,21 +162,21 @@ edited(
 edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.", ("only_changed",),
        lora=("q",), rank=64)  # fmt: skip
 pair("lora_rank", "LoRA of another rank: nothing was added.", lambda: gpt(replace(BASE, lora=("q", "v"))),
-     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("only_changed",))  # fmt: skip
+     lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("resized",))  # fmt: skip
 pair("lora_removed", "LoRA is gone: it was not added.", lambda: gpt(replace(SMALL, lora=("q", "v"))),
-     lambda: gpt(SMALL), ("only_changed",))  # fmt: skip
+     lambda: gpt(SMALL), ("lora_removed",))  # fmt: skip
 edited("block_removed", "A block is gone.", ("layers_removed",), layers=(0, 1, 3))
 edited("blocks_added", "Two blocks more at the end.", ("layers_added",), layers=range(6))
 edited("block_inserted", "A block more in the middle.", ("layers_added",), layers=(0, 1, 9, 2, 3))
 pair("deeper_resnet", "The same family, deeper.", lambda: resnet(ResNetOptions()),
      lambda: resnet(ResNetOptions(blocks=(3, 4, 8, 3))), ("layers_added",))  # fmt: skip
-edited("other_classes", "Another number of classes.", ("only_changed",), classes=17)
+edited("other_classes", "Another number of classes.", ("resized",), classes=17)
 edited("other_dtype", "float16 instead of float32.", ("retyped",), dtype="float16")
-edited("other_batch", "Another batch size.", ("only_changed",), batch=16)
+edited("other_batch", "Another batch size.", ("input_resized", "constant"), batch=16)
 edited("fused_attention", "Attention is one operator.", ("only_changed",), fused=True)
-edited("tied_weights", "Embedding and head share a weight.", ("only_changed",), tied=True)
+edited("tied_weights", "Embedding and head share a weight.", ("shared",), tied=True)
 edited("no_biases", "No biases.", ("removed",), bias=False)
-edited("other_dropout", "A constant differs.", ("only_changed",), dropout=0.5)
+edited("other_dropout", "A constant differs.", ("constant",), dropout=0.5)
 edited("training_and_inference", "The same network without its loss and backward pass.",
        ("backward_removed", "removed"), training=False)  # fmt: skip
 inferred("inference_and_training", "The same network with its loss and backward pass.",
@@ -217,6 +218,7 @@ def stack(
     name: str = "x",
     last: str = "Sub",
     head: str = "",
+    slope: float = 0.0,
 ) -> Callable[[], bytes]:
     """Return a generator of equal blocks ``block0-Block`` on an input ``name``.
 
@@ -234,7 +236,7 @@ def stack(
         for i in range(n):
             with graph.scope(f"block{i}-Block"):
                 product = graph.node("MatMul", [stream, known[order[i]]], shape=(8, 16), dtype=dtype)
-                active = graph.node("ReLU", [product], shape=(8, 16), dtype=dtype)
+                active = graph.node("ReLU", [product], (8, 16), dtype, {"negative_slope": slope})
                 inputs = [stream, active] if i == swapped else [active, stream]
                 stream = graph.node(last, inputs, shape=(8, 16), dtype=dtype)
         if head:
@@ -252,9 +254,9 @@ pair("difference_turned_round", "r - h became h - r in a block.", stack(), stack
 pair("sum_turned_round", "h + r instead of r + h in a block is no difference.", stack(last="Add"),
      stack(last="Add", swapped=3), ("reordered",))  # fmt: skip
 pair("tied_weight_untied", "The head takes its own parameter instead of the table.", stack(head="table.w"),
-     stack(head="head.w"), ("rewired",))  # fmt: skip
+     stack(head="head.w"), ("rewired", "unshared"))  # fmt: skip
 pair("untied_weight_tied", "The head takes the table, not its own parameter.", stack(head="head.w"),
-     stack(head="table.w"), ("rewired",))  # fmt: skip
+     stack(head="table.w"), ("rewired", "shared"))  # fmt: skip
 pair("head_renamed", "The parameter of the head has another name: nothing was rewired.", stack(head="head.w"),
      stack(head="out.w"), ("renamed",))  # fmt: skip
 pair("weights_exchanged", "Two blocks use the weight of each other.", stack(),
@@ -265,6 +267,7 @@ pair("block_with_a_word_appended", "A block more, whose number is behind a word.
      ("layers_added",))  # fmt: skip
 pair("stack_in_half_precision", "float16 instead of float32.", stack(), stack(dtype="float16"),
      ("retyped",))  # fmt: skip
+pair("other_slope", "Another slope of all activations.", stack(), stack(slope=0.1), ("attribute",))
 pair("stack_unchanged", "The same blocks.", stack(returned="active"), stack(returned="active"),
      ("identical",))  # fmt: skip
 
@@ -319,6 +322,8 @@ def _plain_lora() -> PlantedNetwork:
 
 pair("lora_in_some", "LoRA in places that form no whole set of layers.", lambda: gpt(SMALL), _plain_lora,
      ("lora_places",))  # fmt: skip
+pair("lora_removed_in_some", "The same places without it.", _plain_lora, lambda: gpt(SMALL),
+     ("lora_removed_places",))  # fmt: skip
 
 
 def _empty() -> bytes:

@@ -61,6 +61,8 @@ def test_a_file_without_tensors_has_nothing_in_common(run: Any, tmp_path: Path) 
     for name, rate in (("a.pt", 0.1), ("b.pt", 0.2)):
         write(tmp_path / name, {"lr": rate})
     code, out, _ = run("diff", tmp_path / "a.pt", tmp_path / "b.pt")
+    assert (code, "nothing can be compared" in out, "lr: 0.1 → 0.2" in out) == (1, True, True)
+    code, out, _ = run("diff", tmp_path / "a.pt", tmp_path / "a.pt")
     assert (code, "nothing can be compared" in out) == (2, True)
 
 

@@ -209,6 +209,26 @@ def test_a_node_that_is_surely_another_operators_is_not_paired(graph: Any) -> No
     assert (joined.dumped, joined.matched) == (2, 1)
 
 
+def test_operators_that_ran_in_place_of_the_only_one_of_a_module_are_its_node(graph: Any) -> None:
+    """PyTorch's graph has ``linear`` where the dump has ``t`` and ``addmm``."""
+    made = graph([(f"{NET}/fc-Linear/linear-op0", []), (f"{NET}/act-ReLU/relu-op0", [])])
+    ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in ("t-op0", "addmm-op0")]
+    joined = join(ran, made)
+    assert names(joined, made) == dict.fromkeys(["t-op0", "addmm-op0"], f"{NET}/fc-Linear/linear-op0")
+    assert (joined.dumped, joined.matched, joined.by_module) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "inside", [["linear-op0", "mul-op1"], ["t-op0"], []], ids=["two", "matched by name", "none"]
+)
+def test_operators_of_a_module_with_other_operators_are_not_taken_for_them(graph: Any, inside: Any) -> None:
+    made = graph([(f"{NET}/fc-Linear/{name}", []) for name in inside] + [(f"{NET}/sum-op9", [])])
+    ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in ("t-op0", "addmm-op0")]
+    joined = join(ran, made)
+    assert joined.by_module == 0
+    assert ("Net/0", "addmm-op0") not in joined.nodes
+
+
 def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph: Any) -> None:
     made = graph([(f"{NET}/Add-op1", [])])
     operator = dumped("Add-op1")

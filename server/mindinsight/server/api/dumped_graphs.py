@@ -63,7 +63,8 @@ def colours(
 
     A scope has the worst `symptom`, or the largest `value`, of its operators. `share` is the position of the
     value among all known values, 0 to 1 on a logarithmic scale. `symptom` and `counts` are returned for every
-    colour. `judged` and `unjudged` count dumped operators and parameters, in the graph or not. Poll until
+    colour. `judged` and `unjudged` count dumped operators and parameters, in the graph or not.
+    `broken_afterwards` lists parameters that are non-finite, as recorded after the operators ran. Poll until
     `done`.
     """
     done = overlay.listing.done and (job is None or job.done)
@@ -80,6 +81,8 @@ def colours(
         "dumped": overlay.joined.dumped,
         "found": overlay.joined.matched,
         "by_order": overlay.joined.by_order,
+        "by_module": overlay.joined.by_module,
+        "broken_afterwards": overlay.broken_afterwards(),
         "judged": len(overlay.joined.nodes),
         "unjudged": len(overlay.listing.operators.keys() - overlay.joined.nodes.keys()),
         **boxes,

@@ -82,7 +82,9 @@ def diff(options: argparse.Namespace) -> int:
     with worker_pool() as executor:
         compared = checkpoint_weights.compare_weights(first, second, executor)
         differences = list(terminal.progress(compared, len(total), "tensors compared"))
-    claims = checkpoint_weights.difference_claims(differences)
+    claims = checkpoint_weights.difference_claims(
+        differences, checkpoint_weights.compare_plain(first, second)
+    )
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
     shown.sort(key=lambda tensor: -tensor.apart)
     if options.json:
@@ -108,7 +110,13 @@ def _open(path: Path) -> WeightFile:
     Raises UnreadableError, or for a directory ValueError with the names of its files.
     """
     if not path.is_dir():
-        return open_weights(path)
+        try:
+            return open_weights(path)
+        except UnreadableError as error:
+            reason = terminal.describe_reason(error.reason, error.detail)
+            raise ValueError(
+                f"{path} cannot be read: {reason}. Save or copy the checkpoint again."
+            ) from error
     names = sorted(name for name in names_of(path) if name.endswith(_ENDINGS))
     if not names:
         endings = ", ".join(_ENDINGS)

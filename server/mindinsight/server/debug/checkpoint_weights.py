@@ -18,6 +18,7 @@ from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, meas
 from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "second", "unreadable"]
@@ -121,8 +122,31 @@ def compare_weights(
             yield WeightDifference(name, "second", None, weight)
 
 
-def difference_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
-    """Return what all differences of two files say. A tensor that cannot be read is neither equal nor not."""
+def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
+    """Return the numbers and texts that differ between two files, ``lr: 0.1 → 0.2``, by name."""
+    missing = object()
+    pairs = {
+        name: (first.plain.get(name, missing), second.plain.get(name, missing))
+        for name in [*first.plain, *(name for name in second.plain if name not in first.plain)]
+    }
+    return [
+        f"{name}: {' → '.join('–' if value is missing else show_name(repr(value)) for value in pair)}"
+        for name, pair in pairs.items()
+        if repr(pair[0]) != repr(pair[1])  # tells 1 from True and 1.0, and takes NaN for NaN
+    ]
+
+
+def difference_claims(differences: Sequence[WeightDifference], plain: Sequence[str] = ()) -> list[Claim]:
+    """Return what all differences of two files say. A tensor that cannot be read is neither equal nor not.
+
+    ``plain`` are the differences of their other values.
+    """
+    claims = _tensor_claims(differences)
+    values = {"n": len(plain), "names": few(plain, _NAMED)}
+    return [*claims, Claim("claim.checkpoint.other_values", "found", values)] if plain else claims
+
+
+def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
     unread = [
         item.name
         for item in differences
@@ -404,7 +428,8 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
     difference = compare_tensor(previous[0], file, previous[1], weight)
     if difference.state == "unchanged":
         return TimelineCell("unchanged", 0.0, non_finite)
-    measures = difference.measures
+    # A distance that leaves out elements, because they are not finite on one side, is not the change.
+    measures = difference.measures if not difference.apart else None
     return TimelineCell(difference.state, measures.relative_distance if measures else None, non_finite)
 
 

@@ -164,15 +164,16 @@ def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
 class Join:
     """Nodes of operators and parameters by key. Those without a match are missing.
 
-    ``dumped``, ``matched`` and ``by_order`` count operators that recorded tensors, without parameters. Those
-    matched by order have another ``-opN`` in the graph: they are paired with nodes of the same name by rising
-    N.
+    The numbers count operators that recorded tensors, without parameters. Those matched by order have another
+    ``-opN`` in the graph: they are paired with nodes of the same name by rising N. Those matched by module
+    ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``.
     """
 
     nodes: Mapping[OperatorKey, int]
     dumped: int
     matched: int
     by_order: int
+    by_module: int
 
 
 def join(operators: Iterable[Operator], graph: Graph) -> Join:
@@ -196,12 +197,37 @@ def join(operators: Iterable[Operator], graph: Graph) -> Join:
             if name in numbers:
                 nodes[key_of(operator)] = numbers[name]
                 renumbered |= {key_of(operator)} if _renumbered(name, operator.recorded) else set()
+    modules = _by_module(dumped_operators, nodes, graph)
+    nodes |= modules
     dumped_keys = {
         key_of(operator)
         for operator in dumped_operators
         if operator.type != "Parameter" and operator.sequence >= 0
     }
-    return Join(nodes, len(dumped_keys), len(dumped_keys & nodes.keys()), len(dumped_keys & renumbered))
+    matched, order = dumped_keys & nodes.keys(), dumped_keys & renumbered
+    return Join(nodes, len(dumped_keys), len(matched), len(order), len(dumped_keys & modules.keys()))
+
+
+def _by_module(
+    operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
+) -> dict[OperatorKey, int]:
+    """Return the node of each operator without one whose module has a single operator in the graph, which
+    no other operator matches."""
+    inside: dict[str, list[int]] = {}
+    for node, (name, kind) in enumerate(_kinds(graph)):
+        if kind == OPERATOR:
+            inside.setdefault(name.rpartition("/")[0], []).append(node)
+    taken = set(matched.values())
+    single = {
+        module: nodes[0]
+        for module, nodes in inside.items()
+        if "/" in module and len(nodes) == 1 and nodes[0] not in taken  # "Default" is no module
+    }
+    return {
+        key_of(operator): single[module]
+        for operator in operators
+        if key_of(operator) not in matched and (module := operator.name.rpartition("/")[0]) in single
+    }
 
 
 def key_of(operator: Operator) -> OperatorKey:
@@ -253,6 +279,14 @@ class Overlay:
             for entry in entries
             if first is not None and entry.type == "Parameter" and entry.sequence > first
         )
+
+    def broken_afterwards(self) -> list[str]:
+        """Return the parameters measured so far that are non-finite, as recorded after the operators ran."""
+        return [
+            result.entry.operator
+            for result in list(self.listing.results)
+            if operator_key(result.entry) in self.updated and is_non_finite(result)
+        ]
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
         """Return a column [t] with the symptom or the magnitude of a statistic of each leaf, NaN

@@ -54,7 +54,7 @@ def test_lora_tells_layers_blocks_and_rank() -> None:
 
 def test_what_no_edit_names_is_counted_beside_those_that_are_named() -> None:
     keys = [claim.key for claim in claims(tree(), tree(norm="RmsNorm", dropout=0.5))]
-    assert keys == ["claim.graph.replaced", "claim.graph.changed"]
+    assert keys == ["claim.graph.replaced", "claim.graph.constant"]
     assert [claim.key for claim in claims(tree(), tree(norm="RmsNorm"))] == ["claim.graph.replaced"]
 
 

@@ -100,7 +100,25 @@ def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
     """Return the L2 norm of each measurable tensor by name."""
     measured = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
-    return {name: float(norm) for name, norm in zip(measured, _norms([*measured.values()]), strict=True)}
+    norms = map(float, _norms([*measured.values()]))
+    return {
+        name: norm if math.isfinite(norm) else scaled_norm(measured[name])
+        for name, norm in zip(measured, norms, strict=True)
+    }
+
+
+def scaled_norm(values: torch.Tensor) -> float:
+    """Return an L2 norm whose squares cannot overflow, as they do in float32 from 1.8e19 on. It is slower."""
+    largest = float(values.abs().max()) if values.numel() else 0.0
+    return largest * float(_norm(values / largest)) if 0 < largest < math.inf else largest
+
+
+def scaled_summary(tensors: Sequence[torch.Tensor]) -> tuple[float, int] | None:
+    """Return ``summary_of`` the norms of tensors whose squares may overflow."""
+    norms = [scaled_norm(values) for tensor in tensors if (values := stored_values(tensor)) is not None]
+    if not norms:
+        return None
+    return math.nan if any(map(math.isnan, norms)) else math.hypot(*norms), norms.count(0.0)
 
 
 def output_norm(output: Any) -> float | None:
@@ -145,8 +163,7 @@ def _norm_of_finite(values: torch.Tensor) -> float:
     norm = float(_norm(values))
     if math.isfinite(norm) or values.is_complex() or bool((values.isnan() | values.isposinf()).any()):
         return norm
-    finite = values[~values.isneginf()].double() if values.numel() > 1 else values
-    return float(_norm(finite))
+    return scaled_norm(values[~values.isneginf()] if values.numel() > 1 else values)
 
 
 _FORMATS: Final = {

@@ -20,6 +20,7 @@ from mindinsight.writer.recorders.torch_tensors import (
     norms_by_name,
     norms_of,
     output_norm,
+    scaled_summary,
     summary_of,
 )
 
@@ -121,13 +122,25 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
         parts = norms_of(_gradients(tensors.large))
         for group in tensors.small:
             parts += joined_norms(_gradients(group))
-        return summary_of(parts)
+        return _without_overflow(summary_of(parts), _gradients([p for _, p in tensors.parameters]))
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
     """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients."""
     with torch.no_grad():
-        return summary_of(norms_of([*map(_thinned, _gradients(tensors.sample))]))
+        return _summary([*map(_thinned, _gradients(tensors.sample))])
+
+
+def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
+    return _without_overflow(summary_of(norms_of(values)), values)
+
+
+def _without_overflow(
+    summary: tuple[float, int] | None, tensors: list[torch.Tensor]
+) -> tuple[float, int] | None:
+    """Return the summary of tensors, measured again if its norm is infinite: finite values can have
+    squares that overflow."""
+    return summary if summary is None or math.isfinite(summary[0]) else scaled_summary(tensors)
 
 
 def norm_name(tensors: Tensors) -> str:
@@ -149,7 +162,7 @@ def _thinned(gradient: torch.Tensor) -> torch.Tensor:
 def weights_norm(tensors: Tensors) -> float:
     """Return the L2 norm of all parameters together, or NaN if none can be measured."""
     with torch.no_grad():
-        summary = summary_of(norms_of([parameter.detach() for _, parameter in tensors.parameters]))
+        summary = _summary([parameter.detach() for _, parameter in tensors.parameters])
     return math.nan if summary is None else summary[0]
 
 

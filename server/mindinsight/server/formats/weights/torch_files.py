@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,9 @@ _STORAGES: Final = {
 }
 
 
+Plain: TypeAlias = bool | int | float | str | None  # value of a saved object that is no tensor
+
+
 @dataclass(frozen=True, slots=True)
 class Storage:
     """Storage: elements that tensors are views of."""
@@ -74,13 +77,16 @@ class UnreadTensor(Opaque):
     """Placeholder of a tensor whose storage is not interpreted: quantized, sparse, nested, NumPy's."""
 
 
-def tensors_of(value: object) -> Iterator[tuple[str, TorchTensor | UnreadTensor]]:
-    """Yield the tensors with their paths. Each container is visited once, even if it contains itself."""
+def _leaves(value: object) -> Iterator[tuple[str, object]]:
+    """Yield what no container holds more of, with its path: tensors, numbers, text.
+
+    Each container is visited once, even if it contains itself.
+    """
     seen: set[int] = set()
     waiting: list[tuple[str, object, int]] = [("", value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
-        if isinstance(item, TorchTensor | UnreadTensor):
+        if isinstance(item, TorchTensor | UnreadTensor | bool | int | float | str | None):
             yield path, item
         elif id(item) not in seen and depth < PICKLE.depth:
             seen.add(id(item))
@@ -190,6 +196,7 @@ class TorchFile:
     prefix: str = ""  # zip files: folder of the members
     swapped: bool = False  # zip files: saved on a big-endian machine
     unread: dict[str, str] = field(default_factory=dict)  # tensors of other kinds: what would build them
+    plain: dict[str, Plain] = field(default_factory=dict)  # numbers and text beside the tensors
 
 
 def open_torch(path: Path) -> TorchFile:
@@ -270,16 +277,22 @@ def _open_zip(path: Path) -> TorchFile:
         if f"{prefix}byteorder" in names:
             with archive.opened(f"{prefix}byteorder") as member:
                 swapped = member.read(16).strip() == b"big"
-        tensors, unread = _by_name(value)
+        tensors, unread, plain = _by_name(value)
         extents = _zip_extents(archive, prefix, {tensor.storage.key for tensor in tensors.values()})
-    return TorchFile(path, tensors, extents, prefix, swapped, unread)
+    return TorchFile(path, tensors, extents, prefix, swapped, unread, plain)
 
 
-def _by_name(value: object) -> tuple[dict[str, TorchTensor], dict[str, str]]:
-    """Return the tensors that can be read, and what would build the others."""
-    known = dict(tensors_of(value))
-    tensors = {name: tensor for name, tensor in known.items() if isinstance(tensor, TorchTensor)}
-    return tensors, {name: tensor.name for name, tensor in known.items() if isinstance(tensor, UnreadTensor)}
+def _by_name(value: object) -> tuple[dict[str, TorchTensor], dict[str, str], dict[str, Plain]]:
+    """Return the tensors that can be read, what would build the others, and the plain values."""
+    tensors, unread, plain = {}, {}, {}
+    for name, leaf in _leaves(value):
+        if isinstance(leaf, TorchTensor):
+            tensors[name] = leaf
+        elif isinstance(leaf, UnreadTensor):
+            unread[name] = leaf.name
+        elif isinstance(leaf, bool | int | float | str | None):
+            plain[name] = leaf
+    return tensors, unread, plain
 
 
 def _zip_extents(archive: Archive, prefix: str, keys: set[str]) -> dict[str, tuple[int, int]]:
@@ -304,9 +317,9 @@ def _open_legacy(path: Path) -> TorchFile:
             interpret(data, TORCH_CALLS)
         value = interpret(data, TORCH_CALLS)
         keys = interpret(data, TORCH_CALLS)
-        tensors, unread = _by_name(value)
+        tensors, unread, plain = _by_name(value)
         extents = _legacy_extents(data, keys if isinstance(keys, list) else [], data.tell(), tensors)
-    return TorchFile(path, tensors, extents, unread=unread)
+    return TorchFile(path, tensors, extents, unread=unread, plain=plain)
 
 
 def _legacy_extents(

@@ -5,8 +5,8 @@ The format is detected from the first bytes, not from the name of the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +36,13 @@ from mindinsight.server.formats.weights.safetensors import (
     read_safetensor,
     safetensor_values,
 )
-from mindinsight.server.formats.weights.torch_files import open_torch, read_torch, torch_values, unread_error
+from mindinsight.server.formats.weights.torch_files import (
+    Plain,
+    open_torch,
+    read_torch,
+    torch_values,
+    unread_error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class WeightFile:
     damage: tuple[UnreadableError, ...] = ()
     checksum: int | None = None  # CRC-32 recorded in the file
     verify: Callable[[], UnreadableError | None] = _unchecked
+    plain: Mapping[str, Plain] = field(default_factory=dict)  # numbers and text beside the tensors
 
 
 def open_weights(path: Path) -> WeightFile:
@@ -99,7 +106,7 @@ def _torch(path: Path) -> WeightFile:
     weights += [_weight_of(name, unread_error(kind)) for name, kind in file.unread.items()]
     verify = partial(_verify_zip, path) if file.prefix else _unchecked
     read, values = partial(read_torch, file), partial(torch_values, file)
-    return WeightFile(path, "torch", tuple(weights), read, values, verify=verify)
+    return WeightFile(path, "torch", tuple(weights), read, values, verify=verify, plain=file.plain)
 
 
 def _verify_checkpoint(file: CheckpointFile) -> UnreadableError | None:

@@ -338,7 +338,7 @@ class Edit:
     consequence: bool  # bookkeeping, backward pass or optimizer, next to an edit of the network
 
 
-class _Change(NamedTuple):
+class Change(NamedTuple):
     """One change, before changes are grouped by their keys."""
 
     kind: Kind
@@ -352,7 +352,7 @@ class _Change(NamedTuple):
 def list_edits(comparison: Comparison) -> list[Edit]:
     """Return the grouped changes of a comparison: whole scopes first, then by kind, in the order of the
     graph."""
-    groups: dict[Hashable, list[_Change]] = {}
+    groups: dict[Hashable, list[Change]] = {}
     for change in (
         *_one_sided(comparison),
         *_operators(comparison),
@@ -366,7 +366,7 @@ def list_edits(comparison: Comparison) -> list[Edit]:
     return sorted(edits, key=lambda edit: (edit.consequence, _KINDS.index(edit.kind), max(edit.position)))
 
 
-def _edit(comparison: Comparison, changes: list[_Change]) -> Edit:
+def _edit(comparison: Comparison, changes: list[Change]) -> Edit:
     """Return the edit that stands for changes of one kind and key."""
     first = changes[0]
     subject, left, right = (
@@ -396,7 +396,7 @@ def _merged(texts: Iterable[str]) -> str:
     return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
 
 
-def _one_sided(comparison: Comparison) -> Iterator[_Change]:
+def _one_sided(comparison: Comparison) -> Iterator[Change]:
     """Yield the scopes and operators that only one graph has."""
     side: Side
     for side in (LEFT, RIGHT):
@@ -409,10 +409,10 @@ def _one_sided(comparison: Comparison) -> Iterator[_Change]:
             name = tree.types[index] if leaf else "/".join(tree.paths[index].split("/")[-2:])
             texts = (name, "") if side == LEFT else ("", name)
             kind: Kind = ("removed", "added")[side] if leaf else ("scope_removed", "scope_added")[side]
-            yield _Change(kind, _NUMBER.sub("*", name), "", *texts, position)
+            yield Change(kind, _NUMBER.sub("*", name), "", *texts, position)
 
 
-def _operators(comparison: Comparison) -> Iterator[_Change]:
+def _operators(comparison: Comparison) -> Iterator[Change]:
     """Yield the changes of operators that differ themselves."""
     left, right = comparison.trees
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0))
@@ -423,11 +423,11 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
         nodes = int(left.nodes[index]), int(right.nodes[other])
         kinds = left.types[index], right.types[other]
         if kinds[LEFT] != kinds[RIGHT]:
-            yield _Change("replaced", kinds, "", *kinds, position)
+            yield Change("replaced", kinds, "", *kinds, position)
             continue
         subject = "/".join(left.paths[index].split("/")[-2:])
         if nodes[LEFT] in rewired and (operands := comparison.operands_of(*nodes)):
-            yield _Change(
+            yield Change(
                 "swapped", subject, subject, ", ".join(operands[LEFT]), ", ".join(operands[RIGHT]), position
             )
             continue
@@ -436,18 +436,21 @@ def _operators(comparison: Comparison) -> Iterator[_Change]:
                 input_name(tree.graph, source, node)
                 for tree, source, node in zip(comparison.trees, sources, nodes, strict=True)
             )
-            yield _Change("rewired", subject, subject, before, after, position)
+            yield Change("rewired", subject, subject, before, after, position)
             continue
-        changes = [*_attributes(comparison, nodes, position), *_constants(comparison, nodes, position)]
+        changes = [
+            *attribute_changes(comparison, nodes, position),
+            *constant_changes(comparison, nodes, position),
+        ]
         yield from changes
         if not changes and not _uses_other_parameters(comparison, nodes):
             texts = output_of(left.graph, nodes[LEFT]).compact, output_of(right.graph, nodes[RIGHT]).compact
-            yield _Change("output", (kinds[LEFT], texts), kinds[LEFT], *_types(*texts), position)
+            yield Change("output", (kinds[LEFT], texts), kinds[LEFT], *paired_types(*texts), position)
 
 
-def _attributes(
+def attribute_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
-) -> Iterator[_Change]:
+) -> Iterator[Change]:
     """Yield the attributes that differ."""
     left, right = (
         dict(attribute_summaries(tree.graph, node))
@@ -457,12 +460,12 @@ def _attributes(
     for name in sorted(left | right):
         texts = left.get(name, ""), right.get(name, "")
         if texts[LEFT] != texts[RIGHT]:
-            yield _Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, position)
+            yield Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, position)
 
 
-def _constants(
+def constant_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
-) -> Iterator[_Change]:
+) -> Iterator[Change]:
     """Yield the inputs that are constants in both graphs and differ."""
     kind = comparison.trees[LEFT].types[position[LEFT]]
     for slot, sources in enumerate(zip_longest(*sources_of_pair(comparison.matching, nodes), fillvalue=-1)):
@@ -472,7 +475,7 @@ def _constants(
         same = comparison.input_ids[LEFT][sources[LEFT]] == comparison.input_ids[RIGHT][sources[RIGHT]]
         if _is(left, CONSTANT) and _is(right, CONSTANT) and not same:
             texts = output_of(*left).text, output_of(*right).text
-            yield _Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, position)
+            yield Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, position)
 
 
 def _is(node: tuple[Graph, int], kind: int) -> bool:
@@ -492,7 +495,7 @@ def _uses_other_parameters(comparison: Comparison, nodes: tuple[int, int]) -> bo
     return ids[LEFT] != ids[RIGHT]
 
 
-def _parameters(comparison: Comparison) -> Iterator[_Change]:
+def _parameters(comparison: Comparison) -> Iterator[Change]:
     """Yield the parameters of another shape or type, and those of another name."""
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     left, right = comparison.trees
@@ -505,9 +508,9 @@ def _parameters(comparison: Comparison) -> Iterator[_Change]:
             key = _NUMBER.sub("*", names[LEFT]), texts
             position = _first_users(comparison, node, other)
             kind: Kind = "retyped" if is_retyped(left.graph, node, right.graph, other) else "resized"
-            yield _Change(kind, key, names[LEFT], *_types(*texts), position)
+            yield Change(kind, key, names[LEFT], *paired_types(*texts), position)
         if names[LEFT] != names[RIGHT]:
-            yield _Change("renamed", None, "", *names, _first_users(comparison, node, other))
+            yield Change("renamed", None, "", *names, _first_users(comparison, node, other))
 
 
 def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
@@ -516,16 +519,16 @@ def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
     return before.type != after.type and before.shapes == after.shapes
 
 
-def _returned(comparison: Comparison) -> Iterator[_Change]:
+def _returned(comparison: Comparison) -> Iterator[Change]:
     """Yield the outputs of the graphs if they differ and both graphs have them."""
     if returned := comparison.returned():
         nodes = [int(graph.outputs[0]) for graph in comparison.matching.columns.graphs]
         places = [int(tree.leaf_indices[node]) for tree, node in zip(comparison.trees, nodes, strict=True)]
         texts = ", ".join(returned[LEFT]), ", ".join(returned[RIGHT])
-        yield _Change("returned", None, "", *texts, (places[LEFT], places[RIGHT]))
+        yield Change("returned", None, "", *texts, (places[LEFT], places[RIGHT]))
 
 
-def _types(left: str, right: str) -> tuple[str, str]:
+def paired_types(left: str, right: str) -> tuple[str, str]:
     """Return both types, the second one without its element type if that is equal: float32 2×3, 2×4."""
     element, _, shape = right.partition(" ")
     return left, shape if shape and left.startswith(f"{element} ") else right

@@ -17,21 +17,22 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     LEFT,
     ONLY,
     RIGHT,
+    SAME,
     Comparison,
     Side,
+    attribute_changes,
+    constant_changes,
     input_name,
     is_retyped,
+    paired_types,
 )
+from mindinsight.server.graph.comparison.low_rank_adapters import ADDS, find_adapters, lora_claims
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
-from mindinsight.server.graph.model.node_details import output_of, shapes_at
+from mindinsight.server.graph.model.node_details import output_of
+from mindinsight.server.graph.scopes.costs import is_input
 from mindinsight.server.graph.scopes.folding import number_pattern
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING, SCOPE
 
-_ADDS: Final = frozenset({"Add", "AddExt", "add", "TensorAdd", "aten.add.Tensor"})
-_PRODUCTS: Final = frozenset(
-    {"MatMul", "MatMulExt", "Dense", "matmul", "mm", "linear", "aten.linear.default"}
-)
-_SCALES: Final = frozenset({"Mul", "Dropout", "TupleGetItem", "Reshape", "Cast", "mul", "dropout"})
 _NUMBER: Final = re.compile(r"\d+")
 _NUMBERED_OPERATOR: Final = re.compile(r"-op\d+$")
 _EFFECTS: Final = frozenset({"UpdateState"})  # states that only order side effects
@@ -40,6 +41,8 @@ _MOST_UPSTREAM: Final = 3000  # limit of operators searched for the start of a s
 _NAMED: Final = 3  # operators that one sentence names
 _SCOPES: Final = 4  # last parts of a name that a sentence shows
 _MOST_REWIRED: Final = 20  # limit of operators named one by one, more are counted
+_MOST_DETAILS: Final = 6  # kinds of changed attributes and shapes: a headline of more is not read
+_MOST_CHANGED: Final = 2000  # changed pairs whose attributes are decoded, 0.1 ms each
 
 
 def comparison_claims(comparison: Comparison) -> list[Claim]:
@@ -50,14 +53,21 @@ def comparison_claims(comparison: Comparison) -> list[Claim]:
         return [
             Claim("claim.graph.nothing_compared", "unknown", {"left": operators[0], "right": operators[1]})
         ]
-    partners = comparison.matching.node_partners
-    if not (partners[: len(left)][left.kinds == OPERATOR] >= 0).any():
+    if _unrelated(comparison, min(operators)):
         return [Claim("claim.graph.unrelated", "found", {"left": operators[0], "right": operators[1]})]
     if not _differ(comparison):
         return [_agreement(comparison, operators[0])]
     if _only_reordered(comparison):
         return [Claim("claim.graph.reordered", "clear", {"n": operators[0]})]
     return [*_edits(comparison)]
+
+
+def _unrelated(comparison: Comparison, operators: int) -> bool:
+    """Return True if no operator of the left graph agrees with its partner, and most have no partner."""
+    leaves = comparison.trees[LEFT].nodes >= 0
+    states = comparison.states[LEFT][leaves]
+    agreeing = np.count_nonzero((states == SAME) | (states == FOLLOWS))
+    return bool(not agreeing and 2 * np.count_nonzero(states == CHANGED) < operators)
 
 
 def _differ(comparison: Comparison) -> bool:
@@ -135,19 +145,22 @@ def _bare(name: str) -> str:
 def _edits(comparison: Comparison) -> Iterator[Claim]:
     """Yield the edits that are fully evidenced, then the number of changes that none of them explains."""
     forward = [_forward(tree.graph) for tree in comparison.trees]
-    adapters = list(_adapters(comparison, forward[RIGHT]))
+    adapters = [list(find_adapters(comparison, side, forward[side])) for side in (LEFT, RIGHT)]
+    details = _details(comparison, forward)
     named = [
-        *_lora(adapters),
+        *lora_claims(adapters),
         *_replaced(comparison),
         *_rewired(comparison, forward[LEFT]),
+        *_shared(comparison, forward),
         *_layers(comparison),
         *_backward(comparison),
         *_returned(comparison),
         *_retyped(comparison),
+        *details.claims,
     ]
     yield from named
-    explained = {node for adapter in adapters for node in adapter.nodes}
-    working, others, lonely, names = _unexplained(comparison, forward, explained)
+    explained = tuple({node for adapter in found for node in adapter.nodes} for found in adapters)
+    working, others, lonely, names = _unexplained(comparison, forward, explained, details)
     if working and len(lonely) == 1 and working == sum(map(len, lonely.values())):
         ((side, op_type), places) = lonely.popitem()
         evidence = tuple({("left", "right")[side]: index} for index in places)
@@ -186,76 +199,6 @@ def _forward(graph: Graph) -> Flags:
     )
 
 
-class _Adapter(NamedTuple):
-    """Two products of low rank next to a layer, added to its output."""
-
-    layer: str
-    block: str
-    rank: int
-    position: int  # index of the Add in the right tree
-    nodes: tuple[int, ...]
-
-
-def _parameter_of(graph: Graph, node: int) -> int:
-    """Return the only parameter that an operator uses, directly or through a Load, or -1."""
-    parameters = []
-    for source in graph.inputs_of(node):
-        loaded = graph.inputs_of(source) if graph.types[source] == "Load" else []
-        origin = loaded[0] if loaded else source
-        if graph.kinds[origin] == PARAMETER:
-            parameters.append(origin)
-    return parameters[0] if len(parameters) == 1 else -1
-
-
-def _adapters(comparison: Comparison, forward: Flags) -> Iterator[_Adapter]:
-    """Yield the matches of LoRA's pattern: out = base(x) + scale · B(A(x)), with A and B only in the right
-    graph."""
-    tree = comparison.trees[RIGHT]
-    graph, count = tree.graph, comparison.matching.columns.left_count
-    partners = comparison.matching.node_partners[count:]
-    alone = (partners < 0) & forward
-    for node in np.flatnonzero(alone).tolist():
-        terms = graph.inputs_of(node)[:2] if graph.types[node] in _ADDS else []
-        branch = [term for term in terms if partners[term] < 0 and graph.kinds[term] == OPERATOR]
-        if len(terms) < 2 or len(branch) != 1:
-            continue
-        path, step = [node], branch[0]
-        while graph.types[step] in _SCALES and partners[step] < 0 and len(path) < 8:
-            path.append(step)
-            operators = [source for source in graph.inputs_of(step) if graph.kinds[source] == OPERATOR]
-            step = operators[0] if operators else step
-        downs = graph.inputs_of(step)[:1] if graph.types[step] in _PRODUCTS and partners[step] < 0 else []
-        if not downs or graph.types[downs[0]] not in _PRODUCTS or partners[downs[0]] >= 0:
-            continue
-        up, down = _parameter_of(graph, step), _parameter_of(graph, downs[0])
-        if min(up, down) < 0 or partners[up] >= 0 or partners[down] >= 0:
-            continue
-        shapes = [(shapes_at(graph, parameter) or [[]])[0] for parameter in (down, up)]
-        common = set(shapes[0]) & set(shapes[1])
-        if any(len(shape) != 2 for shape in shapes) or not common or min(common) > min(map(max, shapes)) // 2:
-            continue
-        *scopes, layer, _ = (
-            graph.names[down].split(".") if "." in graph.names[down] else ["", graph.names[node], ""]
-        )
-        block = next((part for part in scopes if part.isdigit()), "")
-        position = int(tree.leaf_indices[node])
-        yield _Adapter(layer, block, min(common), position, (*path, step, downs[0]))
-
-
-def _lora(adapters: list[_Adapter]) -> Iterator[Claim]:
-    """Yield one claim for each rank of adapters."""
-    for rank in sorted({adapter.rank for adapter in adapters}):
-        chosen = [adapter for adapter in adapters if adapter.rank == rank]
-        layers = list(dict.fromkeys(adapter.layer for adapter in chosen))
-        blocks = {adapter.block for adapter in chosen}
-        evidence = tuple({"side": "right", "node": adapter.position} for adapter in chosen)
-        if "" not in blocks and len(chosen) == len(layers) * len(blocks):
-            values = {"layers": layers, "n": len(blocks), "rank": rank}
-            yield Claim("claim.graph.lora", "found", values, evidence)
-        else:
-            yield Claim("claim.graph.lora_places", "found", {"n": len(chosen), "rank": rank}, evidence)
-
-
 def _replaced(comparison: Comparison) -> Iterator[Claim]:
     """Yield the types of operators that were replaced, with the new types, outside the backward pass."""
     left, right = comparison.trees
@@ -274,33 +217,82 @@ def _replaced(comparison: Comparison) -> Iterator[Claim]:
 
 def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
     """Yield each operator of the forward pass with another input than before, if both inputs have
-    partners."""
+    partners. Operators of one scope that all take the same other input are one claim."""
     left, right = comparison.trees
-    nodes = [node for node in comparison.rewired.tolist() if forward[node]]
-    rows = []
-    for node in nodes:
+    streams: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for node in comparison.rewired[forward[comparison.rewired]].tolist():
         index = int(left.leaf_indices[node])
         other = int(comparison.partners[LEFT][index])
         if sources := comparison.sources_of(node, int(right.nodes[other])):
-            rows.append((node, index, other, *sources))
-    streams = Counter((before, after) for *_, before, after in rows)
-    for node, index, other, before, after in rows[:_MOST_REWIRED]:
-        alone = streams[before, after] == 1  # else the whole stream was rewired, not only the residual
-        skip = alone and left.types[index] in _ADDS and _is_skip(left.graph, node, before)
-        skip = skip and _is_skip(right.graph, int(right.nodes[other]), after)
-        values: dict[str, Any] = {
-            "operator": left.paths[index].rpartition("/")[2],
-            "scope": left.paths[index].rpartition("/")[0].rpartition("/")[2],
-            "before": input_name(left.graph, before, node),
-            "after": input_name(right.graph, after, int(right.nodes[other])),
-        }
-        key = "claim.graph.residual_rewired" if skip else "claim.graph.rewired"
-        if operands := comparison.operands_of(node, int(right.nodes[other])):
-            key = "claim.graph.operands_swapped"
-            values |= {"before": operands[LEFT], "after": operands[RIGHT]}
-        yield Claim(key, "found", values, ({"left": index, "right": other},))
-    if len(rows) > _MOST_REWIRED:
-        yield Claim("claim.graph.rewired_more", "found", {"n": len(rows) - _MOST_REWIRED})
+            streams.setdefault(sources, []).append((node, index, other))
+    claims = []
+    for (before, after), rows in streams.items():
+        scope = _common_scope([left.paths[index] for _, index, _ in rows]) if len(rows) > 1 else ""
+        if scope.count("/"):
+            claims.append(_rewired_claim(comparison, scope, rows[0], before, after))
+            continue
+        for row in rows:
+            claims.append(_rewired_claim(comparison, left.paths[row[1]], row, before, after, len(rows) == 1))
+    yield from claims[:_MOST_REWIRED]
+    if len(claims) > _MOST_REWIRED:
+        yield Claim("claim.graph.rewired_more", "found", {"n": len(claims) - _MOST_REWIRED})
+
+
+def _common_scope(paths: list[str]) -> str:
+    """Return the innermost scope that holds all of the paths, "" for the root."""
+    parts = [path.split("/")[:-1] for path in paths]
+    shared = next((i for i, names in enumerate(zip(*parts, strict=False)) if len(set(names)) > 1), None)
+    return "/".join(parts[0][: min(map(len, parts)) if shared is None else shared])
+
+
+def _rewired_claim(
+    comparison: Comparison, path: str, row: tuple[int, int, int], before: int, after: int, alone: bool = False
+) -> Claim:
+    """Return the claim that ``path`` takes another input. ``alone``: no other operator takes it instead."""
+    left, right = comparison.trees
+    node, index, other = row
+    its = int(right.nodes[other])
+    count = comparison.matching.columns.left_count
+    taken = int(comparison.matching.node_partners[after + count])  # so that both names are of one graph
+    skip = alone and left.types[index] in ADDS and _is_skip(left.graph, node, before)
+    skip = skip and _is_skip(right.graph, its, after)
+    values: dict[str, Any] = {
+        "operator": path.rpartition("/")[2],
+        "scope": path.rpartition("/")[0].rpartition("/")[2],
+        "before": input_name(left.graph, before, node),
+        "after": input_name(left.graph, taken, node) if taken >= 0 else input_name(right.graph, after, its),
+    }
+    key = "claim.graph.residual_rewired" if skip else "claim.graph.rewired"
+    if alone and (operands := comparison.operands_of(node, its)):
+        key = "claim.graph.operands_swapped"
+        values |= {"before": operands[LEFT], "after": operands[RIGHT]}
+    return Claim(key, "found", values, ({"left": index, "right": other},))
+
+
+def _shared(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
+    """Yield the weights that several operators of the forward pass use in one graph, and one in the other."""
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    users = [_users(graph, flags) for graph, flags in zip(columns.graphs, forward, strict=True)]
+    names: tuple[list[str], list[str]] = ([], [])
+    for node in np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist():
+        counts = users[LEFT].get(node, 0), users[RIGHT].get(int(partners[node]) - columns.left_count, 0)
+        name = columns.graphs[LEFT].names[node]
+        if min(counts) == 1 and max(counts) > 1 and not is_input(name):
+            names[counts[RIGHT] > 1].append(name)
+    for key, shared in zip(("claim.graph.unshared", "claim.graph.shared"), names, strict=True):
+        if shared:
+            yield Claim(key, "found", {"n": len(shared), "names": few(shared, _NAMED)})
+
+
+def _users(graph: Graph, forward: Flags) -> Counter[int]:
+    """Return the number of operators of the forward pass that use each parameter, directly or by a Load."""
+    users: Counter[int] = Counter()
+    for source, target in set(zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True)):
+        loaded = graph.inputs_of(source) if graph.types[source] == "Load" else []
+        origin = loaded[0] if loaded else source
+        if graph.kinds[origin] == PARAMETER and forward[target]:
+            users[origin] += 1
+    return users
 
 
 def _is_skip(graph: Graph, node: int, value: int) -> bool:
@@ -328,10 +320,9 @@ def _layers(comparison: Comparison) -> Iterator[Claim]:
             name = tree.paths[index].rpartition("/")[2]
             if index < end or tree.is_leaf(index) or tree.paths[index].startswith(BACKWARD) or "[" in name:
                 continue
-            if comparison.state(side, index) == ONLY:
+            if comparison.state(side, index) == ONLY and _is_layer(comparison, side, index):
                 end = int(tree.ends[index])
-                if _is_layer(comparison, side, index):
-                    layers.append(index)
+                layers.append(index)
         if layers:
             names = [tree.paths[index].rpartition("/")[2] for index in layers]
             evidence = tuple({("left", "right")[side]: index} for index in layers)
@@ -359,7 +350,7 @@ def _retyped(comparison: Comparison) -> Iterator[Claim]:
     left, right = comparison.matching.columns.graphs
     counts: Counter[tuple[str, str]] = Counter()
     for node, other in _resized(comparison):
-        if is_retyped(left, node, right, other):
+        if is_retyped(left, node, right, other) and not is_input(left.names[node]):
             counts[output_of(left, node).compact.split()[0], output_of(right, other).compact.split()[0]] += 1
     for (before, after), count in counts.most_common():
         yield Claim("claim.graph.retyped", "found", {"before": before, "after": after, "n": count})
@@ -374,8 +365,93 @@ def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
         yield node, int(partners[node]) - columns.left_count
 
 
+class _Details(NamedTuple):
+    """Claims about attributes, constants and shapes that differ, and what they explain."""
+
+    claims: list[Claim]
+    pairs: set[int]  # indices of the left tree
+    parameters: set[int]  # nodes of the left graph; with the optimizer's moments of each weight
+
+
+def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
+    """Return the changed attributes, constants and parameters of the forward pass, equal ones as one claim.
+
+    If there are too many kinds of changes to be read in sentences, there is no claim.
+    """
+    graphs = comparison.matching.columns.graphs
+    users = _users(graphs[LEFT], forward[LEFT])
+    groups: dict[tuple[str, str, str, str], list[tuple[int, int]]] = {}
+    resized, unused = set(), set()
+    for node, other in _resized(comparison):
+        if is_retyped(graphs[LEFT], node, graphs[RIGHT], other):
+            continue
+        if not users[node]:
+            unused.add(node)
+            continue
+        name = graphs[LEFT].names[node]
+        texts = paired_types(output_of(graphs[LEFT], node).compact, output_of(graphs[RIGHT], other).compact)
+        key = "claim.graph.input_resized" if is_input(name) else "claim.graph.resized"
+        groups.setdefault((key, _NUMBER.sub("*", name), *texts), []).append((node, other))
+        resized.add(node)
+    pairs = set()
+    left = comparison.trees[LEFT]
+    changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0))
+    for index in changed[: _MOST_CHANGED + 1].tolist():
+        if not forward[LEFT][left.nodes[index]]:
+            continue
+        changes = _changes_of_pair(comparison, index, resized)
+        if changes is not None:
+            pairs.add(index)
+            for change in changes:
+                groups.setdefault(change, []).append((index, int(comparison.partners[LEFT][index])))
+    if len(groups) > _MOST_DETAILS or len(changed) > _MOST_CHANGED:
+        return _Details([], set(), set())
+    claims = []
+    for (key, subject, before, after), found in groups.items():
+        shown = subject if len(found) > 1 or not key.endswith("resized") else graphs[LEFT].names[found[0][0]]
+        values = {"subject": shown, "before": before, "after": after, "n": len(found)}
+        claims.append(Claim(key, "found", values))
+    weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
+    moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
+    return _Details(claims, pairs, resized | moments)
+
+
+def _changes_of_pair(
+    comparison: Comparison, index: int, resized: set[int]
+) -> list[tuple[str, str, str, str]] | None:
+    """Return the attributes and constants in which a pair differs, or None if it differs otherwise, too."""
+    left, right = comparison.trees
+    other = int(comparison.partners[LEFT][index])
+    nodes = int(left.nodes[index]), int(right.nodes[other])
+    if left.types[index] != right.types[other] or nodes[LEFT] in set(comparison.rewired.tolist()):
+        return None
+    inputs = left.graph.inputs_of(nodes[LEFT]), right.graph.inputs_of(nodes[RIGHT])
+    if len(inputs[LEFT]) != len(inputs[RIGHT]):
+        return None
+    for before, after in zip(*inputs, strict=True):
+        kinds = left.graph.kinds[before], right.graph.kinds[after]
+        same = comparison.input_ids[LEFT][before] == comparison.input_ids[RIGHT][after]
+        if not same and kinds[LEFT] == kinds[RIGHT] == PARAMETER and before not in resized:
+            return None
+        if not same and kinds[LEFT] != kinds[RIGHT]:
+            return None
+    position = index, other
+    changes = [
+        ("claim.graph.attribute", change.subject, change.left or "–", change.right or "–")
+        for change in attribute_changes(comparison, nodes, position)
+    ]
+    changes += [
+        ("claim.graph.constant", change.subject, change.left, change.right)
+        for change in constant_changes(comparison, nodes, position)
+    ]
+    return changes if changes or any(source in resized for source in inputs[LEFT]) else None
+
+
 def _unexplained(
-    comparison: Comparison, forward: list[Flags], explained: set[int]
+    comparison: Comparison,
+    forward: list[Flags],
+    explained: tuple[set[int], ...],
+    details: _Details,
 ) -> tuple[int, int, dict[tuple[Side, str], list[int]], list[str]]:
     """Return the numbers of operators that differ without a named edit: in the forward pass, and others.
 
@@ -396,15 +472,23 @@ def _unexplained(
             node = int(tree.nodes[index])
             if states[index] == CHANGED:
                 other = int(comparison.partners[LEFT][index])
-                named = node in rewired or tree.types[index] != comparison.trees[RIGHT].types[other]
+                named = (
+                    index in details.pairs
+                    or node in rewired
+                    or tree.types[index] != comparison.trees[RIGHT].types[other]
+                )
                 named = named or (bool(retyped) and _only_retyped(comparison, index, other, retyped))
             else:
-                named = (side == RIGHT and node in explained) or _in_lonely_layer(comparison, side, index)
+                named = node in explained[side] or _in_lonely_layer(comparison, side, index)
             if not named:
                 names[not forward[side][node]].append(tree.graph.names[node])
                 if forward[side][node] and states[index] == ONLY:
                     lonely.setdefault((side, tree.types[index]), []).append(index)
-    resized = [graphs[LEFT].names[node] for node, _ in _resized(comparison) if node not in retyped]
+    resized = [
+        graphs[LEFT].names[node]
+        for node, _ in _resized(comparison)
+        if node not in retyped and node not in details.parameters
+    ]
     working = names[0] or resized
     return len(working), len(names[1]), lonely, working or names[1]
 

@@ -121,11 +121,16 @@ def short_number(value: int) -> str:
     return f"{scaled:.{digits}f}{_UNITS[power]}"
 
 
+def is_input(name: str) -> bool:
+    """Return True if a parameter of this name is an input of the network rather than a weight."""
+    return _INPUT.fullmatch(name) is not None
+
+
 def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
     """Return elements and bytes of each parameter that is not an input of the network."""
     elements, sizes = {}, {}
     for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
-        if _INPUT.fullmatch(graph.names[node]):
+        if is_input(graph.names[node]):
             continue
         output = output_of(graph, node)
         elements[node] = sum(prod(shape) for shape in output.shapes if min(shape, default=0) >= 0)

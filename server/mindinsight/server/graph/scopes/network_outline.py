@@ -93,14 +93,17 @@ class Part:
 def model_parts(tree: Tree, costs: Costs) -> tuple[int, list[Part]]:
     """Return the scope that is the network, and its parts in order of execution."""
     weights = forward_weights(tree)
-    network = _network(tree, weights)
+    network = _network(tree, weights, costs)
     return network, _parts(tree, costs, weights, network, _DEPTH)
 
 
-def _network(tree: Tree, weights: Offsets) -> int:
-    """Return the innermost scope that holds most of the forward pass."""
+def _network(tree: Tree, weights: Offsets, costs: Costs) -> int:
+    """Return the innermost scope that holds most of the forward pass, and all of its parameters."""
     scope = ROOT
     while True:
+        beside = [child for child in tree.children(scope) if weights[child] and costs.parameters[child]]
+        if len(beside) > 1:
+            return scope
         inner = [
             child
             for child in tree.children(scope)

@@ -107,7 +107,8 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
     job.wait(_WAIT)
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
-    claims = checkpoint_weights.difference_claims(differences) if done and not job.error else []
+    plain = checkpoint_weights.compare_plain(*pair)
+    claims = checkpoint_weights.difference_claims(differences, plain) if done and not job.error else []
     return {
         "done": done,
         "error": job.error,

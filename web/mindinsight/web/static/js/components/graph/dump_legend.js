@@ -5,6 +5,8 @@ import { isLost, SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
+const NAMED = 3; // weights that one line lists
+
 /** @param {App} app @param {any} coloured what v2/graph/dump answers @param {string} paint */
 export function dumpLegend(app, coloured, paint) {
   return [
@@ -16,8 +18,12 @@ export function dumpLegend(app, coloured, paint) {
 }
 
 /** @param {App} app @param {any} found */
-function symptoms({ t }, { counts, done, judged, unjudged }) {
+function symptoms({ t }, { counts, done, judged, unjudged, broken_afterwards: broken }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
+  if (broken.length) {
+    const names = broken.slice(0, NAMED).join(", ") + (broken.length > NAMED ? ", …" : "");
+    entries.push(h("span", null, t("graph.dump.broken_afterwards", { n: broken.length, names })));
+  }
   if (entries.length || !done) return entries;
   return [h("span", null, t(`graph.dump.${healthText(judged, unjudged)}`))];
 }
@@ -77,7 +83,7 @@ export function scale({ t, format }, { least, most }) {
 }
 
 /** @param {App} app @param {any} matched */
-function coverage({ t }, { dumped, found: matched, by_order, tensors, measured, done }) {
+function coverage({ t }, { dumped, found: matched, by_order, by_module, tensors, measured, done }) {
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
   return [
@@ -88,6 +94,12 @@ function coverage({ t }, { dumped, found: matched, by_order, tensors, measured, 
         "span",
         { class: "muted", title: t("graph.dump.by_order.why") },
         t("graph.dump.by_order", { n: by_order }),
+      ),
+    by_module > 0 &&
+      h(
+        "span",
+        { class: "muted", title: t("graph.dump.by_module.why") },
+        t("graph.dump.by_module", { n: by_module }),
       ),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
   ];

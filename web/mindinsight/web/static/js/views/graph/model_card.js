@@ -20,15 +20,15 @@ import { latest } from "../../core/latest.js";
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
-/** Three digits and a prefix: 12.6 M. @param {number} value */
-export function scaled(value) {
+/** Three digits and a prefix with its unit: 12.6 M. @param {number} value @param {string} [unit] */
+export function scaled(value, unit = "") {
   let power = 0;
   while (value >= 999.5 && power < PREFIXES.length - 1) {
     value /= 1000;
     power++;
   }
   const digits = !power || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return `${value.toFixed(digits)} ${PREFIXES[power]}`.trim();
+  return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`.trim();
 }
 
 /** One line: wte → 24 × Block {attention, mlp} → head. @param {Part[]} parts */
@@ -78,7 +78,7 @@ export class ModelCard {
     const facts = [
       network.parameters ? t("graph.card.parameters", { n: scaled(network.parameters) }) : "",
       network.bytes ? bytes(network.bytes) : "",
-      network.flops ? `${scaled(network.flops)}FLOP` : "",
+      network.flops ? scaled(network.flops, "FLOP") : "",
     ].filter(Boolean);
     return [
       h("h2", null, network.label || t("graph.card")),

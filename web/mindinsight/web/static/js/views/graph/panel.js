@@ -150,7 +150,7 @@ function summary(app, about) {
     about.parameters
       ? pair(t("graph.parameters"), `${scaled(about.parameters)} · ${bytes(about.bytes)}`)
       : null,
-    about.flops ? pair(t("graph.card.flops"), `${scaled(about.flops)}FLOP`) : null,
+    about.flops ? pair(t("graph.card.flops"), scaled(about.flops, "FLOP")) : null,
   ];
 }
 
