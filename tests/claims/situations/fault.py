@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 from tests.flight import unpack
@@ -35,7 +36,7 @@ CAUSES = [
         *("exp_overflow", "pole", "power_negative", "power_zero", "arc_outside", "softmax_masked", "outside"),
         *("batch_of_one", "constant_row", "zero_scale", "mean_of_nothing", "deviation_of_one"),
         *("targets_ignored", "unknown", "result", "unexplained", "carried"),
-        *("zero_norm", "variance_negative", "overflow_both"),
+        *("zero_norm", "variance_negative", "overflow_both", "no_inputs"),
     )
 ]
 ALL_CLEAR = ["claim.fault.none", "claim.fault.finite"]
@@ -700,8 +701,8 @@ def a_training_whose_weight_grew(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.fault.made"],
-    never=["claim.cause.grown", "claim.cause.source", "claim.cause.overflow"],
+    makes=["claim.fault.made.tensors"],
+    never=["claim.fault.made", "claim.cause.grown", "claim.cause.source", "claim.cause.overflow"],
     exit_code=1,
 )
 def a_training_in_half_precision(folder: Path) -> Question:
@@ -840,11 +841,96 @@ def a_scattered_sum(folder: Path) -> Question:
     return on_two_ranks(folder, "Default/ReduceScatter-op0", [[floats(1, 2)]] * 2, [floats(1), floats(2)])
 
 
-@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"])
+@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"], exit_code=0)
 def a_recording_without_some_backward_operators(folder: Path) -> Question:
+    return with_gap(folder, Gap("backward", ("Conv2D",)))
+
+
+@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"], exit_code=2)
+def a_recording_that_reached_its_limit(folder: Path) -> Question:
+    """Whether the 193 tensors that are missing are finite is unknown."""
+    return with_gap(folder, Gap("limit", count=193))
+
+
+@situation(makes=["claim.fault.not_recorded", "claim.fault.unknown.inputs"], never=ALL_CLEAR, exit_code=1)
+def a_fault_in_a_recording_that_reached_its_limit(folder: Path) -> Question:
+    return with_gap(folder, Gap("limit", count=193), floats(1, NAN))
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.not_recorded"])
+def a_recording_that_reached_its_limit_at_another_step(folder: Path) -> Question:
+    question = with_gap(folder, Gap("limit", count=193, iterations=(5,)))
+    return Question([*(question.command or ()), "--step", "0"], folder, f"{question.request}&step=0")
+
+
+def with_gap(folder: Path, gap: Gap, values: Array | None = None) -> Question:
     dump = Dump(folder / "dump")
-    dump.iteration(0).output("Default/Add-op0", floats(1, 2))
-    dump.not_recorded([Gap("backward", ("Conv2D",))])
+    dump.iteration(0).output("Default/Add-op0", floats(1, 2) if values is None else values)
+    dump.not_recorded([gap])
+    return ask(folder)
+
+
+def of_torch(
+    folder: Path, kind: str, given: Sequence[Array], made: Array | None, taken: bool = False
+) -> Question:
+    """An operator that a recorder in PyTorch saw, which records no numbers; and one that takes its result."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        first = graph.node(kind, shape=(2,), number=0)
+        graph.node("neg", [first], shape=(2,), number=0)
+    metadata = folder / "dump" / "rank_0" / ".dump_metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "config.json").write_text('{"framework": "pytorch"}')
+    dump = Dump(folder / "dump", graph=graph, rank=0)
+    step = dump.iteration(0)
+    for slot, values in enumerate(given):
+        step.input(f"Default/{kind}-op0", values, slot)
+    if made is not None:
+        step.output(f"Default/{kind}-op0", made)
+    if taken:
+        step.input("Default/neg-op0", floats(NAN, 1))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.made.tensors"], never=["claim.fault.made", "claim.fault.made.number"], exit_code=1
+)
+def a_product_with_a_number_that_no_recorder_saw(folder: Path) -> Question:
+    """``h * nan`` and ``h * h`` differ in what was recorded: the number may be the fault."""
+    return of_torch(folder, "mul", [floats(1, 2)], floats(NAN, NAN))
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.made.tensors"], exit_code=1)
+def a_product_of_two_tensors(folder: Path) -> Question:
+    return of_torch(folder, "mul", [floats(3e38, 2), floats(3e38, 1)], floats(INF, 2))
+
+
+@situation(
+    makes=["claim.fault.made"], never=["claim.fault.made.tensors", "claim.fault.made.seen"], exit_code=1
+)
+def a_logarithm_takes_no_number(folder: Path) -> Question:
+    return of_torch(folder, "log", [floats(-1, 2)], floats(NAN, 1), taken=True)
+
+
+@situation(
+    makes=["claim.fault.made.seen", "claim.cause.log_negative"],
+    never=["claim.fault.made", "claim.fault.met.input", *except_for("log_negative")],
+    exit_code=1,
+)
+def inputs_alone_and_a_graph(folder: Path) -> Question:
+    """The input of the logarithm is finite, and that of the operator after it is not."""
+    return of_torch(folder, "log", [floats(-1, 2)], None, taken=True)
+
+
+@situation(makes=["claim.cause.no_inputs"], never=except_for("no_inputs"), exit_code=1)
+def outputs_alone_and_a_graph(folder: Path) -> Question:
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        first = graph.node("sub", shape=(2,), number=0)
+        graph.node("log", [first], shape=(2,), number=0)
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    step.output("Default/sub-op0", floats(-1, 2))
+    step.output("Default/log-op0", floats(NAN, 1))
     return ask(folder)
 
 

@@ -324,7 +324,7 @@ class DumpReader:
     def _fault_report(self, report: Report, language: str) -> FaultReport:
         coverage = report.coverage
         summary = " ".join(
-            sentence(claim, language) for claim in (*coverage.claims, *report.claims[1:], SEARCHED)
+            sentence(claim, language) for claim in (*coverage.claims, *report.gap_claims, SEARCHED)
         )
         first = None
         if report.faults:

@@ -98,6 +98,22 @@ def is_sum(operator: str) -> bool:
     return canonical(operator) in _SUMS
 
 
+_OF_ONE: Final = frozenset(
+    ["abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose", "log2",
+     "log10", "log1p", "expm1", "reciprocal", "tan", "tanh", "sigmoid", "relu", "acos", "asin", "atan",
+     "acosh", "asinh", "atanh", "sinh", "cosh", "erf", "erfinv", "lgamma", "digamma", "softmax", "logsoftmax"]
+)  # fmt: skip
+_OF_TWO: Final = frozenset(
+    ["add", "sub", "mul", "div", "realdiv", "pow", "maximum", "minimum", "atan2", "fmod", "remainder"]
+)
+
+
+def takes_no_number(operator_type: str, tensors: int) -> bool:
+    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides."""
+    name = canonical(operator_type).removesuffix("backward")
+    return name in _OF_ONE or is_sum(name) or (name in _OF_TWO and tensors > 1)
+
+
 _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
 _NOT_RANDOM: Final = ("normaliz", "grad", "backward")
 

@@ -71,7 +71,7 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
         t("report.fault_at", rank=fault.rank, step=fault.step),
         dump_step.id,
         t.claim(fault.claim),
-        " ".join(map(t.claim, explanation.claims)) if explanation else "",
+        " ".join(map(t.claim, (*(explanation.claims if explanation else ()), *report.gap_claims))),
         counts,
     )
     return _with_operator(source, dump_step, section, fault.entry, operator, t)
@@ -103,7 +103,7 @@ def _with_operator(
     own = [
         other
         for other in list_tensors(dump_step.dump, rank, step, entry.graph)
-        if other.recorded == entry.recorded
+        if other.recorded == (operator.recorded if operator else entry.recorded)
     ]
     results = list(measure_all(own[:_TENSORS], source.executor, source.cache))
     rows = [

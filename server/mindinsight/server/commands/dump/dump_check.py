@@ -139,15 +139,18 @@ def _text(dump: Dump, report: Report) -> str:
     fault = report.faults[0]
     fault_json = _fault_json(dump, fault)
     lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
-    lines += [
-        f"  {fault.entry.direction} {fault.entry.slot}: {_count(fault_json['nans'])} NaN,"
-        f" {_count(fault_json['infs'])} Inf"
-    ]
+    lines += [f"  {_tensor_name(fault)}: {_count(fault_json['nans'])} NaN, {_count(fault_json['infs'])} Inf"]
     if fault_json["explanation"]:
         lines.append(f"  {fault_json['explanation']}")
     if fault_json["file"]:
         lines.append(f"  {fault_json['file']}:{fault_json['line']}  {fault_json['code']}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(localize_claim, report.gap_claims)])
+
+
+def _tensor_name(fault: Fault) -> str:
+    """Return the name of the first non-finite tensor, with its operator if that is not the one at fault."""
+    entry, name = fault.entry, f"{fault.entry.direction} {fault.entry.slot}"
+    return name if fault.origin.operator in (entry.operator, entry.recorded) else f"{entry.operator} {name}"
 
 
 def _divergence_text(divergence: Divergence) -> str:
@@ -185,7 +188,8 @@ def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
 
 
 def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    frame = source_frame(faulty_operator(dump, fault)) if fault.is_located else None
+    operator = faulty_operator(dump, fault)
+    frame = source_frame(operator) if fault.is_located else None
     measurement = fault.results[0].measurement
     statistics = measurement.statistics if measurement else None
     explanation = explain(dump, fault)
@@ -200,7 +204,9 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "rank": fault.rank,
         "step": fault.step,
         "operator": fault.origin.operator,
-        **{name: getattr(fault.entry, name) for name in ("graph", "type", "direction", "slot")},
+        "type": operator.type if operator else fault.entry.type,
+        "tensor_operator": fault.entry.operator,
+        **{name: getattr(fault.entry, name) for name in ("graph", "direction", "slot")},
         "nans": statistics.nans if statistics else None,
         "infs": statistics.infinities if statistics else None,
         **_frame_json(frame),

@@ -40,8 +40,11 @@ from mindinsight.server.debug.compare.step_comparison import (
     common_steps,
     compare_steps,
     decide_steps,
+    gap_claims,
     left_out_claim,
+    left_out_ranks,
 )
+from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
 
@@ -117,7 +120,8 @@ def run(options: argparse.Namespace) -> int:
     tolerance = Tolerance(options.relative, options.cosine)
     unlisted = [*target.damage(), *reference.damage()]
     outcome = decide(rows, tolerance, len(unlisted))
-    outcome = replace(outcome, claims=(*outcome.claims, *_left_out(options, target, reference)))
+    gaps = gap_claims(target.gaps(), reference.gaps())
+    outcome = replace(outcome, claims=(*outcome.claims, *gaps, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
         with _open_csv(options.csv) as file:
@@ -172,6 +176,11 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
     rank = options.rank if options.reference_rank is None else options.reference_rank
     step = options.step if options.reference_step is None else options.reference_step
     reference = _side(options.reference, rank, step)
+    if rank is None and (ranks := sorted(set(target.dump.ranks) & set(reference.dump.ranks))):
+        target, reference = (
+            _side(path, ranks[0], number)
+            for path, number in ((options.target, options.step), (options.reference, step))
+        )
     common = _common(target, reference)
     if options.step is None and options.reference_step is None and common:
         return replace(target, step=common[0]), replace(reference, step=common[0])
@@ -183,7 +192,9 @@ def _common(target: Side, reference: Side) -> list[int]:
 
 
 def _left_out(options: argparse.Namespace, target: Side, reference: Side) -> Iterator[Claim]:
-    """Say what a choice of steps that nobody asked for leaves out."""
+    """Say what a choice of ranks and steps that nobody asked for leaves out."""
+    if options.rank is None and options.reference_rank is None:
+        yield from left_out_ranks(target.dump, reference.dump, target.rank)
     if options.step is not None or options.reference_step is not None:
         return
     if target.step != reference.step:
@@ -281,7 +292,9 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
         say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
     shown = [summary for summary in summaries if options.all or exit_code(summary.outcome.claims)]
     outcomes = {(summary.rank, summary.step): summary.outcome for summary in summaries}
-    claims = decide_steps(outcomes, _unpaired(target, reference, options))
+    ranks, numbers = (None if option is None else [option] for option in (options.rank, options.step))
+    gaps = gap_claims(*(gaps_at(dump, ranks, numbers) for dump in (target, reference)))
+    claims = [*decide_steps(outcomes, _unpaired(target, reference, options)), *gaps]
     print(
         _json_of_steps(summaries, shown, claims) if options.json else _text_of_steps(summaries, shown, claims)
     )

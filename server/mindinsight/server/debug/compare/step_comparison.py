@@ -20,7 +20,8 @@ from mindinsight.server.debug.compare.dump_comparison import (
 )
 from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.operator_matching import Pair
-from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
+from mindinsight.server.debug.fault import not_recorded_claim
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded
 
 _NAMED: Final = 5  # steps in a sentence
 
@@ -108,6 +109,28 @@ def decide_steps(
         names = few([f"rank {rank} step {step}" for rank, step in unpaired], _NAMED)
         claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
     return claims
+
+
+def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) -> list[Claim]:
+    """Return a claim for each side about what ran and is not in its dump, if anything."""
+    return [
+        claim
+        for name, gaps in (("target", target), ("reference", reference))
+        for claim in not_recorded_claim(
+            "claim.dump.not_recorded", gaps, side=Claim(f"claim.part.{name}", "note")
+        )
+    ]
+
+
+def left_out_ranks(target: Dump, reference: Dump, rank: int) -> Iterator[Claim]:
+    """Yield claims about ranks other than ``rank``: those of both dumps, and those of one."""
+    if both := [other for other in target.ranks if other in reference.ranks and other != rank]:
+        yield Claim("claim.dump.ranks_left_out", "note", {"n": len(both), "names": few(both, _NAMED)})
+    for name, dump, other in (("target", target, reference), ("reference", reference, target)):
+        if alone := [number for number in dump.ranks if number not in other.ranks]:
+            side = Claim(f"claim.part.{name}", "note")
+            values = {"n": len(alone), "names": few(alone, _NAMED), "side": side}
+            yield Claim("claim.dump.ranks_alone", "note", values)
 
 
 def left_out_claim(steps: Sequence[int]) -> Claim:

@@ -80,7 +80,7 @@ export function faultSection(page) {
  */
 function allClear(app, { claims, damage }) {
   const said = claims.filter((/** @type {any} */ claim) => !isScope(claim) && claim.verdict !== "found");
-  const complete = !damage.length && said.every((/** @type {any} */ claim) => claim.verdict !== "unknown");
+  const complete = !damage.length && claims.every((/** @type {any} */ claim) => claim.verdict !== "unknown");
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
