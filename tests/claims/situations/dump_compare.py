@@ -23,6 +23,7 @@ AGREE = [
     "claim.dump.same_checksums",
     "claim.dump.partly_agree",
     "claim.dump.steps_agree",
+    "claim.dump.steps_equal",
 ]
 NOTHING = ["claim.dump.nothing_common", "claim.dump.nothing_compared", "claim.dump.side_empty"]
 CAUSES = [
@@ -628,12 +629,25 @@ ALL = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 @situation(
-    ["claim.dump.steps_agree"],
-    ["claim.dump.at_step", "claim.dump.steps_missing", "claim.dump.steps_undecided"],
+    ["claim.dump.steps_equal"],
+    [
+        "claim.dump.at_step",
+        "claim.dump.steps_missing",
+        "claim.dump.steps_undecided",
+        "claim.dump.steps_agree",
+    ],
     0,
 )
-def all_steps_agree(folder: Path) -> Question:
+def all_steps_are_equal(folder: Path) -> Question:
     return steps(folder, *ALL)
+
+
+@situation(["claim.dump.steps_agree"], ["claim.dump.steps_equal", "claim.dump.at_step"], 0)
+def one_step_agrees_within_the_tolerance(folder: Path) -> Question:
+    question = steps(folder, *ALL)
+    (path,) = (folder / "target" / "step1" / "rank1").rglob("*c.ReLU*output.0.npy")
+    np.save(path, np.load(path) * np.float32(1 + 1e-5))
+    return question
 
 
 @situation(["claim.dump.at_step", "claim.dump.input_differs"], ["claim.dump.steps_agree"], 1)
@@ -641,7 +655,7 @@ def one_step_of_one_rank_differs(folder: Path) -> Question:
     return steps(folder, *ALL, differ=(1, 1))
 
 
-@situation(["claim.dump.steps_missing", "claim.dump.steps_agree"], ["claim.dump.at_step"], 2)
+@situation(["claim.dump.steps_missing", "claim.dump.steps_equal"], ["claim.dump.at_step"], 2)
 def a_rank_is_missing(folder: Path) -> Question:
     return steps(folder, (0, 0), (1, 0))
 
@@ -898,4 +912,37 @@ def a_weight_that_differs_by_its_checksum(folder: Path) -> Question:
     weight = array(8, 8, seed=2)
     for side, values in (("target", changed(weight, (3, 4), 1e-3)), ("reference", weight)):
         write(folder / side, of_functions(values), values=False, checksums=True)
+    return compared(folder)
+
+
+@situation(["claim.dump.same_checksums"], ["claim.dump.identical", *NOTHING, *CAUSES])
+def a_truncated_file_with_a_recorded_checksum(folder: Path) -> Question:
+    calls = {"Module.a.Linear.forward.0": {"outputs": [array(64)]}}
+    for side in ("target", "reference"):
+        write(folder / side, calls, checksums=True)
+    (file,) = (folder / "target").rglob("*.npy")
+    file.write_bytes(file.read_bytes()[:140])
+    return compared(folder)
+
+
+def of_gradients(root: Path, *shapes: tuple[int, ...]) -> None:
+    """Write transpositions of a backward pass, numbered in order, and the loss before them."""
+    step = Dump(root).iteration(0)
+    step.output("Default/loss-op0", array(3))
+    for number, shape in enumerate(shapes):
+        step.output(f"Gradients/Default/fc-Linear/t-op{number}", array(*shape))
+
+
+@situation(["claim.dump.partly_agree"], [*CAUSES, "claim.dump.shapes_differ"], 2)
+def a_layer_that_is_frozen_on_one_side(folder: Path) -> Question:
+    """It has fewer operators in the backward pass, so that the numbers of the rest are others."""
+    of_gradients(folder / "target", (2, 6), (8, 2))
+    of_gradients(folder / "reference", (2, 8), (2, 6), (8, 2))
+    return compared(folder)
+
+
+@situation(["claim.dump.output_differs"], AGREE, 1)
+def a_gradient_of_another_shape(folder: Path) -> Question:
+    of_gradients(folder / "target", (2, 6), (8, 2))
+    of_gradients(folder / "reference", (2, 8), (8, 2))
     return compared(folder)

@@ -966,3 +966,100 @@ def softmax_of_a_row_that_a_view_masked(folder: Path) -> Question:
 def softmax_of_a_row_that_is_masked_in_part(folder: Path) -> Question:
     mask = np.array([[0, 0], [0, -INF]], np.float32)
     return graph_of_a_mask(folder, mask, np.array([[0.3, 0.7], [1, 0]], np.float32))
+
+
+@situation(makes=["claim.fault.masks", "claim.fault.finite"], never=["claim.fault.masks.open"], exit_code=0)
+def a_mask_that_a_fused_operator_took(folder: Path) -> Question:
+    """No recorded operator has it as an input, and the loss after it is finite."""
+    masked = np.array([[0, -INF], [0, 0]], np.float32)
+    calls: list[Call] = [
+        ("Tensor.masked_fill.0.forward", [np.zeros((2, 2), np.float32)], masked),
+        ("Functional.mse_loss.0.forward", [floats(1, 2)], floats(3)),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def zeros_that_an_operator_fills_in(folder: Path) -> Question:
+    return of_zeros(folder, "Default/zeros_like-op0")
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def the_first_moment_of_an_optimizer(folder: Path) -> Question:
+    return of_zeros(folder, "Default/optimizer-Adam/mul_-op0")
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
+def zeros_that_an_operator_computed(folder: Path) -> Question:
+    return of_zeros(folder, "Default/fc-Linear/mul-op0")
+
+
+def of_zeros(folder: Path, operator: str) -> Question:
+    step = Dump(folder / "dump").iteration(0)
+    step.input(operator, floats(1, 2))
+    step.output(operator, floats(0, 0))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+SUM = "Torch.add.0.forward"
+
+
+@situation(makes=["claim.fault.by_statistics", "claim.fault.none"], never=["claim.fault.some"], exit_code=0)
+def statistics_without_values(folder: Path) -> Question:
+    write(folder / "dump", [(SUM, [floats(1, 2), floats(3, 4)], floats(4, 6))], values=False)
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.by_statistics"], exit_code=0)
+def values_without_statistics(folder: Path) -> Question:
+    write(folder / "dump", [(SUM, [floats(1, 2), floats(3, 4)], floats(4, 6))])
+    forget_statistics(folder / "dump", "input_args", "output")
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.no_backward"], never=["claim.fault.made"], exit_code=0)
+def a_forward_pass_alone(folder: Path) -> Question:
+    write(folder / "dump", [(SUM, [floats(1, 2)], floats(4, 6))])
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.no_backward"], exit_code=0)
+def both_passes(folder: Path) -> Question:
+    forward: Call = (SUM, [floats(1, 2)], floats(4, 6))
+    write(folder / "dump", [forward, ("Torch.add.0.backward", [floats(1, 1)], floats(1, 1))])
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.ranks_absent", "claim.fault.none"], never=RANKS, exit_code=0)
+def ranks_with_a_gap(folder: Path) -> Question:
+    return on_ranks(folder, 0, 2)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.ranks_absent"], exit_code=0)
+def ranks_without_a_gap(folder: Path) -> Question:
+    return on_ranks(folder, 0, 1)
+
+
+def on_ranks(folder: Path, *ranks: int) -> Question:
+    for rank in ranks:
+        write(folder / "dump", [(SUM, [floats(rank, 2)], floats(4 + rank, 6))], rank=rank)
+    return ask(folder)
+
+
+def of_overflows(folder: Path, mode: int) -> Question:
+    """A dump without tensors, with the setting by which operators were recorded."""
+    metadata = folder / "dump" / "rank_0" / ".dump_metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "data_dump.json").write_text(json.dumps({"op_debug_mode": mode}))
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.no_overflow"], never=["claim.fault.empty", "claim.check.unknown"], exit_code=0)
+def no_operator_overflowed(folder: Path) -> Question:
+    return of_overflows(folder, 3)
+
+
+@situation(makes=["claim.fault.empty"], never=["claim.fault.no_overflow", *ALL_CLEAR], exit_code=2)
+def nothing_was_recorded_although_all_was_to_be(folder: Path) -> Question:
+    return of_overflows(folder, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Final
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.examine import (
     TensorResult,
+    finite_by_statistics,
     finiteness,
     is_non_finite,
     measure_all,
@@ -18,6 +20,7 @@ from mindinsight.server.debug.examine import (
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.debug.tensor_targets import is_gradient
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
@@ -122,6 +125,8 @@ class Coverage:
     silent: int = 0  # without values, and with statistics that decide nothing
     masks: int = 0  # with minus infinities that are no fault
     open_masks: int = 0  # masks that may affect outputs that were not recorded
+    by_statistics: int = 0  # judged by recorded statistics, without their values
+    backward: bool = False  # the dump has an operator of a backward pass
 
     @property
     def judged(self) -> int:
@@ -135,7 +140,7 @@ class Coverage:
         if not self.judged:
             return (Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown"),)
         if self.judged == self.tensors and not self.masks:
-            return (Claim("claim.fault.none", "clear", {"n": self.tensors}),)
+            return (Claim("claim.fault.none", "clear", {"n": self.tensors}), *self._notes)
         finite = self.judged - self.masks
         counts = {"n": finite, "judged": finite, "tensors": self.tensors}
         first = (
@@ -149,7 +154,16 @@ class Coverage:
             Claim("claim.fault.unread", "unknown", {"n": self.unread}),
             Claim("claim.fault.silent", "unknown", {"n": self.silent}),
         )
-        return (first, *(claim for claim in details if claim.values["n"]))
+        return (first, *(claim for claim in details if claim.values["n"]), *self._notes)
+
+    @property
+    def _notes(self) -> Iterator[Claim]:
+        """Yield claims about how the search judged, and about what it could not search."""
+        if self.by_statistics:
+            values = {"n": self.by_statistics}
+            yield Claim("claim.fault.by_statistics", "note", values)
+        if not self.backward:
+            yield Claim("claim.fault.no_backward", "note")
 
     def count(self, result: TensorResult) -> None:
         """Add one measured tensor."""
@@ -157,6 +171,7 @@ class Coverage:
         self.tensors += 1
         self.unread += unknown and result.damage is not None
         self.silent += unknown and result.damage is None
+        self.by_statistics += not unknown and result.measurement is not None and not result.computed
 
 
 @dataclass
@@ -167,24 +182,39 @@ class Report:
     coverage: Coverage = field(default_factory=Coverage)
     damage: list[FileDamage] = field(default_factory=list)  # files that could not be listed
     not_recorded: tuple[NotRecorded, ...] = ()
+    ranks: tuple[int, ...] = ()  # of the dump
+    overflow_mode: int = 0  # setting by which only operators that overflow are recorded, 0 if all are
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Return the claims of a search: the first fault or the coverage, and the gaps of the recording."""
+        if self.no_overflow:
+            return (Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode}),)
         first = (self.faults[0].claim,) if self.faults else self.coverage.claims
         return (*first, *self.gap_claims)
 
     @property
+    def no_overflow(self) -> bool:
+        """Return True if a dump that records only operators that overflow has no tensor."""
+        return bool(self.overflow_mode) and not self.coverage.tensors and not self.damage
+
+    @property
     def gap_claims(self) -> tuple[Claim, ...]:
-        """Return the claim about the gaps of the recording, if there are any."""
+        """Return the claims about the gaps of the recording: what ran, and ranks between those recorded."""
         if not self.coverage.judged:
             return ()
-        return tuple(not_recorded_claim("claim.fault.not_recorded", self.not_recorded))
+        claims = tuple(not_recorded_claim("claim.fault.not_recorded", self.not_recorded))
+        absent = sorted(set(range(max(self.ranks, default=0))) - set(self.ranks))
+        if not absent:
+            return claims
+        values = {"n": len(absent), "absent": few(absent, _NAMED), "ranks": few(self.ranks, _NAMED)}
+        return (*claims, Claim("claim.fault.ranks_absent", "note", values))
 
 
 SEARCHED: Final = Claim("claim.fault.searched", "note")  # added where only non-finite values were searched
 _NAMED: Final = 5  # modules or operators of a gap that a sentence names
 _CUT: Final = ("limit", "lost", "ended")  # gaps that leave out tensors of a recording that was to have them
+_OVERFLOW_MODE: Final = re.compile(r'"op_debug_mode"\s*:\s*([123])\b')
 _GAPS: Final = (*_CUT, "backward", "compiled")
 
 
@@ -247,7 +277,13 @@ def find_faults(
     If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
     the tensors needed to decide are read. The coverage counts the steps searched.
     """
-    report = Report(damage=list(dump.damage), not_recorded=gaps_at(dump, ranks, steps))
+    mode = _OVERFLOW_MODE.search(dump.config)
+    report = Report(
+        damage=list(dump.damage),
+        not_recorded=gaps_at(dump, ranks, steps),
+        ranks=dump.ranks if ranks is None else (),
+        overflow_mode=int(mode[1]) if mode else 0,
+    )
     for step in dump.steps():
         for rank in dump.ranks:
             wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
@@ -273,7 +309,10 @@ def _search_step(
     report.damage += listing.damage
     coverage = report.coverage
     candidates = [entry for entry in listing.items if not surely_finite(entry)]
-    coverage.tensors += len(listing.items) - len(candidates)
+    sure = len(listing.items) - len(candidates)
+    coverage.tensors += sure
+    coverage.by_statistics += sure and sum(map(finite_by_statistics, listing.items))
+    coverage.backward = coverage.backward or any(map(is_gradient, listing.items))
     known: dict[int, TensorResult] = {}  # by position in the listing
 
     def measure(entries: Iterable[TensorEntry]) -> Iterator[TensorResult]:

@@ -183,7 +183,7 @@ def _search(
 
 def _starts_with_zeros(entry: TensorEntry) -> bool:
     """Return True if an operator fills in constants, or is of an optimizer, whose state starts at zero."""
-    return is_constant(entry.type) or "/optimizer-" in entry.operator
+    return is_constant(entry.type) or "optimizer-" in entry.operator
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:

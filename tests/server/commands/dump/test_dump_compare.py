@@ -16,7 +16,7 @@ def test_compare_finds_where_two_dumps_part(run: Any, broken: Any, tmp_path: Pat
     report = tmp_path / "report.csv"
     code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
     assert code == 1
-    assert "98 agree, 1 differ." in out
+    assert "98 agree, 1 differs." in out
     assert "MatMul-op66 introduces the difference: its inputs agree, its output 0 differs" in out
     rows = list(csv.DictReader(report.read_text().splitlines()))
     assert len(rows) == 99

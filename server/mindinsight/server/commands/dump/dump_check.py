@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 
-from mindinsight.server.claims import exit_code
+from mindinsight.server.claims import exit_code, few
 from mindinsight.server.commands.dump.dump_selection import (
     add_selection,
     open_single_dump,
+    require_match,
     select_tensors,
     statistics_cache,
     worker_pool,
@@ -46,6 +47,8 @@ from mindinsight.server.debug.watchpoints import (
 from mindinsight.server.formats.dumps.dump_types import Dump
 from mindinsight.server.formats.graphs.call_stacks import Frame
 
+_RANKS: Final = 8  # named beside a line of source code
+
 
 def register(actions: Any) -> None:
     """Add the action."""
@@ -75,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
     entries, damage = select_tensors(dump, options)
+    require_match(entries, options)
     with worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
         results = list(progress(measured, len(entries), "tensors measured"))
@@ -85,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
     hits = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    findings = check_claims(hits, tally)
+    findings = [] if report.no_overflow else check_claims(hits, tally)
     claims = [*report.claims, *(divergence.claims if divergence else ()), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
@@ -104,7 +108,8 @@ def run(options: argparse.Namespace) -> int:
         print(_text(dump, report))
         if divergence is not None:
             print(_divergence_text(divergence))
-        print("\n".join(map(localize_claim, findings)))
+        for claim in findings:
+            print(localize_claim(claim))
     report_damage(damage)
     return 1 if damage and report.coverage.judged else exit_code(claims)
 
@@ -154,10 +159,13 @@ def _tensor_name(fault: Fault) -> str:
 
 
 def _divergence_text(divergence: Divergence) -> str:
-    frame = source_frame(divergence.operator)
-    line = f"\n  {frame.file}:{frame.line}  {frame.code}" if frame else ""
+    places: dict[str, list[int]] = {}
+    for rank, operator in divergence.operators.items():
+        if frame := source_frame(operator):
+            places.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
+    lines = [f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {place}" for place, ranks in places.items()]
     verdict, *notes = map(localize_claim, divergence.claims)
-    return "\n".join([f"Step {divergence.step}: {verdict}{line}", *notes])
+    return "\n".join([f"Step {divergence.step}: {verdict}", *lines, *notes])
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
@@ -166,6 +174,7 @@ def _divergence_json(divergence: Divergence) -> dict[str, Any]:
         "verdict": localize_claim(divergence.claim),
         "step": divergence.step,
         "ranks": list(divergence.ranks),
+        "rank": divergence.entry.rank,  # of the source line
         "operator": divergence.entry.operator,
         **_frame_json(source_frame(divergence.operator)),
     }

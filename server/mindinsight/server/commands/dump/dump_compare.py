@@ -51,21 +51,21 @@ from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
 _COLUMNS: Final = {
     "target": "TENSOR",
     "matched_by": "BY",
-    "lost": "LOST",
+    "lost": "NAN, INF",
     "cosine": "COSINE",
     "max_absolute": "MAX ABS",
     "max_relative": "MAX REL",
     "one_thousandth": "<0.001",
     "five_thousandths": "<0.005",
     "norm_error": "NORM ERR",
-    "messages": "INTRODUCED",
+    "messages": "WHAT DIFFERS",
 }
 _STATES: Final = {
-    "agree": "agree",
-    "differ": "differ",
-    "unknown": "could not be compared",
-    "order": "matched by order alone",
-    "alone": "on one side only",
+    "agree": ("agrees", "agree"),
+    "differ": ("differs", "differ"),
+    "unknown": ("could not be compared",) * 2,
+    "order": ("matched by order alone",) * 2,
+    "alone": ("on one side only",) * 2,
 }
 
 
@@ -228,12 +228,18 @@ def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[st
     lines = [table(list(_COLUMNS.values()), cells, terminal_width())] if shown else []
     target, reference = ("rank {rank}, step {step}".format(**sides[name]) for name in ("target", "reference"))
     lines.append(f"Compared {target} with {reference} of the reference.")
-    counts = ", ".join(f"{count} {_STATES[name]}" for name, count in outcome.counts.items() if count)
-    tolerances = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(outcome.tolerances.items()))
+    counts = ", ".join(
+        f"{count} {_STATES[name][count > 1]}" for name, count in outcome.counts.items() if count
+    )
     lines.append(f"{count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
-    if tolerances:
-        lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
-    return "\n".join([*lines, *map(localize_claim, outcome.claims)])
+    return "\n".join([*lines, *_tolerance_lines(outcome), *map(localize_claim, outcome.claims)])
+
+
+def _tolerance_lines(*outcomes: Outcome) -> list[str]:
+    """Return the line with the tolerances that were applied, if any."""
+    limits = {dtype: limit for outcome in outcomes for dtype, limit in outcome.tolerances.items()}
+    texts = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(limits.items()))
+    return [f"Tolerance, relative L2 distance: {texts}."] if texts else []
 
 
 def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
@@ -357,6 +363,7 @@ def _text_of_steps(
     tensors = sum(summary.tensors for summary in summaries)
     counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
     lines.append("{} of {}, {}.".format(*counts))
+    lines += _tolerance_lines(*(summary.outcome for summary in summaries))
     return "\n".join([*lines, *map(localize_claim, claims)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -48,6 +49,13 @@ def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[Tensor
             damage += listing.damage
             entries += [entry for entry in listing.items if _is_selected(entry, options)]
     return entries, damage
+
+
+def require_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> None:
+    """Raise ValueError if operators were asked for and none matches."""
+    if options.operator and not entries:
+        patterns = ", ".join(options.operator)
+        raise ValueError(f"No operator matches {patterns}. 'mindinsight dump ls --rank 0' lists operators.")
 
 
 def open_single_dump(path: str | os.PathLike[str]) -> Dump:

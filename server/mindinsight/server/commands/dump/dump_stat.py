@@ -11,6 +11,7 @@ from typing import Any, Final
 from mindinsight.server.commands.dump.dump_selection import (
     add_selection,
     open_single_dump,
+    require_match,
     select_tensors,
     statistics_cache,
     worker_pool,
@@ -77,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
     """
     dump = open_single_dump(options.path)
     entries, damage = select_tensors(dump, options)
+    require_match(entries, options)
     with worker_pool(options.executor, options.path) as executor:
         results = list(
             progress(measure_all(entries, executor, statistics_cache()), len(entries), "tensors measured")

@@ -485,7 +485,7 @@ def _count(row: Row) -> int:
 
 def _only_statistics(rows: Sequence[Row], tolerance: Tolerance) -> bool:
     unknown = [row for row in rows if state(row, tolerance) == "unknown"]
-    return any(row.compared.target and row.compared.reference for row in unknown)
+    return any(row.compared.target and row.compared.reference and not row.compared.damage for row in unknown)
 
 
 def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int) -> list[Claim]:

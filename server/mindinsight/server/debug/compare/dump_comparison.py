@@ -205,7 +205,10 @@ def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Read and measure two tensors. Damage of their files is returned in the result, not raised."""
+    """Read and measure two tensors. Damage of their files is returned in the result, not raised.
+
+    What cannot be read is compared by its recorded checksum and statistics.
+    """
     target, reference = pair.target, pair.reference
     if target is None or reference is None:
         return Compared(pair, _recorded(target), _recorded(reference))
@@ -222,9 +225,10 @@ def compare_pair(pair: Pair) -> Compared:
             pair, _measured(target, target_values), _measured(reference, reference_values), measures, same
         )
     except UnreadableError as error:
-        return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
+        damage = FileDamage(path, error.reason, error.detail)
     except (OSError, TypeError) as error:
-        return Compared(pair, None, None, damage=FileDamage(path, "file.unreadable", str(error)))
+        damage = FileDamage(path, "file.unreadable", str(error))
+    return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same, damage=damage)
 
 
 def needs_no_file(batch: list[list[Pair]]) -> bool:

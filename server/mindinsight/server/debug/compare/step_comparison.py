@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mindinsight.server.claims import Claim, exit_code, few
 from mindinsight.server.compute.parallel_map import BATCH, spread
@@ -99,7 +99,7 @@ def decide_steps(
             for claim in outcome.claims
         ]
     else:
-        claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
+        claims = [_agreement(ordered)]
     undecided = [place for (place, _), code in zip(ordered, codes, strict=True) if code == 2]
     if len(codes) > 1 and undecided:
         names = few([f"rank {rank} step {step}" for rank, step in undecided], _NAMED)
@@ -109,6 +109,22 @@ def decide_steps(
         names = few([f"rank {rank} step {step}" for rank, step in unpaired], _NAMED)
         claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
     return claims
+
+
+def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> Claim:
+    """Return the claim on steps that all agree: that they are equal, or the largest difference."""
+    values: dict[str, Any] = {"n": len(outcomes)}
+    differing = [
+        (claim.values["amount"], claim.values["name"], rank, step)
+        for (rank, step), outcome in outcomes
+        for claim in outcome.claims
+        if claim.key == "claim.dump.agree"
+    ]
+    if not differing:
+        return Claim("claim.dump.steps_equal", "clear", values)
+    amount, name, rank, step = max(differing, key=lambda place: place[0])
+    values |= {"amount": amount, "name": name, "rank": rank, "step": step}
+    return Claim("claim.dump.steps_agree", "clear", values)
 
 
 def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) -> list[Claim]:

@@ -206,6 +206,12 @@ function shownPart(page, head, main) {
       );
       return;
     }
+    const { summary, state } = page;
+    if (summary && state.tab !== "logs" && !summary.ranks.some((/** @type {any} */ r) => r.steps.length)) {
+      const texts = { title: t("dump.no_steps"), text: t("dump.no_steps_how") };
+      replace(main, empty({ icon: viewPath(app, "dump"), ...texts }));
+      return;
+    }
     panel = PARTS[page.state.tab](page);
     replace(main, panel.element);
   };

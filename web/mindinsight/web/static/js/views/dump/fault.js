@@ -179,6 +179,7 @@ function divergence(page, found) {
         tensor.operator,
       ),
     ),
+    found.operator?.source && h("p", { class: "muted" }, `${t("dump.rank")} ${found.rank}`),
     sourceLine(page, found.operator?.source),
   );
 }
