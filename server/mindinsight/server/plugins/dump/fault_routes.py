@@ -119,7 +119,8 @@ def fault(
     _require_place(opened, rank, step)
     report = find_faults(opened, rank, step, service.executor, cache_of(service), every=all)
     divergence = None if report.faults else find_divergence(opened, step, service.executor, cache_of(service))
-    claims = (*report.claims, *(divergence.claims if divergence else ()), SEARCHED)
+    searched = () if report.no_overflow else (SEARCHED,)
+    claims = (*report.claims, *(divergence.claims if divergence else ()), *searched)
     return {
         "divergence": divergence and _divergence_json(divergence),
         "faults": [_fault_json(opened, fault) for fault in report.faults],

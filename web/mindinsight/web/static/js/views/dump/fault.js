@@ -95,7 +95,7 @@ function allClear(app, { claims, damage }) {
  * @param {import("../../core/claims.js").Claim} claim
  */
 function isScope({ key }) {
-  return key === "claim.fault.searched" || key === "claim.fault.not_recorded";
+  return ["claim.fault.searched", "claim.fault.not_recorded", "claim.fault.ranks_absent"].includes(key);
 }
 
 /** @param {Page["app"]} app @param {any} statistics statistics */
