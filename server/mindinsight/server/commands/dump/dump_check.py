@@ -9,8 +9,8 @@ from typing import Any, Final
 from mindinsight.server.claims import exit_code, few
 from mindinsight.server.commands.dump.dump_selection import (
     add_selection,
+    no_match,
     open_single_dump,
-    require_match,
     select_tensors,
     statistics_cache,
     worker_pool,
@@ -78,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
     entries, damage = select_tensors(dump, options)
-    require_match(entries, options)
+    if message := no_match(entries, options):
+        raise ValueError(message)
     with worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
         results = list(progress(measured, len(entries), "tensors measured"))

@@ -51,11 +51,12 @@ def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[Tensor
     return entries, damage
 
 
-def require_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> None:
-    """Raise ValueError if operators were asked for and none matches."""
-    if options.operator and not entries:
-        patterns = ", ".join(options.operator)
-        raise ValueError(f"No operator matches {patterns}. 'mindinsight dump ls --rank 0' lists operators.")
+def no_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> str:
+    """Return a message if operators were asked for and none matches, else an empty string."""
+    if not options.operator or entries:
+        return ""
+    patterns = ", ".join(options.operator)
+    return f"No operator matches {patterns}. 'mindinsight dump ls --step N' lists operators."
 
 
 def open_single_dump(path: str | os.PathLike[str]) -> Dump:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from mindinsight.server.commands.dump.dump_selection import (
     add_selection,
+    no_match,
     open_single_dump,
-    require_match,
     select_tensors,
     statistics_cache,
     worker_pool,
@@ -78,7 +78,6 @@ def run(options: argparse.Namespace) -> int:
     """
     dump = open_single_dump(options.path)
     entries, damage = select_tensors(dump, options)
-    require_match(entries, options)
     with worker_pool(options.executor, options.path) as executor:
         results = list(
             progress(measure_all(entries, executor, statistics_cache()), len(entries), "tensors measured")
@@ -102,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         say(f"It is unknown whether {undecided} of {len(results)} tensors are finite.")
     report_damage(damage)
     if len(unknown) == len(results):
-        say("No tensor could be measured.")
+        say(no_match(entries, options) or "No tensor could be measured.")
         return 2
     return 1 if not_finite or damage or undecided else 0
 
