@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from mindinsight.server.debug.examine import (
     Finiteness,
@@ -20,36 +19,13 @@ from mindinsight.server.debug.examine import (
 )
 from mindinsight.server.debug.operator_links import (
     Fingerprint,
-    canonical,
     fingerprint,
     is_sum,
+    places_constants,
     takes_no_number,
 )
 from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
-
-_CONSTANTS: Final = frozenset(  # operators that fill a tensor with a given constant
-    ["fill", "full", "fulllike", "newfull", "newzeros", "scalartensor", "tensor", "zero", "zeros",
-     "zeroslike"]
-)  # fmt: skip
-_PLACING: Final = _CONSTANTS | frozenset(  # operators that write one into a tensor and compute nothing
-    ["constantpadnd", "indexfill", "indexput", "maskedfill", "maskedscatter", "scatter", "select", "tril",
-     "triu", "where"]
-)  # fmt: skip
-
-
-def places_constants(operator: str) -> bool:
-    """Return True if an operator of this type writes constants, so that an infinite output was intended."""
-    return _plain(operator) in _PLACING
-
-
-def is_constant(operator: str) -> bool:
-    """Return True if an operator of this type fills its output with a given constant, such as zero."""
-    return _plain(operator) in _CONSTANTS
-
-
-def _plain(operator: str) -> str:
-    return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
 
 
 def holds_minus_infinity(result: TensorResult) -> bool:

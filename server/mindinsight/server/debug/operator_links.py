@@ -98,6 +98,30 @@ def is_sum(operator: str) -> bool:
     return canonical(operator) in _SUMS
 
 
+_CONSTANTS: Final = frozenset(  # operators that fill a tensor with a given constant
+    ["fill", "full", "fulllike", "newfull", "newzeros", "scalartensor", "tensor", "zero", "zeros",
+     "zeroslike"]
+)  # fmt: skip
+_PLACING: Final = _CONSTANTS | frozenset(  # operators that write one into a tensor and compute nothing
+    ["constantpadnd", "indexfill", "indexput", "maskedfill", "maskedscatter", "scatter", "select", "tril",
+     "triu", "where"]
+)  # fmt: skip
+
+
+def places_constants(operator: str) -> bool:
+    """Return True if an operator of this type writes constants, so that an infinite output was intended."""
+    return _plain(operator) in _PLACING
+
+
+def is_constant(operator: str) -> bool:
+    """Return True if an operator of this type fills its output with a given constant, such as zero."""
+    return _plain(operator) in _CONSTANTS
+
+
+def _plain(operator: str) -> str:
+    return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
+
+
 _OF_ONE: Final = frozenset(
     ["abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose", "log2",
      "log10", "log1p", "expm1", "reciprocal", "tan", "tanh", "sigmoid", "relu", "acos", "asin", "atan",

@@ -28,9 +28,8 @@ from mindinsight.server.debug.fault_search import (
     OriginSearch,
     holds_minus_infinity,
     holds_plus_infinity,
-    is_constant,
 )
-from mindinsight.server.debug.operator_links import canonical
+from mindinsight.server.debug.operator_links import canonical, is_constant
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
