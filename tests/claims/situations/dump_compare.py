@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fastapi.testclient import TestClient
 
 from mindinsight.writer.graph import GraphBuilder
-from mindinsight.writer.recorders.dump import Dump
+from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 
 Array = npt.NDArray[Any]
@@ -23,6 +23,7 @@ AGREE = [
     "claim.dump.same_checksums",
     "claim.dump.partly_agree",
     "claim.dump.steps_agree",
+    "claim.dump.steps_equal",
 ]
 NOTHING = ["claim.dump.nothing_common", "claim.dump.nothing_compared", "claim.dump.side_empty"]
 CAUSES = [
@@ -628,12 +629,25 @@ ALL = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 @situation(
-    ["claim.dump.steps_agree"],
-    ["claim.dump.at_step", "claim.dump.steps_missing", "claim.dump.steps_undecided"],
+    ["claim.dump.steps_equal"],
+    [
+        "claim.dump.at_step",
+        "claim.dump.steps_missing",
+        "claim.dump.steps_undecided",
+        "claim.dump.steps_agree",
+    ],
     0,
 )
-def all_steps_agree(folder: Path) -> Question:
+def all_steps_are_equal(folder: Path) -> Question:
     return steps(folder, *ALL)
+
+
+@situation(["claim.dump.steps_agree"], ["claim.dump.steps_equal", "claim.dump.at_step"], 0)
+def one_step_agrees_within_the_tolerance(folder: Path) -> Question:
+    question = steps(folder, *ALL)
+    (path,) = (folder / "target" / "step1" / "rank1").rglob("*c.ReLU*output.0.npy")
+    np.save(path, np.load(path) * np.float32(1 + 1e-5))
+    return question
 
 
 @situation(["claim.dump.at_step", "claim.dump.input_differs"], ["claim.dump.steps_agree"], 1)
@@ -641,7 +655,7 @@ def one_step_of_one_rank_differs(folder: Path) -> Question:
     return steps(folder, *ALL, differ=(1, 1))
 
 
-@situation(["claim.dump.steps_missing", "claim.dump.steps_agree"], ["claim.dump.at_step"], 2)
+@situation(["claim.dump.steps_missing", "claim.dump.steps_equal"], ["claim.dump.at_step"], 2)
 def a_rank_is_missing(folder: Path) -> Question:
     return steps(folder, (0, 0), (1, 0))
 
@@ -825,3 +839,110 @@ def nan_in_the_only_value(folder: Path) -> Question:
 @situation(["claim.dump.introduced"], [*AGREE, "claim.dump.newly_non_finite"], 1)
 def large_integers_without_dimensions(folder: Path) -> Question:
     return of_one_value(folder, np.array([2**60 + 1]), np.array([2**60]))
+
+
+@situation(["claim.dump.no_tensor_common"], [*AGREE, *CAUSES, "claim.dump.nothing_common"], 2)
+def inputs_against_outputs_of_the_same_operators(folder: Path) -> Question:
+    inputs = {name: {"inputs": call["inputs"], "outputs": []} for name, call in net().items()}
+    return compared(folder, inputs, outputs_only(net()))
+
+
+@situation(["claim.dump.nothing_common"], ["claim.dump.no_tensor_common"], 2)
+def outputs_of_other_operators(folder: Path) -> Question:
+    return compared(folder, outputs_only(net()), single(array(3), "Module.z.Conv2d.forward.0"))
+
+
+def of_ranks(folder: Path, target: tuple[int, ...], reference: tuple[int, ...], *options: str) -> Question:
+    """Every rank has other values, which are the same on both sides."""
+    for name, numbers in (("target", target), ("reference", reference)):
+        for rank in numbers:
+            write(folder / name, net(x=array(4, 8, seed=rank)), rank=rank)
+    command = ["dump", "compare", str(folder / "target"), str(folder / "reference"), "--json", *options]
+    return Question(command=command)
+
+
+@situation(["claim.dump.ranks_left_out", "claim.dump.identical"], ["claim.dump.ranks_alone"], 0)
+def the_first_of_two_common_ranks(folder: Path) -> Question:
+    return of_ranks(folder, (0, 1), (0, 1))
+
+
+@situation(["claim.dump.ranks_alone", "claim.dump.identical"], ["claim.dump.ranks_left_out"], 0)
+def the_only_common_rank(folder: Path) -> Question:
+    """The first rank that both have is compared, not the first of each."""
+    return of_ranks(folder, (1, 2), (0, 1))
+
+
+@situation(["claim.dump.identical"], ["claim.dump.ranks_left_out", "claim.dump.ranks_alone"], 0)
+def a_rank_that_was_asked_for(folder: Path) -> Question:
+    return of_ranks(folder, (0, 1), (0, 1, 2), "--rank", "1")
+
+
+def with_gaps(folder: Path, step: int) -> Question:
+    for name in ("target", "reference"):
+        dump = Dump(folder / name)
+        dump.iteration(0).output("Default/Add-op0", array(3))
+        dump.not_recorded([Gap("limit", count=193, iterations=(step,))])
+    return compared(folder)
+
+
+@situation(["claim.dump.not_recorded", "claim.dump.identical"], CAUSES, 2)
+def recordings_that_reached_their_limit(folder: Path) -> Question:
+    """Whether the missing tensors are equal is unknown."""
+    return with_gaps(folder, 0)
+
+
+@situation(["claim.dump.identical"], ["claim.dump.not_recorded"], 0)
+def recordings_that_reached_their_limit_at_another_step(folder: Path) -> Question:
+    return with_gaps(folder, 1)
+
+
+def of_functions(weight: Array) -> Net:
+    """A function and the module around it, which records the weight; both with checksums alone."""
+    x = array(4, 8)
+    y = x @ weight
+    return {
+        "Functional.linear.0.forward": {"inputs": [x, weight], "outputs": [y]},
+        "Module.b.Linear.forward.0": {"inputs": [x], "parameters": {"weight": weight}, "outputs": [y]},
+    }
+
+
+@situation(["claim.dump.weight_differs", "claim.dump.rest_follows"], ["claim.dump.more_differ", *AGREE], 1)
+def a_weight_that_differs_by_its_checksum(folder: Path) -> Question:
+    """The first input that differs is the weight of the module."""
+    weight = array(8, 8, seed=2)
+    for side, values in (("target", changed(weight, (3, 4), 1e-3)), ("reference", weight)):
+        write(folder / side, of_functions(values), values=False, checksums=True)
+    return compared(folder)
+
+
+@situation(["claim.dump.same_checksums"], ["claim.dump.identical", *NOTHING, *CAUSES])
+def a_truncated_file_with_a_recorded_checksum(folder: Path) -> Question:
+    calls = {"Module.a.Linear.forward.0": {"outputs": [array(64)]}}
+    for side in ("target", "reference"):
+        write(folder / side, calls, checksums=True)
+    (file,) = (folder / "target").rglob("*.npy")
+    file.write_bytes(file.read_bytes()[:140])
+    return compared(folder)
+
+
+def of_gradients(root: Path, *shapes: tuple[int, ...]) -> None:
+    """Write transpositions of a backward pass, numbered in order, and the loss before them."""
+    step = Dump(root).iteration(0)
+    step.output("Default/loss-op0", array(3))
+    for number, shape in enumerate(shapes):
+        step.output(f"Gradients/Default/fc-Linear/t-op{number}", array(*shape))
+
+
+@situation(["claim.dump.partly_agree"], [*CAUSES, "claim.dump.shapes_differ"], 2)
+def a_layer_that_is_frozen_on_one_side(folder: Path) -> Question:
+    """It has fewer operators in the backward pass, so that the numbers of the rest are others."""
+    of_gradients(folder / "target", (2, 6), (8, 2))
+    of_gradients(folder / "reference", (2, 8), (2, 6), (8, 2))
+    return compared(folder)
+
+
+@situation(["claim.dump.output_differs"], AGREE, 1)
+def a_gradient_of_another_shape(folder: Path) -> Question:
+    of_gradients(folder / "target", (2, 6), (8, 2))
+    of_gradients(folder / "reference", (2, 8), (8, 2))
+    return compared(folder)

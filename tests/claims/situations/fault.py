@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 from tests.flight import unpack
@@ -35,7 +36,7 @@ CAUSES = [
         *("exp_overflow", "pole", "power_negative", "power_zero", "arc_outside", "softmax_masked", "outside"),
         *("batch_of_one", "constant_row", "zero_scale", "mean_of_nothing", "deviation_of_one"),
         *("targets_ignored", "unknown", "result", "unexplained", "carried"),
-        *("zero_norm", "variance_negative", "overflow_both"),
+        *("zero_norm", "variance_negative", "overflow_both", "no_inputs"),
     )
 ]
 ALL_CLEAR = ["claim.fault.none", "claim.fault.finite"]
@@ -700,8 +701,8 @@ def a_training_whose_weight_grew(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.fault.made"],
-    never=["claim.cause.grown", "claim.cause.source", "claim.cause.overflow"],
+    makes=["claim.fault.made.tensors"],
+    never=["claim.fault.made", "claim.cause.grown", "claim.cause.source", "claim.cause.overflow"],
     exit_code=1,
 )
 def a_training_in_half_precision(folder: Path) -> Question:
@@ -840,11 +841,96 @@ def a_scattered_sum(folder: Path) -> Question:
     return on_two_ranks(folder, "Default/ReduceScatter-op0", [[floats(1, 2)]] * 2, [floats(1), floats(2)])
 
 
-@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"])
+@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"], exit_code=0)
 def a_recording_without_some_backward_operators(folder: Path) -> Question:
+    return with_gap(folder, Gap("backward", ("Conv2D",)))
+
+
+@situation(makes=["claim.fault.not_recorded", "claim.fault.none"], never=["claim.fault.made"], exit_code=2)
+def a_recording_that_reached_its_limit(folder: Path) -> Question:
+    """Whether the 193 tensors that are missing are finite is unknown."""
+    return with_gap(folder, Gap("limit", count=193))
+
+
+@situation(makes=["claim.fault.not_recorded", "claim.fault.unknown.inputs"], never=ALL_CLEAR, exit_code=1)
+def a_fault_in_a_recording_that_reached_its_limit(folder: Path) -> Question:
+    return with_gap(folder, Gap("limit", count=193), floats(1, NAN))
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.not_recorded"])
+def a_recording_that_reached_its_limit_at_another_step(folder: Path) -> Question:
+    question = with_gap(folder, Gap("limit", count=193, iterations=(5,)))
+    return Question([*(question.command or ()), "--step", "0"], folder, f"{question.request}&step=0")
+
+
+def with_gap(folder: Path, gap: Gap, values: Array | None = None) -> Question:
     dump = Dump(folder / "dump")
-    dump.iteration(0).output("Default/Add-op0", floats(1, 2))
-    dump.not_recorded([Gap("backward", ("Conv2D",))])
+    dump.iteration(0).output("Default/Add-op0", floats(1, 2) if values is None else values)
+    dump.not_recorded([gap])
+    return ask(folder)
+
+
+def of_torch(
+    folder: Path, kind: str, given: Sequence[Array], made: Array | None, taken: bool = False
+) -> Question:
+    """An operator that a recorder in PyTorch saw, which records no numbers; and one that takes its result."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        first = graph.node(kind, shape=(2,), number=0)
+        graph.node("neg", [first], shape=(2,), number=0)
+    metadata = folder / "dump" / "rank_0" / ".dump_metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "config.json").write_text('{"framework": "pytorch"}')
+    dump = Dump(folder / "dump", graph=graph, rank=0)
+    step = dump.iteration(0)
+    for slot, values in enumerate(given):
+        step.input(f"Default/{kind}-op0", values, slot)
+    if made is not None:
+        step.output(f"Default/{kind}-op0", made)
+    if taken:
+        step.input("Default/neg-op0", floats(NAN, 1))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.made.tensors"], never=["claim.fault.made", "claim.fault.made.number"], exit_code=1
+)
+def a_product_with_a_number_that_no_recorder_saw(folder: Path) -> Question:
+    """``h * nan`` and ``h * h`` differ in what was recorded: the number may be the fault."""
+    return of_torch(folder, "mul", [floats(1, 2)], floats(NAN, NAN))
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.made.tensors"], exit_code=1)
+def a_product_of_two_tensors(folder: Path) -> Question:
+    return of_torch(folder, "mul", [floats(3e38, 2), floats(3e38, 1)], floats(INF, 2))
+
+
+@situation(
+    makes=["claim.fault.made"], never=["claim.fault.made.tensors", "claim.fault.made.seen"], exit_code=1
+)
+def a_logarithm_takes_no_number(folder: Path) -> Question:
+    return of_torch(folder, "log", [floats(-1, 2)], floats(NAN, 1), taken=True)
+
+
+@situation(
+    makes=["claim.fault.made.seen", "claim.cause.log_negative"],
+    never=["claim.fault.made", "claim.fault.met.input", *except_for("log_negative")],
+    exit_code=1,
+)
+def inputs_alone_and_a_graph(folder: Path) -> Question:
+    """The input of the logarithm is finite, and that of the operator after it is not."""
+    return of_torch(folder, "log", [floats(-1, 2)], None, taken=True)
+
+
+@situation(makes=["claim.cause.no_inputs"], never=except_for("no_inputs"), exit_code=1)
+def outputs_alone_and_a_graph(folder: Path) -> Question:
+    graph = GraphBuilder("Net")
+    with graph.scope("/Default"):
+        first = graph.node("sub", shape=(2,), number=0)
+        graph.node("log", [first], shape=(2,), number=0)
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    step.output("Default/sub-op0", floats(-1, 2))
+    step.output("Default/log-op0", floats(NAN, 1))
     return ask(folder)
 
 
@@ -880,3 +966,100 @@ def softmax_of_a_row_that_a_view_masked(folder: Path) -> Question:
 def softmax_of_a_row_that_is_masked_in_part(folder: Path) -> Question:
     mask = np.array([[0, 0], [0, -INF]], np.float32)
     return graph_of_a_mask(folder, mask, np.array([[0.3, 0.7], [1, 0]], np.float32))
+
+
+@situation(makes=["claim.fault.masks", "claim.fault.finite"], never=["claim.fault.masks.open"], exit_code=0)
+def a_mask_that_a_fused_operator_took(folder: Path) -> Question:
+    """No recorded operator has it as an input, and the loss after it is finite."""
+    masked = np.array([[0, -INF], [0, 0]], np.float32)
+    calls: list[Call] = [
+        ("Tensor.masked_fill.0.forward", [np.zeros((2, 2), np.float32)], masked),
+        ("Functional.mse_loss.0.forward", [floats(1, 2)], floats(3)),
+    ]
+    write(folder / "dump", calls)
+    return ask(folder)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def zeros_that_an_operator_fills_in(folder: Path) -> Question:
+    return of_zeros(folder, "Default/zeros_like-op0")
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def the_first_moment_of_an_optimizer(folder: Path) -> Question:
+    return of_zeros(folder, "Default/optimizer-Adam/mul_-op0")
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.none"], exit_code=1)
+def zeros_that_an_operator_computed(folder: Path) -> Question:
+    return of_zeros(folder, "Default/fc-Linear/mul-op0")
+
+
+def of_zeros(folder: Path, operator: str) -> Question:
+    step = Dump(folder / "dump").iteration(0)
+    step.input(operator, floats(1, 2))
+    step.output(operator, floats(0, 0))
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+SUM = "Torch.add.0.forward"
+
+
+@situation(makes=["claim.fault.by_statistics", "claim.fault.none"], never=["claim.fault.some"], exit_code=0)
+def statistics_without_values(folder: Path) -> Question:
+    write(folder / "dump", [(SUM, [floats(1, 2), floats(3, 4)], floats(4, 6))], values=False)
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.by_statistics"], exit_code=0)
+def values_without_statistics(folder: Path) -> Question:
+    write(folder / "dump", [(SUM, [floats(1, 2), floats(3, 4)], floats(4, 6))])
+    forget_statistics(folder / "dump", "input_args", "output")
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.no_backward"], never=["claim.fault.made"], exit_code=0)
+def a_forward_pass_alone(folder: Path) -> Question:
+    write(folder / "dump", [(SUM, [floats(1, 2)], floats(4, 6))])
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.no_backward"], exit_code=0)
+def both_passes(folder: Path) -> Question:
+    forward: Call = (SUM, [floats(1, 2)], floats(4, 6))
+    write(folder / "dump", [forward, ("Torch.add.0.backward", [floats(1, 1)], floats(1, 1))])
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.ranks_absent", "claim.fault.none"], never=RANKS, exit_code=0)
+def ranks_with_a_gap(folder: Path) -> Question:
+    return on_ranks(folder, 0, 2)
+
+
+@situation(makes=["claim.fault.none"], never=["claim.fault.ranks_absent"], exit_code=0)
+def ranks_without_a_gap(folder: Path) -> Question:
+    return on_ranks(folder, 0, 1)
+
+
+def on_ranks(folder: Path, *ranks: int) -> Question:
+    for rank in ranks:
+        write(folder / "dump", [(SUM, [floats(rank, 2)], floats(4 + rank, 6))], rank=rank)
+    return ask(folder)
+
+
+def of_overflows(folder: Path, mode: int) -> Question:
+    """A dump without tensors, with the setting by which operators were recorded."""
+    metadata = folder / "dump" / "rank_0" / ".dump_metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "data_dump.json").write_text(json.dumps({"op_debug_mode": mode}))
+    return ask(folder)
+
+
+@situation(makes=["claim.fault.no_overflow"], never=["claim.fault.empty", "claim.check.unknown"], exit_code=0)
+def no_operator_overflowed(folder: Path) -> Question:
+    return of_overflows(folder, 3)
+
+
+@situation(makes=["claim.fault.empty"], never=["claim.fault.no_overflow", *ALL_CLEAR], exit_code=2)
+def nothing_was_recorded_although_all_was_to_be(folder: Path) -> Question:
+    return of_overflows(folder, 0)

@@ -109,7 +109,7 @@ def test_a_healthy_dump_says_how_much_was_judged(lenet: Any) -> None:
 
 def test_a_comparison_finds_where_two_dumps_part(lenet: Any, broken: Any) -> None:
     same = lenet.compare(lenet, step=1)
-    assert str(same) == f"All {len(same)} tensors are equal, value for value."
+    assert str(same) == f"All {len(same)} compared tensors hold equal values on both sides."
     assert len(same) == len(same.frame()) > 0
     parted = broken.compare(lenet, step=1)
     assert parted.claims[0].key == "claim.dump.introduced"

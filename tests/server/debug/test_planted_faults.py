@@ -25,7 +25,7 @@ FAULTS = [  # run, operator, verdict, explanation, code
     ("nan_in_weight", "fc2-Linear/t-op1", "came in with the weight fc2.weight", "", "self.fc2(hidden)"),
     ("logarithm", "log-op0", "from finite inputs", LOGARITHM, "torch.log(scores)"),
     ("square_root", "sqrt-op0", "from finite inputs", ROOT, "torch.sqrt(scores)"),
-    ("half_overflow", "mul-op0", "from finite inputs", UNKNOWN, "(scores.half() * 10).float()"),
+    ("half_overflow", "mul-op0", "from finite tensors", UNKNOWN, "(scores.half() * 10).float()"),
 ]
 
 

@@ -308,7 +308,7 @@ class DumpReader:
 
     def _fault_report(self, report: Report, language: str) -> FaultReport:
         coverage = report.coverage
-        claims = (*coverage.claims, *report.claims[1:], SEARCHED)
+        claims = (*coverage.claims, *report.gap_claims, SEARCHED)
         summary = " ".join(sentence(claim, language) for claim in claims)
         first = None
         if report.faults:

@@ -214,8 +214,13 @@ def finiteness(result: TensorResult) -> Finiteness:
 
 def surely_finite(entry: TensorEntry) -> bool:
     """Return True if the type or recorded extremes of a tensor show it to be finite without reading it."""
+    return entry.dtype.startswith(("int", "uint", "bool")) or finite_by_statistics(entry)
+
+
+def finite_by_statistics(entry: TensorEntry) -> bool:
+    """Return True if the recorded extremes of a tensor that can hold NaN show it to be finite."""
     if entry.dtype.startswith(("int", "uint", "bool")):
-        return True
+        return False
     recorded = entry.statistics
     if recorded is None or recorded.min is None or recorded.max is None:
         return False

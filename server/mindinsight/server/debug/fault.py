@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import tee
 from typing import Final
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.examine import (
     TensorResult,
+    finite_by_statistics,
     finiteness,
     is_non_finite,
     measure_all,
@@ -18,7 +20,8 @@ from mindinsight.server.debug.examine import (
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.formats.dumps import list_operators, list_tensors
+from mindinsight.server.debug.tensor_targets import is_gradient
+from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
 
@@ -91,8 +94,10 @@ class Fault:
     def claim(self) -> Claim:
         """Return the claim about the fault. Its verdict is ``found`` even if the origin is unknown."""
         entry = self.entry
-        alone = self.kind == "met" and (entry.type == "Parameter" or self.origin.carrier == "constant")
-        detail = "alone" if alone else self.origin.carrier or self.origin.gap
+        carrier = self.origin.carrier
+        seen_later = self.kind == "made" and self.origin.operator not in (entry.operator, entry.recorded)
+        alone = self.kind == "met" and (entry.type == "Parameter" or carrier == "constant")
+        detail = "alone" if alone else "seen" if seen_later else carrier or self.origin.gap
         name = "received" if self.is_received else f"{self.kind}.{detail}" if detail else self.kind
         values = {
             "operator": self.origin.operator,
@@ -107,7 +112,8 @@ class Fault:
             "graph": entry.graph,
             "operator": self.origin.operator,
         }
-        return Claim(f"claim.fault.{name}", "found", values, (location,))
+        missing = ("claim.missing.operand",) if carrier == "tensors" and not self.is_received else ()
+        return Claim(f"claim.fault.{name}", "found", values, (location,), missing)
 
 
 @dataclass
@@ -119,6 +125,8 @@ class Coverage:
     silent: int = 0  # without values, and with statistics that decide nothing
     masks: int = 0  # with minus infinities that are no fault
     open_masks: int = 0  # masks that may affect outputs that were not recorded
+    by_statistics: int = 0  # judged by recorded statistics, without their values
+    backward: bool = False  # the dump has an operator of a backward pass
 
     @property
     def judged(self) -> int:
@@ -132,7 +140,7 @@ class Coverage:
         if not self.judged:
             return (Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown"),)
         if self.judged == self.tensors and not self.masks:
-            return (Claim("claim.fault.none", "clear", {"n": self.tensors}),)
+            return (Claim("claim.fault.none", "clear", {"n": self.tensors}), *self._notes)
         finite = self.judged - self.masks
         counts = {"n": finite, "judged": finite, "tensors": self.tensors}
         first = (
@@ -146,7 +154,16 @@ class Coverage:
             Claim("claim.fault.unread", "unknown", {"n": self.unread}),
             Claim("claim.fault.silent", "unknown", {"n": self.silent}),
         )
-        return (first, *(claim for claim in details if claim.values["n"]))
+        return (first, *(claim for claim in details if claim.values["n"]), *self._notes)
+
+    @property
+    def _notes(self) -> Iterator[Claim]:
+        """Yield claims about how the search judged, and about what it could not search."""
+        if self.by_statistics:
+            values = {"n": self.by_statistics}
+            yield Claim("claim.fault.by_statistics", "note", values)
+        if not self.backward:
+            yield Claim("claim.fault.no_backward", "note")
 
     def count(self, result: TensorResult) -> None:
         """Add one measured tensor."""
@@ -154,6 +171,7 @@ class Coverage:
         self.tensors += 1
         self.unread += unknown and result.damage is not None
         self.silent += unknown and result.damage is None
+        self.by_statistics += not unknown and result.measurement is not None and not result.computed
 
 
 @dataclass
@@ -164,25 +182,74 @@ class Report:
     coverage: Coverage = field(default_factory=Coverage)
     damage: list[FileDamage] = field(default_factory=list)  # files that could not be listed
     not_recorded: tuple[NotRecorded, ...] = ()
+    ranks: tuple[int, ...] = ()  # of the dump
+    overflow_mode: int = 0  # setting by which only operators that overflow are recorded, 0 if all are
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Return the claims of a search: the first fault or the coverage, and the gaps of the recording."""
+        if self.no_overflow:
+            return (Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode}),)
         first = (self.faults[0].claim,) if self.faults else self.coverage.claims
-        unseen = [_unseen_name(gap) for gap in self.not_recorded]
-        if not unseen or not self.coverage.judged:
-            return first
-        values = {"n": len(unseen), "names": unseen[:_NAMED]}
-        return (*first, Claim("claim.fault.not_recorded", "note", values))
+        return (*first, *self.gap_claims)
+
+    @property
+    def no_overflow(self) -> bool:
+        """Return True if a dump that records only operators that overflow has no tensor."""
+        return bool(self.overflow_mode) and not self.coverage.tensors and not self.damage
+
+    @property
+    def gap_claims(self) -> tuple[Claim, ...]:
+        """Return the claims about the gaps of the recording: what ran, and ranks between those recorded."""
+        if not self.coverage.judged:
+            return ()
+        claims = tuple(not_recorded_claim("claim.fault.not_recorded", self.not_recorded))
+        absent = sorted(set(range(max(self.ranks, default=0))) - set(self.ranks))
+        if not absent:
+            return claims
+        values = {"n": len(absent), "absent": few(absent, _NAMED), "ranks": few(self.ranks, _NAMED)}
+        return (*claims, Claim("claim.fault.ranks_absent", "note", values))
 
 
 SEARCHED: Final = Claim("claim.fault.searched", "note")  # added where only non-finite values were searched
-_NAMED: Final = 5  # gaps of a recording that a sentence names
+_NAMED: Final = 5  # modules or operators of a gap that a sentence names
+_CUT: Final = ("limit", "lost", "ended")  # gaps that leave out tensors of a recording that was to have them
+_OVERFLOW_MODE: Final = re.compile(r'"op_debug_mode"\s*:\s*([123])\b')
+_GAPS: Final = (*_CUT, "backward", "compiled")
 
 
-def _unseen_name(gap: NotRecorded) -> str:
-    names = ", ".join(gap.names[:_NAMED]) or (str(gap.count) if gap.count else gap.detail)
-    return f"{gap.kind} ({names})" if names else gap.kind
+def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) -> Iterator[Claim]:
+    """Yield a claim about what ran and is not in a dump, unless there is nothing.
+
+    It is unknown whether missing tensors are finite, or equal. What no recorder sees is only noted.
+    """
+    if gaps:
+        kinds = dict.fromkeys(gap.kind for gap in gaps)
+        parts = [_gap([gap for gap in gaps if gap.kind == kind]) for kind in kinds]
+        unknown = not kinds.keys().isdisjoint(_CUT)
+        yield Claim(key, "unknown" if unknown else "note", {**values, "gaps": parts})
+
+
+def _gap(gaps: Sequence[NotRecorded]) -> Claim:
+    """Return the words for gaps of one kind, of all ranks."""
+    kind = gaps[0].kind if gaps[0].kind in _GAPS else "other"
+    values = {
+        "n": sum(gap.count for gap in gaps),
+        "names": few(list(dict.fromkeys(name for gap in gaps for name in gap.names)), _NAMED),
+        "detail": gaps[0].detail,
+        "kind": gaps[0].kind,
+    }
+    return Claim(f"claim.part.gap.{kind}", "note", values)
+
+
+def gaps_at(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> tuple[NotRecorded, ...]:
+    """Return the gaps of a recording at these ranks and steps, None for all."""
+    return tuple(
+        gap
+        for gap in dump.not_recorded
+        if (ranks is None or gap.rank in ranks)
+        and (steps is None or not gap.steps or not set(steps).isdisjoint(gap.steps))
+    )
 
 
 def missing_place(
@@ -210,7 +277,13 @@ def find_faults(
     If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
     the tensors needed to decide are read. The coverage counts the steps searched.
     """
-    report = Report(damage=list(dump.damage), not_recorded=dump.not_recorded)
+    mode = _OVERFLOW_MODE.search(dump.config)
+    report = Report(
+        damage=list(dump.damage),
+        not_recorded=gaps_at(dump, ranks, steps),
+        ranks=dump.ranks if ranks is None else (),
+        overflow_mode=int(mode[1]) if mode else 0,
+    )
     for step in dump.steps():
         for rank in dump.ranks:
             wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
@@ -236,7 +309,10 @@ def _search_step(
     report.damage += listing.damage
     coverage = report.coverage
     candidates = [entry for entry in listing.items if not surely_finite(entry)]
-    coverage.tensors += len(listing.items) - len(candidates)
+    sure = len(listing.items) - len(candidates)
+    coverage.tensors += sure
+    coverage.by_statistics += sure and sum(map(finite_by_statistics, listing.items))
+    coverage.backward = coverage.backward or any(map(is_gradient, listing.items))
     known: dict[int, TensorResult] = {}  # by position in the listing
 
     def measure(entries: Iterable[TensorEntry]) -> Iterator[TensorResult]:
@@ -252,7 +328,8 @@ def _search_step(
         coverage.count(result)
         if is_non_finite(result) and search is None:  # operators are read only for a step with a fault
             operators = list_operators(dump, rank, step).items
-            search = OriginSearch(listing.items, operators, measure, dump.level == MODULES)
+            numbers = compares_arguments(dump) or dump.framework != "pytorch"  # MindSpore's are tensors
+            search = OriginSearch(listing.items, operators, measure, dump.level == MODULES, numbers)
             origin = search.origin()
             if origin:
                 report.faults.append(Fault(origin, rank, step, tuple(search.results(origin.entry))))

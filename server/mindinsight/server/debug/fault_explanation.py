@@ -71,7 +71,7 @@ def _weights(operators: Mapping[str, Operator], start: str, names: Iterable[str]
 
 LARGEST_TENSOR: Final = 64 << 20  # limit of the bytes of a tensor that is read to explain a fault
 _SHOWN: Final = 4  # input values that a sentence lists
-UNEXPLAINED: Final = ("unknown", "result", "unexplained")  # reasons given if no rule holds
+UNEXPLAINED: Final = ("unknown", "result", "unexplained", "no_inputs")  # reasons given if no rule holds
 SOURCE: Final = "claim.cause.source"
 
 
@@ -147,7 +147,8 @@ def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Ca
     evidence = {"operator": fault.origin.operator, "index": list(element.index)}
     known = cause.reason not in UNEXPLAINED
     recorded = operator is not None and (operator.arguments or operator.depends)
-    missing = () if known or inputs > 1 or recorded else ("claim.missing.operand",)
+    recorded = recorded or fault.origin.carrier == "tensors"  # the claim about the fault says so
+    missing = () if known or inputs != 1 or recorded else ("claim.missing.operand",)
     verdict: Verdict = "found" if known else "unknown"
     claims = [Claim(f"claim.cause.{cause.reason}", verdict, values, (evidence,), missing)]
     if operator is not None and cause.slot is not None and len(operator.sources) == inputs:
@@ -170,6 +171,8 @@ def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
 def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
     """Return a cause that lists the operands, for use if no rule holds. Operands of a sum are not its
     terms."""
+    if not slots:
+        return Cause("no_inputs", {})
     if is_sum(operator) and len(slots) > 1:
         return Cause("result", {})
     pairs = zip(slots, element.operands, strict=True)
@@ -182,7 +185,8 @@ def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
 def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:
     """Return the inputs of the operator at fault by slot. For a backward call, the forward inputs are
     included."""
-    own = {entry.slot: entry for entry in _operator_entries(dump, fault) if entry.direction != "output"}
+    tensors = _operator_entries(dump, fault, operator)
+    own = {entry.slot: entry for entry in tensors if entry.direction != "output"}
     if operator is None or len(operator.depends) != 1:
         return own
     listing = list_tensors(dump, fault.rank, fault.step, fault.entry.graph)
@@ -190,11 +194,11 @@ def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[
     return own | {f"forward {entry.slot}": entry for entry in forward if entry.direction == "input"}
 
 
-def _operator_entries(dump: Dump, fault: Fault) -> list[TensorEntry]:
+def _operator_entries(dump: Dump, fault: Fault, operator: Operator | None) -> list[TensorEntry]:
     """Return the tensors of the operator at fault. If it ran several times, those of the run at fault."""
-    entry = fault.entry
+    entry, recorded = fault.entry, operator.recorded if operator else fault.entry.recorded
     listing = list_tensors(dump, fault.rank, fault.step, entry.graph)
-    own = [other for other in listing if other.recorded == entry.recorded]
+    own = [other for other in listing if other.recorded == recorded]
     latest = {
         (other.direction, other.slot): other
         for other in own

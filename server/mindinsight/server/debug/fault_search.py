@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from mindinsight.server.debug.examine import (
     Finiteness,
@@ -18,35 +17,15 @@ from mindinsight.server.debug.examine import (
     operator_key,
     surely_finite,
 )
-from mindinsight.server.debug.operator_links import Fingerprint, canonical, fingerprint, is_sum
+from mindinsight.server.debug.operator_links import (
+    Fingerprint,
+    fingerprint,
+    is_sum,
+    places_constants,
+    takes_no_number,
+)
 from mindinsight.server.debug.tensor_targets import is_state, is_weight, parameter_kind, parameter_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
-
-_PLACING: Final = frozenset(  # operators that write a given constant into a tensor and compute nothing
-    {
-        "constantpadnd",
-        "fill",
-        "full",
-        "fulllike",
-        "indexfill",
-        "indexput",
-        "maskedfill",
-        "maskedscatter",
-        "newfull",
-        "scalartensor",
-        "scatter",
-        "select",
-        "tensor",
-        "tril",
-        "triu",
-        "where",
-    }
-)
-
-
-def places_constants(operator: str) -> bool:
-    """Return True if an operator of this type writes constants, so that an infinite output was intended."""
-    return re.sub(r"v\d+$", "", canonical(operator)) in _PLACING  # MindSpore has a FillV2
 
 
 def holds_minus_infinity(result: TensorResult) -> bool:
@@ -247,7 +226,9 @@ def execution_order(
 
 Measure: TypeAlias = Callable[[Iterable[TensorEntry]], Iterable[TensorResult]]  # keeps the order
 Kind: TypeAlias = Literal["made", "met", "unknown"]
-Carrier: TypeAlias = Literal["", "input", "weight", "state", "data", "constant", "mask", "number", "nothing"]
+Carrier: TypeAlias = Literal[
+    "", "input", "weight", "state", "data", "constant", "mask", "number", "nothing", "tensors"
+]
 Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between"]
 
 
@@ -255,8 +236,9 @@ Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later",
 class Origin:
     """Origin of non-finite values, as far as the records show.
 
-    * ``made``: ``operator`` produced them from finite tensors, from no tensors (carrier "nothing") or from a
-      non-finite argument (carrier "number").
+    * ``made``: ``operator`` produced them from finite inputs, from no tensors (carrier "nothing"), from a
+      non-finite argument (carrier "number"), or from finite tensors and perhaps an unrecorded number (carrier
+      "tensors"). ``entry`` belongs to another operator if the outputs of ``operator`` were not recorded.
     * ``met``: ``operator`` received them as ``carrier``, which is named ``source`` if it has a name.
     * ``unknown``: ``operator`` is the nearest known operator, due to a ``gap`` in the records of ``source``.
 
@@ -280,9 +262,12 @@ class OriginSearch:
         operators: Sequence[Operator],
         measure: Measure,
         modules_only: bool = False,
+        numbers_known: bool = True,
     ) -> None:
+        """Store the records. ``numbers_known`` says that numbers given to operators were recorded."""
         self._entries = tuple(entries)
         self._modules_only = modules_only
+        self._numbers_known = numbers_known
         self._measure = measure
         self._operators = {
             (operator.graph, operator.recorded): operator for operator in operators if operator.recorded
@@ -336,7 +321,14 @@ class OriginSearch:
 
     def is_open_mask(self, entry: TensorEntry) -> bool:
         """Return True if a mask may affect outputs that were not recorded."""
-        return not self._masks.has_no_effect(self._positions[entry.sequence])
+        position = self._positions[entry.sequence]
+        return not (self._masks.has_no_effect(position) or self._ends_finite_after(position))
+
+    def _ends_finite_after(self, position: int) -> bool:
+        """Return True if the last recorded output of the step is finite and follows a tensor."""
+        outputs = (p for p in reversed(self._order) if self._entries[p].direction == "output")
+        last = next(outputs, position)
+        return self._rank[last] > self._rank[position] and self._finiteness(last) == "finite"
 
     def results(self, entry: TensorEntry) -> list[TensorResult]:
         """Return the non-finite tensors of the same operator and direction, measured, ``entry`` first."""
@@ -434,9 +426,15 @@ class OriginSearch:
             return self._judge_by_sources(position, operator)
         if self._first_with(self._inputs_of(entry), "unknown") is not None:
             return Origin("unknown", entry, entry.operator, gap="values", source=entry.operator)
-        carrier: Carrier = "number" if _takes_non_finite_number(operator) else ""
+        carrier: Carrier = "number" if _takes_non_finite_number(operator) else self._given(operator)
         carrier = carrier if self._inputs_of(entry) else "nothing"
         return Origin("made", entry, entry.operator, carrier)
+
+    def _given(self, operator: Operator) -> Carrier:
+        """Return "tensors" if an operator of finite tensors may have been given an unrecorded number."""
+        known = self._numbers_known or operator.depends
+        count = max(len(operator.inputs), len(operator.sources))
+        return "" if known or takes_no_number(operator.type, count) else "tensors"
 
     def _judge_by_sources(self, position: int, operator: Operator | None) -> Origin:
         """Return the origin of an output without recorded inputs, from the outputs of its sources."""
@@ -451,7 +449,9 @@ class OriginSearch:
                 return Origin("met", entry, entry.operator, self._carrier(entry.graph, name), source=name)
             if not outputs or self._first_with(outputs, "unknown") is not None:
                 return unknown
-        return Origin("made", entry, entry.operator) if operator and operator.sources else unknown
+        if operator is None or not operator.sources:
+            return unknown
+        return Origin("made", entry, entry.operator, self._given(operator))
 
     def _trace_input(self, position: int) -> Origin:
         """Return the origin of a non-finite input, by the graph, by equal content, or by the tensors recorded
@@ -497,7 +497,7 @@ class OriginSearch:
             return replace(met, kind="unknown", carrier="", gap="operator")
         states = [self._finiteness(p) for p in self._side((entry.graph, operator.recorded), "input")]
         if operator.inputs_known and set(states) <= {"finite"}:
-            return Origin("made", entry, name)
+            return Origin("made", entry, name, self._given(operator))
         return met if "non_finite" in states else replace(met, kind="unknown", carrier="", gap="inputs")
 
     def _trace_by_order(self, position: int) -> Origin:

@@ -98,6 +98,46 @@ def is_sum(operator: str) -> bool:
     return canonical(operator) in _SUMS
 
 
+_CONSTANTS: Final = frozenset(  # operators that fill a tensor with a given constant
+    ["fill", "full", "fulllike", "newfull", "newzeros", "scalartensor", "tensor", "zero", "zeros",
+     "zeroslike"]
+)  # fmt: skip
+_PLACING: Final = _CONSTANTS | frozenset(  # operators that write one into a tensor and compute nothing
+    ["constantpadnd", "indexfill", "indexput", "maskedfill", "maskedscatter", "scatter", "select", "tril",
+     "triu", "where"]
+)  # fmt: skip
+
+
+def places_constants(operator: str) -> bool:
+    """Return True if an operator of this type writes constants, so that an infinite output was intended."""
+    return _plain(operator) in _PLACING
+
+
+def is_constant(operator: str) -> bool:
+    """Return True if an operator of this type fills its output with a given constant, such as zero."""
+    return _plain(operator) in _CONSTANTS
+
+
+def _plain(operator: str) -> str:
+    return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
+
+
+_OF_ONE: Final = frozenset(
+    ["abs", "cast", "cos", "exp", "log", "neg", "rsqrt", "sin", "sqrt", "square", "transpose", "log2",
+     "log10", "log1p", "expm1", "reciprocal", "tan", "tanh", "sigmoid", "relu", "acos", "asin", "atan",
+     "acosh", "asinh", "atanh", "sinh", "cosh", "erf", "erfinv", "lgamma", "digamma", "softmax", "logsoftmax"]
+)  # fmt: skip
+_OF_TWO: Final = frozenset(
+    ["add", "sub", "mul", "div", "realdiv", "pow", "maximum", "minimum", "atan2", "fmod", "remainder"]
+)
+
+
+def takes_no_number(operator_type: str, tensors: int) -> bool:
+    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides."""
+    name = canonical(operator_type).removesuffix("backward")
+    return name in _OF_ONE or is_sum(name) or (name in _OF_TWO and tensors > 1)
+
+
 _RANDOM: Final = ("dropout", "bernoulli", "rand", "normal", "uniform", "multinomial", "exponential")
 _NOT_RANDOM: Final = ("normaliz", "grad", "backward")
 

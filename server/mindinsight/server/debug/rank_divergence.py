@@ -13,7 +13,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim, few
@@ -57,6 +57,7 @@ class Divergence:
     statistics: Mapping[int, Statistics | None]  # of the output, by rank
     missing: str = ""  # key of the data without which equal inputs are unknown
     absent: tuple[int, ...] = ()  # ranks without this step
+    operators: Mapping[int, Operator] = field(default_factory=dict)  # the same operator, by rank
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -73,6 +74,7 @@ class Divergence:
             "operator": self.entry.operator,
             "ranks": few([*map(str, self.ranks)], _SHOWN),
             "figures": self._figures(),
+            "why": Claim(f"claim.part.ranks.{'shared' if self._is_shared else 'same_inputs'}", "note"),
         }
         location = {"step": self.step, "ranks": list(self.ranks), "operator": self.entry.operator}
         if self.missing:
@@ -80,6 +82,11 @@ class Divergence:
         return Claim(
             "claim.ranks.stray" if self.ranks else "claim.ranks.differ", "found", values, (location,)
         )
+
+    @property
+    def _is_shared(self) -> bool:
+        """Return True if the operator gives all ranks the same for any inputs."""
+        return gives_all_the_same(self.entry.type)
 
     def _figures(self) -> Claim:
         """Return the statistic that tells the results apart, by rank: the norm if it does."""
@@ -243,7 +250,9 @@ def _divergence(dump: Dump, step: int, key: Key, slot: str, sides: Mapping[int, 
     ranks = stray if count > len(prints) / 2 else ()
     shown = ranks[0] if ranks else next(iter(sides))
     results = {rank: side["output"][slot] for rank, side in sides.items()}
-    operator = _operator(dump, shown, step, key)
+    operators = {rank: known for rank in sides if (known := _operator(dump, rank, step, key))}
+    operator = operators.get(shown)
     measured = {rank: result.measurement for rank, result in results.items()}
     statistics = {rank: known.statistics if known else None for rank, known in measured.items()}
-    return Divergence(step, ranks, results[shown].entry, operator, statistics, missing)
+    entry = results[shown].entry
+    return Divergence(step, ranks, entry, operator, statistics, missing, operators=operators)

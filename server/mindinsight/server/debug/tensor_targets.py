@@ -38,12 +38,17 @@ def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[T
     """
     if entry.direction not in ("output", "parameter"):
         return _NOTHING
-    if _GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded):
+    if is_gradient(entry):
         return _GRADIENT_OUTPUT
     if entry.direction == "parameter":
         named = any(is_weight(name, parameters) for name in (entry.operator, entry.slot))
         return _WEIGHT_ONLY if named and not is_state(entry.operator, parameters) else _NOTHING
     return _ACTIVATION_OUTPUT if is_activation(entry.type) else _OUTPUT
+
+
+def is_gradient(entry: TensorEntry) -> bool:
+    """Return True if a tensor belongs to an operator of a backward pass."""
+    return bool(_GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded))
 
 
 def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:

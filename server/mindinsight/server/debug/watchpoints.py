@@ -24,8 +24,12 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
-from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
-from mindinsight.server.debug.operator_links import canonical
+from mindinsight.server.debug.fault_search import (
+    OriginSearch,
+    holds_minus_infinity,
+    holds_plus_infinity,
+)
+from mindinsight.server.debug.operator_links import canonical, is_constant
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
@@ -83,7 +87,7 @@ class Watchpoint:
     types: tuple[str, ...] = ()  # operator types in lower case: relu
     ranks: tuple[int, ...] = ()
     steps: tuple[int, ...] = ()
-    spares_masks: bool = False  # do not count minus infinities that were filled in as non-finite
+    spares_masks: bool = False  # do not count infinities and zeros that were filled in, or of optimizers
 
     def watches(self, entry: TensorEntry, classes: frozenset[Target], first: bool) -> bool:
         """Return True if the watchpoint checks a tensor of these classes.
@@ -161,6 +165,8 @@ def check_and_count(
             infinite = holds_minus_infinity(result) or holds_plus_infinity(result)
             masked = first.hit and watchpoint.spares_masks and infinite
             verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
+            if verdict.hit and watchpoint.spares_masks and watchpoint.condition == "tensor_all_zero":
+                verdict = Verdict(False) if _starts_with_zeros(entry) else verdict
             decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
@@ -172,6 +178,11 @@ def _search(
 ) -> OriginSearch:
     entries, operators = list_tensors(dump, rank, step).items, list_operators(dump, rank, step).items
     return OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
+
+
+def _starts_with_zeros(entry: TensorEntry) -> bool:
+    """Return True if an operator fills in constants, or is of an optimizer, whose state starts at zero."""
+    return is_constant(entry.type) or "optimizer-" in entry.operator
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:

@@ -57,7 +57,8 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
         numbers = {"nans": statistics.nans, "infs": statistics.infinities, "count": statistics.count}
         counts = t("dump.fault.counts", **numbers)
     title = t("report.fault_at", rank=fault.rank, step=fault.step)
-    reason = " ".join(map(t.claim, explanation.claims)) if explanation else ""
+    claims = (*(explanation.claims if explanation else ()), *report.gap_claims)
+    reason = " ".join(map(t.claim, claims))
     section = FaultSection(title, dump_step.id, t.claim(fault.claim), reason, counts)
     return _with_operator(source, dump_step, section, fault.entry, operator, t)
 
@@ -86,7 +87,8 @@ def _with_operator(
     rank, step = entry.rank, entry.step
     operators = list_operators(dump_step.dump, rank, step, entry.graph).items
     tensors = list_tensors(dump_step.dump, rank, step, entry.graph)
-    own = [other for other in tensors if other.recorded == entry.recorded]
+    recorded = (operator or entry).recorded
+    own = [other for other in tensors if other.recorded == recorded]
     results = list(measure_all(own[:_TENSORS], source.executor, source.cache))
     rows = [(_slot(result.entry, t), *_numbers(result)) for result in results]
     section = replace(section, tensors=_table(t, "slot", rows, len(own) - len(results)))

@@ -16,7 +16,7 @@ def test_compare_finds_where_two_dumps_part(run: Any, broken: Any, tmp_path: Pat
     report = tmp_path / "report.csv"
     code, out, _ = run("dump", "compare", broken, LENET, "--step", 1, "--csv", report)
     assert code == 1
-    assert "98 agree, 1 differ." in out
+    assert "98 agree, 1 differs." in out
     assert "MatMul-op66 introduces the difference: its inputs agree, its output 0 differs" in out
     rows = list(csv.DictReader(report.read_text().splitlines()))
     assert len(rows) == 99
@@ -48,7 +48,7 @@ def test_compare_of_a_dump_with_itself_agrees(run: Any) -> None:
     code, out, _ = run("dump", "compare", LENET, LENET)
     assert code == 0
     assert out.splitlines()[-2:] == [
-        "All 99 tensors are equal, value for value.",
+        "All 99 compared tensors hold equal values on both sides.",
         "1 more step that both have was not compared: 1.",
     ]
     code, out, _ = run("dump", "compare", LENET, LENET, "--reference-step", 1, "--json")
@@ -75,10 +75,11 @@ def test_the_step_that_differs_is_named_with_its_operator(run: Any, broken: Any,
     report = tmp_path / "report.csv"
     code, out, _ = run("dump", "compare", broken, LENET, "--every-step", "--csv", report)
     assert code == 1
-    head, line, count, last, lost = out.splitlines()
+    head, line, count, tolerance, last, lost = out.splitlines()
     assert head.split()[:4] == ["RANK", "STEP", "TENSORS", "DIFFER"]
     assert line.split()[:4] == ["0", "1", "99", "1"]
     assert count == "2 steps of 1 rank, 198 tensors."
+    assert tolerance.startswith("Tolerance, relative L2 distance: ")
     assert last.startswith("Rank 0, step 1: ") and lost.startswith("Rank 0, step 1: 1 tensor has NaN")
     assert "MatMul-op66" in last
     rows = list(csv.DictReader(report.read_text().splitlines()))
@@ -88,7 +89,7 @@ def test_the_step_that_differs_is_named_with_its_operator(run: Any, broken: Any,
 
 def test_dumps_that_agree_have_a_line_for_each_step_on_request(run: Any) -> None:
     code, out, _ = run("dump", "compare", LENET, LENET, "--every-step")
-    assert (code, out.splitlines()[-1]) == (0, "All 2 steps that both have agree.")
+    assert (code, out.splitlines()[-1]) == (0, "All 2 steps that both have are equal on both sides.")
     code, out, _ = run("dump", "compare", LENET, LENET, "--every-step", "--all", "--json")
     answer = json.loads(out)
     assert [(step["step"], step["differing"]) for step in answer["differing"]] == [(0, 0), (1, 0)]

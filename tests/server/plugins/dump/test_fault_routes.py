@@ -20,6 +20,8 @@ def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
         "silent": 0,
         "masks": 0,
         "open_masks": 0,
+        "by_statistics": 0,
+        "backward": True,
     }
     assert ask("fault", dump=BROKEN, step=0)["faults"] == []
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 
-from mindinsight.server.claims import exit_code
+from mindinsight.server.claims import exit_code, few
 from mindinsight.server.commands.dump.dump_selection import (
     add_selection,
+    no_match,
     open_single_dump,
     select_tensors,
     statistics_cache,
@@ -46,6 +47,8 @@ from mindinsight.server.debug.watchpoints import (
 from mindinsight.server.formats.dumps.dump_types import Dump
 from mindinsight.server.formats.graphs.call_stacks import Frame
 
+_RANKS: Final = 8  # named beside a line of source code
+
 
 def register(actions: Any) -> None:
     """Add the action."""
@@ -72,6 +75,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
     entries, damage = select_tensors(dump, options)
+    if message := no_match(entries, options):
+        raise ValueError(message)
     with worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
         results = list(progress(measured, len(entries), "tensors measured"))
@@ -82,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
     hits = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    findings = check_claims(hits, tally)
+    findings = [] if report.no_overflow else check_claims(hits, tally)
     claims = [*report.claims, *(divergence.claims if divergence else ()), *findings]
     damage += [result.damage for result in results if result.damage is not None]
     confirmed = [hit for hit in hits if hit.verdict.hit]
@@ -101,7 +106,8 @@ def run(options: argparse.Namespace) -> int:
         print(_text(dump, report))
         if divergence is not None:
             print(_divergence_text(divergence))
-        print("\n".join(map(localize_claim, findings)))
+        for claim in findings:
+            print(localize_claim(claim))
     report_damage(damage)
     return 1 if damage and report.coverage.judged else exit_code(claims)
 
@@ -136,22 +142,28 @@ def _text(dump: Dump, report: Report) -> str:
     fault = report.faults[0]
     fault_json = _fault_json(dump, fault)
     lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
-    lines += [
-        f"  {fault.entry.direction} {fault.entry.slot}: {_count(fault_json['nans'])} NaN,"
-        f" {_count(fault_json['infs'])} Inf"
-    ]
+    lines += [f"  {_tensor_name(fault)}: {_count(fault_json['nans'])} NaN, {_count(fault_json['infs'])} Inf"]
     if fault_json["explanation"]:
         lines.append(f"  {fault_json['explanation']}")
     if fault_json["file"]:
         lines.append(f"  {fault_json['file']}:{fault_json['line']}  {fault_json['code']}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(localize_claim, report.gap_claims)])
+
+
+def _tensor_name(fault: Fault) -> str:
+    """Return the name of the first non-finite tensor, with its operator if that is not the one at fault."""
+    entry, name = fault.entry, f"{fault.entry.direction} {fault.entry.slot}"
+    return name if fault.origin.operator in (entry.operator, entry.recorded) else f"{entry.operator} {name}"
 
 
 def _divergence_text(divergence: Divergence) -> str:
-    frame = source_frame(divergence.operator)
-    line = f"\n  {frame.file}:{frame.line}  {frame.code}" if frame else ""
+    places: dict[str, list[int]] = {}
+    for rank, operator in divergence.operators.items():
+        if frame := source_frame(operator):
+            places.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
+    lines = [f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {place}" for place, ranks in places.items()]
     verdict, *notes = map(localize_claim, divergence.claims)
-    return "\n".join([f"Step {divergence.step}: {verdict}{line}", *notes])
+    return "\n".join([f"Step {divergence.step}: {verdict}", *lines, *notes])
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
@@ -160,6 +172,7 @@ def _divergence_json(divergence: Divergence) -> dict[str, Any]:
         "verdict": localize_claim(divergence.claim),
         "step": divergence.step,
         "ranks": list(divergence.ranks),
+        "rank": divergence.entry.rank,  # of the source line
         "operator": divergence.entry.operator,
         **_frame_json(source_frame(divergence.operator)),
     }
@@ -182,7 +195,8 @@ def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
 
 
 def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    frame = source_frame(faulty_operator(dump, fault)) if fault.is_located else None
+    operator = faulty_operator(dump, fault)
+    frame = source_frame(operator) if fault.is_located else None
     measurement = fault.results[0].measurement
     statistics = measurement.statistics if measurement else None
     explanation = explain(dump, fault)
@@ -197,7 +211,9 @@ def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
         "rank": fault.rank,
         "step": fault.step,
         "operator": fault.origin.operator,
-        **{name: getattr(fault.entry, name) for name in ("graph", "type", "direction", "slot")},
+        "type": operator.type if operator else fault.entry.type,
+        "tensor_operator": fault.entry.operator,
+        **{name: getattr(fault.entry, name) for name in ("graph", "direction", "slot")},
         "nans": statistics.nans if statistics else None,
         "infs": statistics.infinities if statistics else None,
         **_frame_json(frame),

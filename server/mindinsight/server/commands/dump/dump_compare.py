@@ -40,29 +40,32 @@ from mindinsight.server.debug.compare.step_comparison import (
     common_steps,
     compare_steps,
     decide_steps,
+    gap_claims,
     left_out_claim,
+    left_out_ranks,
 )
+from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
 
 _COLUMNS: Final = {
     "target": "TENSOR",
     "matched_by": "BY",
-    "lost": "LOST",
+    "lost": "NAN, INF",
     "cosine": "COSINE",
     "max_absolute": "MAX ABS",
     "max_relative": "MAX REL",
     "one_thousandth": "<0.001",
     "five_thousandths": "<0.005",
     "norm_error": "NORM ERR",
-    "messages": "INTRODUCED",
+    "messages": "WHAT DIFFERS",
 }
 _STATES: Final = {
-    "agree": "agree",
-    "differ": "differ",
-    "unknown": "could not be compared",
-    "order": "matched by order alone",
-    "alone": "on one side only",
+    "agree": ("agrees", "agree"),
+    "differ": ("differs", "differ"),
+    "unknown": ("could not be compared",) * 2,
+    "order": ("matched by order alone",) * 2,
+    "alone": ("on one side only",) * 2,
 }
 
 
@@ -111,7 +114,8 @@ def run(options: argparse.Namespace) -> int:
     tolerance = Tolerance(options.relative, options.cosine)
     unlisted = [*target.damage(), *reference.damage()]
     outcome = decide(rows, tolerance, len(unlisted))
-    outcome = replace(outcome, claims=(*outcome.claims, *_left_out(options, target, reference)))
+    gaps = gap_claims(target.gaps(), reference.gaps())
+    outcome = replace(outcome, claims=(*outcome.claims, *gaps, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
         with _open_csv(options.csv) as file:
@@ -166,6 +170,11 @@ def _sides(options: argparse.Namespace) -> tuple[Side, Side]:
     rank = options.rank if options.reference_rank is None else options.reference_rank
     step = options.step if options.reference_step is None else options.reference_step
     reference = _side(options.reference, rank, step)
+    if rank is None and (ranks := sorted(set(target.dump.ranks) & set(reference.dump.ranks))):
+        target, reference = (
+            _side(path, ranks[0], number)
+            for path, number in ((options.target, options.step), (options.reference, step))
+        )
     common = _common(target, reference)
     if options.step is None and options.reference_step is None and common:
         return replace(target, step=common[0]), replace(reference, step=common[0])
@@ -177,7 +186,9 @@ def _common(target: Side, reference: Side) -> list[int]:
 
 
 def _left_out(options: argparse.Namespace, target: Side, reference: Side) -> Iterator[Claim]:
-    """Say what a choice of steps that nobody asked for leaves out."""
+    """Say what a choice of ranks and steps that nobody asked for leaves out."""
+    if options.rank is None and options.reference_rank is None:
+        yield from left_out_ranks(target.dump, reference.dump, target.rank)
     if options.step is not None or options.reference_step is not None:
         return
     if target.step != reference.step:
@@ -211,12 +222,18 @@ def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[st
     lines = [table(list(_COLUMNS.values()), cells, terminal_width())] if shown else []
     target, reference = ("rank {rank}, step {step}".format(**sides[name]) for name in ("target", "reference"))
     lines.append(f"Compared {target} with {reference} of the reference.")
-    counts = ", ".join(f"{count} {_STATES[name]}" for name, count in outcome.counts.items() if count)
-    tolerances = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(outcome.tolerances.items()))
+    counts = ", ".join(
+        f"{count} {_STATES[name][count > 1]}" for name, count in outcome.counts.items() if count
+    )
     lines.append(f"{count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
-    if tolerances:
-        lines.append(f"Tolerance, relative L2 distance: {tolerances}.")
-    return "\n".join([*lines, *map(localize_claim, outcome.claims)])
+    return "\n".join([*lines, *_tolerance_lines(outcome), *map(localize_claim, outcome.claims)])
+
+
+def _tolerance_lines(*outcomes: Outcome) -> list[str]:
+    """Return the line with the tolerances that were applied, if any."""
+    limits = {dtype: limit for outcome in outcomes for dtype, limit in outcome.tolerances.items()}
+    texts = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(limits.items()))
+    return [f"Tolerance, relative L2 distance: {texts}."] if texts else []
 
 
 def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
@@ -275,7 +292,9 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
         say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
     shown = [summary for summary in summaries if options.all or exit_code(summary.outcome.claims)]
     outcomes = {(summary.rank, summary.step): summary.outcome for summary in summaries}
-    claims = decide_steps(outcomes, _unpaired(target, reference, options))
+    ranks, numbers = (None if option is None else [option] for option in (options.rank, options.step))
+    gaps = gap_claims(*(gaps_at(dump, ranks, numbers) for dump in (target, reference)))
+    claims = [*decide_steps(outcomes, _unpaired(target, reference, options)), *gaps]
     print(
         _json_of_steps(summaries, shown, claims) if options.json else _text_of_steps(summaries, shown, claims)
     )
@@ -338,6 +357,7 @@ def _text_of_steps(
     tensors = sum(summary.tensors for summary in summaries)
     counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
     lines.append("{} of {}, {}.".format(*counts))
+    lines += _tolerance_lines(*(summary.outcome for summary in summaries))
     return "\n".join([*lines, *map(localize_claim, claims)])
 
 

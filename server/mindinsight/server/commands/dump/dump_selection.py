@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -43,6 +44,14 @@ def select_tensors(dump: Dump, options: argparse.Namespace) -> tuple[list[Tensor
             damage += listing.damage
             entries += [entry for entry in listing.items if _is_selected(entry, options)]
     return entries, damage
+
+
+def no_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> str:
+    """Return a message if operators were asked for and none matches, else an empty string."""
+    if not options.operator or entries:
+        return ""
+    patterns = ", ".join(options.operator)
+    return f"No operator matches {patterns}. 'mindinsight dump ls --step N' lists operators."
 
 
 def open_single_dump(path: str | os.PathLike[str]) -> Dump:

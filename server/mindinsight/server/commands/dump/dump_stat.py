@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         terminal.say(f"It is unknown whether {undecided} of {len(results)} tensors are finite.")
     terminal.report_damage(damage)
     if len(unknown) == len(results):
-        terminal.say("No tensor could be measured.")
+        terminal.say(dump_selection.no_match(entries, options) or "No tensor could be measured.")
         return 2
     return 1 if non_finite or damage or undecided else 0
 

@@ -64,11 +64,19 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
         **of_target,
         **of_reference,
         "result": state(row, tolerance),
-        "messages": "; ".join(MESSAGES[code] for code in row.codes),
+        "messages": "; ".join(MESSAGES[code] for code in row.codes) or _unnamed(row, tolerance),
         "target_argument": compared.pair.argument and compared.pair.argument.target,
         "reference_argument": compared.pair.argument and compared.pair.argument.reference,
         "damage": f"{compared.damage.reason} {compared.damage.detail}".strip() if compared.damage else None,
     }
+
+
+def _unnamed(row: Row, tolerance: Tolerance) -> str:
+    """Return the message on a row that differs by none of msprobe's rules, "" if it agrees."""
+    if state(row, tolerance) != "differ":
+        return ""
+    measures = row.compared.measures
+    return "other NaN or Inf than the reference" if measures and measures.apart else "beyond the tolerance"
 
 
 def write_csv(rows: Iterable[Row], file: TextIO) -> None:

@@ -453,7 +453,9 @@ def _without_difference(
     agreeing = [row for row in rows if state(row, tolerance) == "agree"]
     reasons = _reasons(rows, counts, tolerance, unlisted)
     if not unlisted and not counts["agree"] and not counts["unknown"]:
-        return (Claim("claim.dump.nothing_common", "unknown", {"reasons": reasons}),)
+        matched = any(row.compared.pair.way != "none" for row in rows)
+        key = "claim.dump.no_tensor_common" if matched else "claim.dump.nothing_common"
+        return (Claim(key, "unknown", {"reasons": reasons}),)
     if not any(_count(row) for row in agreeing):
         if not unlisted and _only_statistics(rows, tolerance):
             unknown = {"n": counts["unknown"]}
@@ -483,7 +485,7 @@ def _count(row: Row) -> int:
 
 def _only_statistics(rows: Sequence[Row], tolerance: Tolerance) -> bool:
     unknown = [row for row in rows if state(row, tolerance) == "unknown"]
-    return any(row.compared.target and row.compared.reference for row in unknown)
+    return any(row.compared.target and row.compared.reference and not row.compared.damage for row in unknown)
 
 
 def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int) -> list[Claim]:
@@ -545,7 +547,8 @@ def _signature(row: Row) -> tuple[object, ...]:
     signature."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
-        return (id(row),)
+        checksums = [entry.statistics.checksum for entry, _ in _both(row) if entry and entry.statistics]
+        return tuple(checksums) if len(checksums) == 2 and all(checksums) else (id(row),)
     size = measures.count + measures.apart
     values = [value for pair in _extremes(target, reference) for value in pair]
     return size, measures.differing, measures.largest, measures.max_absolute, *map(str, values)
@@ -554,19 +557,15 @@ def _signature(row: Row) -> tuple[object, ...]:
 def _weight_name(row: Row, differing: Sequence[Row]) -> str | None:
     """Return the name of the weight that a tensor is, or None if it is not known to be one."""
     entry = _entry(row)
-    if entry.direction == "parameter":
+    if entry.direction == "parameter" and entry.type != "Parameter":
         return f"{_module(entry.operator)}.{entry.slot}"
     if entry.type == "Parameter":
         return entry.operator if _is_weight(entry.operator) else None
     signature = _signature(row)
     for other in differing:
-        candidate = _entry(other)
-        if (
-            candidate.type == "Parameter"
-            and _is_weight(candidate.operator)
-            and _signature(other) == signature
-        ):
-            return candidate.operator
+        own = _entry(other).direction == "parameter" or _entry(other).type == "Parameter"
+        if own and _signature(other) == signature and (name := _weight_name(other, ())):
+            return name
     return None
 
 
@@ -582,8 +581,10 @@ def _module(operator: str) -> str:
 
 
 def tensor_name(row: Row) -> str:
-    """Return the name of a tensor: operator, direction and slot."""
+    """Return the name of a tensor: that of a parameter, or operator, direction and slot."""
     entry = _entry(row)
+    if entry.type == "Parameter":
+        return entry.operator
     return f"{entry.operator} {entry.direction} {entry.slot}"
 
 

@@ -24,6 +24,7 @@ from mindinsight.server.debug.compare.operator_matching import (
     match_operators,
     match_slots,
 )
+from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.arrays.lazy_array import Held, Values
@@ -35,7 +36,14 @@ from mindinsight.server.formats.dumps import (
     read_tensor,
     tensor_values,
 )
-from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Listing, TensorEntry, TensorRef
+from mindinsight.server.formats.dumps.dump_types import (
+    Dump,
+    FileDamage,
+    Listing,
+    NotRecorded,
+    TensorEntry,
+    TensorRef,
+)
 from mindinsight.server.formats.read_limits import UnreadableError
 
 OPERATORS: Final = 16  # operators in one batch of a worker
@@ -60,6 +68,10 @@ class Side:
     def damage(self) -> tuple[FileDamage, ...]:
         """Return the damage of files that could not be listed."""
         return self._listing.damage
+
+    def gaps(self) -> tuple[NotRecorded, ...]:
+        """Return what ran at this rank and step and is not in the dump, as its recorder noted."""
+        return gaps_at(self.dump, (self.rank,), (self.step,))
 
     @cached_property
     def _listing(self) -> Listing[TensorEntry]:
@@ -193,7 +205,10 @@ def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Read and measure two tensors. Damage of their files is returned in the result, not raised."""
+    """Read and measure two tensors. Damage of their files is returned in the result, not raised.
+
+    What cannot be read is compared by its recorded checksum and statistics.
+    """
     target, reference = pair.target, pair.reference
     if target is None or reference is None:
         return Compared(pair, _recorded(target), _recorded(reference))
@@ -210,9 +225,10 @@ def compare_pair(pair: Pair) -> Compared:
             pair, _measured(target, target_values), _measured(reference, reference_values), measures, same
         )
     except UnreadableError as error:
-        return Compared(pair, None, None, damage=FileDamage(path, error.reason, error.detail))
+        damage = FileDamage(path, error.reason, error.detail)
     except (OSError, TypeError) as error:
-        return Compared(pair, None, None, damage=FileDamage(path, "file.unreadable", str(error)))
+        damage = FileDamage(path, "file.unreadable", str(error))
+    return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same, damage=damage)
 
 
 def needs_no_file(batch: list[list[Pair]]) -> bool:

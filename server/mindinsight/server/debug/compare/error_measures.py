@@ -265,7 +265,10 @@ def judge(rows: Sequence[Compared]) -> list[tuple[str, ...]]:
     inputs = [row for row in rows if row.pair.target and row.pair.target.direction != "output"]
     outputs = [i for i, row in enumerate(rows) if _is_judged_output(row.pair.target)]
     for code, position in (*_judge_values(rows, inputs, outputs), *_judge_norms(rows, inputs, outputs)):
-        codes[position].append(code if any(map(_is_compared, inputs)) else _ALONE[LEVELS[code]])
+        known = any(map(_is_compared, inputs))
+        codes[position].append(code if known else _ALONE[LEVELS[code]])
+        if not known and "output" in codes[position]:  # says more than that it drifts
+            codes[position] = [other for other in codes[position] if other != "output_drifts"]
     return [tuple(dict.fromkeys(row_codes)) for row_codes in codes]
 
 

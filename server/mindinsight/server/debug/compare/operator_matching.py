@@ -135,7 +135,7 @@ def match_operators(
     """
     matched: dict[int, tuple[Group, Way]] = {}
     free = dict(enumerate(references))
-    for way, key, other_key in _keys(names, targets, references):
+    for way, key, other_key in _keys(names, targets, references, shapes):
         candidates: dict[Hashable, list[int]] = defaultdict(list)
         for position, group in free.items():
             candidates[other_key(group)].append(position)
@@ -193,11 +193,35 @@ def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool
     return False
 
 
+def _kind(group: Group) -> Hashable:
+    """Return the pass and the type of an operator, within which operators are numbered."""
+    return bool(_BACKWARD.search(group.operator)), group.entries[0].type
+
+
+def _renumbered(targets: Sequence[Group], references: Sequence[Group], shapes: Shapes) -> set[Hashable]:
+    """Return the kinds of operators whose numbers mean something else on each side.
+
+    One side has more of them, as without gradients of frozen layers, and outputs of one name have another
+    shape. Where one side only records fewer, the shapes are the same.
+    """
+    counts = Counter(map(_kind, targets)), Counter(map(_kind, references))
+    others = {group.operator: group for group in references if _OPERATOR_NUMBER.search(group.operator)}
+    kinds = set[Hashable]()
+    for group in targets:
+        kind, other = _kind(group), others.get(group.operator)
+        if other is None or kind in kinds or counts[0][kind] == counts[1][kind]:
+            continue
+        if _signature(group, shapes) != _signature(other, shapes):
+            kinds.add(kind)
+    return kinds
+
+
 def _keys(
-    names: Mapping[str, str], targets: Sequence[Group], references: Sequence[Group]
+    names: Mapping[str, str], targets: Sequence[Group], references: Sequence[Group], shapes: Shapes
 ) -> tuple[tuple[Way, Key, Key], ...]:
     """Return the rules of matching, the most reliable first: a key of the target and one of the reference."""
     same_numbers = _same_numbers(targets, references)
+    renumbered = _renumbered(targets, references, shapes) if same_numbers else set()
     scopes = _same_scopes(targets, references)
 
     def in_scopes(group: Group) -> Hashable:
@@ -211,7 +235,9 @@ def _keys(
         return plain_name(group.operator)
 
     def named(group: Group) -> Hashable:
-        return group.operator if same_numbers or not _OPERATOR_NUMBER.search(group.operator) else None
+        if not _OPERATOR_NUMBER.search(group.operator):
+            return group.operator
+        return group.operator if same_numbers and _kind(group) not in renumbered else None
 
     def in_graph(group: Group) -> Hashable:
         return None if named(group) is None else (group.graph, group.recorded)

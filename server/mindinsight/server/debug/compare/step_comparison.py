@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mindinsight.server.claims import Claim, exit_code, few
 from mindinsight.server.compute.parallel_map import BATCH, spread
@@ -20,7 +20,8 @@ from mindinsight.server.debug.compare.dump_comparison import (
 )
 from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.operator_matching import Pair
-from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
+from mindinsight.server.debug.fault import not_recorded_claim
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded
 
 _NAMED: Final = 5  # steps in a sentence
 
@@ -98,7 +99,7 @@ def decide_steps(
             for claim in outcome.claims
         ]
     else:
-        claims = [Claim("claim.dump.steps_agree", "clear", {"n": len(codes)})]
+        claims = [_agreement(ordered)]
     undecided = [place for (place, _), code in zip(ordered, codes, strict=True) if code == 2]
     if len(codes) > 1 and undecided:
         names = few([f"rank {rank} step {step}" for rank, step in undecided], _NAMED)
@@ -108,6 +109,44 @@ def decide_steps(
         names = few([f"rank {rank} step {step}" for rank, step in unpaired], _NAMED)
         claims.append(Claim("claim.dump.steps_missing", "unknown", {"n": len(unpaired), "names": names}))
     return claims
+
+
+def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> Claim:
+    """Return the claim on steps that all agree: that they are equal, or the largest difference."""
+    values: dict[str, Any] = {"n": len(outcomes)}
+    differing = [
+        (claim.values["amount"], claim.values["name"], rank, step)
+        for (rank, step), outcome in outcomes
+        for claim in outcome.claims
+        if claim.key == "claim.dump.agree"
+    ]
+    if not differing:
+        return Claim("claim.dump.steps_equal", "clear", values)
+    amount, name, rank, step = max(differing, key=lambda place: place[0])
+    values |= {"amount": amount, "name": name, "rank": rank, "step": step}
+    return Claim("claim.dump.steps_agree", "clear", values)
+
+
+def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) -> list[Claim]:
+    """Return a claim for each side about what ran and is not in its dump, if anything."""
+    return [
+        claim
+        for name, gaps in (("target", target), ("reference", reference))
+        for claim in not_recorded_claim(
+            "claim.dump.not_recorded", gaps, side=Claim(f"claim.part.{name}", "note")
+        )
+    ]
+
+
+def left_out_ranks(target: Dump, reference: Dump, rank: int) -> Iterator[Claim]:
+    """Yield claims about ranks other than ``rank``: those of both dumps, and those of one."""
+    if both := [other for other in target.ranks if other in reference.ranks and other != rank]:
+        yield Claim("claim.dump.ranks_left_out", "note", {"n": len(both), "names": few(both, _NAMED)})
+    for name, dump, other in (("target", target, reference), ("reference", reference, target)):
+        if alone := [number for number in dump.ranks if number not in other.ranks]:
+            side = Claim(f"claim.part.{name}", "note")
+            values = {"n": len(alone), "names": few(alone, _NAMED), "side": side}
+            yield Claim("claim.dump.ranks_alone", "note", values)
 
 
 def left_out_claim(steps: Sequence[int]) -> Claim:

@@ -15,6 +15,7 @@ from mindinsight.server.debug.compare import comparison_export
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
+from mindinsight.server.debug.compare.step_comparison import gap_claims
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
@@ -56,6 +57,7 @@ class _ComparisonJob(BackgroundJob[Row]):
         target, reference = (_side(service, side) for side in (body.target, body.reference))
         names, executor = body.names, service.executor
         self.unlisted = len(target.damage()) + len(reference.damage())
+        self.gaps = gap_claims(target.gaps(), reference.gaps())
         total = len(target.entries())
         super().__init__(service.jobs, lambda: compare_sides(target, reference, names, executor), total)
 
@@ -91,7 +93,8 @@ def rows(
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
-    outcome = decide(compared, tolerance, job.unlisted if isinstance(job, _ComparisonJob) else 0)
+    unlisted, gaps = (job.unlisted, job.gaps) if isinstance(job, _ComparisonJob) else (0, [])
+    outcome = decide(compared, tolerance, unlisted)
     if sort != "sequence":
         selected = _worst_first(selected, sort)
     elif start and outcome.first:
@@ -104,7 +107,7 @@ def rows(
         "total": len(selected),
         "counts": outcome.counts,
         "tolerances": outcome.tolerances,
-        "claims": [claim.as_json() for claim in outcome.claims] if done and not job.error else [],
+        "claims": [claim.as_json() for claim in (*outcome.claims, *gaps)] if done and not job.error else [],
         "offset": offset,
         "request": service.workspace.job_requests.body("comparison", number),
         "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],

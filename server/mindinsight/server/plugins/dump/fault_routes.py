@@ -104,7 +104,8 @@ def fault(
     divergence = None
     if not report.faults:
         divergence = find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
-    claims = (*report.claims, *(divergence.claims if divergence else ()), SEARCHED)
+    searched = () if report.no_overflow else (SEARCHED,)
+    claims = (*report.claims, *(divergence.claims if divergence else ()), *searched)
     return {
         "divergence": divergence and _divergence_json(divergence),
         "faults": [_fault_json(opened, fault) for fault in report.faults],

@@ -9,6 +9,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { failure } from "../components/dump/failure.js";
 import { checkPart } from "./dump/check.js";
 import { comparePart } from "./dump/compare.js";
+import { faultSection } from "./dump/fault.js";
 import { graphPart } from "./dump/graph.js";
 import { header } from "../components/dump/header.js";
 import { logsPart } from "./dump/logs.js";
@@ -151,7 +152,7 @@ class Dumps {
         page.dumps = dumps;
         const exists = page.dumps.some(({ id }) => id === page.state.dump);
         if (page.state.dump && !exists) openTab.gone();
-        else if (page.summary) openTab.refresh();
+        else if (hasSteps(page.summary)) openTab.refresh();
         else this.restart();
       },
       leaveAsIs,
@@ -162,7 +163,9 @@ class Dumps {
   update(change) {
     const { app, summary } = this.page;
     if (change.list) this.list();
-    else if (summary && grownRuns(app, change, "dump").length) this.openTab.refresh();
+    else if (summary && grownRuns(app, change, "dump").length) {
+      hasSteps(summary) ? this.openTab.refresh() : this.restart();
+    }
   }
 
   end() {
@@ -206,7 +209,9 @@ function shownPart(page, head, main) {
       );
       return;
     }
-    panel = PARTS[page.state.tab](page);
+    const { summary, state } = page;
+    const without = summary && !hasSteps(summary) && state.tab !== "logs";
+    panel = without ? noSteps(page) : PARTS[state.tab](page);
     replace(main, panel.element);
   };
 
@@ -249,9 +254,22 @@ function shownPart(page, head, main) {
 /** A rank and a step that the dump has, and a tab that shows something. @param {Page} page */
 function settle({ state, summary }) {
   settlePosition(state, summary);
-  const onlyLogs = summary?.logs && !summary.ranks.some((/** @type {any} */ { steps }) => steps.length);
+  const onlyLogs = summary?.logs && !hasSteps(summary);
   if (onlyLogs && state.tab === "tensors") state.tab = "logs";
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
+}
+
+/** @param {any} summary of a dump, null before it is read */
+function hasSteps(summary) {
+  return Boolean(summary?.ranks.some((/** @type {any} */ { steps }) => steps.length));
+}
+
+/** A dump without steps, and what follows from that. @param {Page} page @returns {Part} */
+function noSteps(page) {
+  const { app } = page;
+  const fault = faultSection(page);
+  const note = empty({ title: app.t("dump.no_steps"), text: app.t("dump.no_steps_how") });
+  return { element: h("div", { class: "stack" }, note, fault.element), end: fault.end };
 }
 
 /**

@@ -80,7 +80,7 @@ export function faultSection(page) {
  */
 function allClear(app, { claims, damage }) {
   const said = claims.filter((/** @type {any} */ claim) => !isScope(claim) && claim.verdict !== "found");
-  const complete = !damage.length && said.every((/** @type {any} */ claim) => claim.verdict !== "unknown");
+  const complete = !damage.length && claims.every((/** @type {any} */ claim) => claim.verdict !== "unknown");
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
@@ -95,7 +95,7 @@ function allClear(app, { claims, damage }) {
  * @param {import("../../core/claims.js").Claim} claim
  */
 function isScope({ key }) {
-  return key === "claim.fault.searched" || key === "claim.fault.not_recorded";
+  return ["claim.fault.searched", "claim.fault.not_recorded", "claim.fault.ranks_absent"].includes(key);
 }
 
 /** @param {Page["app"]} app @param {any} statistics statistics */
@@ -179,6 +179,7 @@ function divergence(page, found) {
         tensor.operator,
       ),
     ),
+    found.operator?.source && h("p", { class: "muted" }, `${t("dump.rank")} ${found.rank}`),
     sourceLine(page, found.operator?.source),
   );
 }

@@ -164,7 +164,7 @@ class FaultChain {
     return h(
       "span",
       { class: "strange" },
-      lost === null ? "NaN, Inf" : app.t("dump.not_finite", { n: lost }),
+      lost === null ? app.t("dump.chain.non_finite") : app.t("dump.not_finite", { n: lost }),
     );
   }
 
