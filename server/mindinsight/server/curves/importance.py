@@ -155,7 +155,8 @@ def importance(
     settings = {name: [column[row] for row in rows] for name, column in columns.items()}
     judged, notes = _judged(settings)
     if not judged:
-        return Importance((Claim("claim.lineage.same_settings", "unknown", facts), *left_out, *notes))
+        same = Claim("claim.lineage.same_settings", "unknown", facts)
+        return Importance((same, *left_out, *notes))
     ordered = ranks(target) / len(target)
     matrix = np.stack([_encoded(column, ordered) for column in judged.values()], axis=1)
     measured, explained = _measured(judged, matrix, ordered, seed)
@@ -238,12 +239,13 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     rare: list[Claim] = []
     labels: list[str] = []
     fixed: list[str] = []
+    seeds: list[str] = []
     for name, column in settings.items():
         there = [value for value in column if _is_usable(value)]
         distinct = {repr(value) for value in column}
         if len(distinct) < 2 or SEED.search(name):
             if there:
-                fixed.append(plain(name))
+                (fixed if len(distinct) < 2 else seeds).append(plain(name))
             continue
         if len(there) < max(_CARRIED * len(column), FEWEST):
             values = {"setting": plain(name), "count": len(there)}
@@ -263,7 +265,13 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
         )
     if fixed and judged:
         notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
-    return judged, notes
+    return judged, notes + seed_note(seeds)
+
+
+def seed_note(names: Sequence[str]) -> list[Claim]:
+    """Return a note that these settings are left out as random seeds, if there are any."""
+    values = {"settings": few(names, _NAMED), "n": len(names)}
+    return [Claim("claim.lineage.seeds", "note", values)] if names else []
 
 
 def _measured(

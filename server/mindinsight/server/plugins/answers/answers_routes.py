@@ -23,7 +23,9 @@ from mindinsight.server.curves.curve_comparison import (
     separations,
 )
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
+from mindinsight.server.curves.importance import SEED, seed_note
 from mindinsight.server.curves.rank_outliers import outlier_claim
+from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
@@ -153,7 +155,7 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
     """Return the settings that are not the same in all runs, the most telling first."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
-    names = sorted({name for group in values for run in group for name in run})
+    names = sorted(name for name in recorded_settings([*good, *bad]) if not SEED.search(name))
     columns = [[[run.get(name) for run in group] for name in names] for group in values]
     differing = [
         number
@@ -166,6 +168,13 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
         for number, separation in zip(differing, separations(ours, theirs), strict=True)
     ]
     return sorted(rows, key=_telling)
+
+
+def recorded_settings(runs: Sequence[Run]) -> set[str]:
+    """Return the names of all settings of the runs, each setting once."""
+    lineages = [run.lineage for run in runs if run.lineage is not None]
+    user = {name for lineage in lineages for name in lineage.user_defined}
+    return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
 
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
@@ -213,11 +222,14 @@ def why_claims(
     good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagParting]
 ) -> list[Claim]:
     """Return the claims about why `bad` runs are bad: scalars first, then settings."""
-    recorded = {name for run in (*good, *bad) for name in hyper_of(run.lineage)}
+    recorded = recorded_settings([*good, *bad])
+    seeds = sorted(name for name in recorded if SEED.search(name))
+    judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
     return [
         *_scalar_claims(tags, len(good), len(bad)),
         *_one_sided(good, bad),
-        *_setting_claims(rows, len(recorded), len(good), len(bad)),
+        *([] if seeds and len(seeds) == len(recorded) else judged),
+        *seed_note(seeds),
     ]
 
 
@@ -353,7 +365,7 @@ def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:
 
 router = APIRouter()
 
-Group = Annotated[list[str], Query(description="run ids", max_length=100)]
+Group = Annotated[list[str], Query(description="run ids", max_length=1000)]
 
 
 @router.get("/alignment")
