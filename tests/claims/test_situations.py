@@ -12,9 +12,10 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.api.pages import WEB
 from mindinsight.server.app import create_app
+from mindinsight.server.claims import Claim
 from mindinsight.server.commands.main import main
 from mindinsight.server.settings import Settings
-from tests.claims.situation import Question, Situation, all_situations, assert_truth, claim_keys, words
+from tests.claims.situation import Question, Situation, all_situations, assert_truth, claim_keys
 from tests.narrowing import require
 from tests.server.conftest import wait_until_read
 
@@ -29,7 +30,7 @@ def test_every_answer_is_true(truth: Situation, tmp_path: Path, capsys: pytest.C
         assert_truth(truth, {claim.key for claim in question.direct()}, "Python")
     if question.script:
         answer = answer_of_script(*question.script)
-        answer = words(question.word, answer) if isinstance(answer, str) else answer
+        answer = Claim(question.word.format(answer), "note") if isinstance(answer, str) else answer
         assert_truth(truth, set(claim_keys(answer)), "the page's script")
     if question.command:
         code = main([*question.command])

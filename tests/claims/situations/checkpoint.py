@@ -345,3 +345,14 @@ def damaged(folder: Path) -> list[Path]:
     content[2000:2400] = bytes(400)
     paths[1].write_bytes(content)
     return paths
+
+
+@situation(**exactly("checkpoint.cell", CELLS, "unreadable"))
+def cells_of_a_weight_that_the_first_checkpoint_cannot_give(folder: Path) -> Question:
+    """Where the tensor starts is not known to be the second checkpoint."""
+
+    def ask() -> list[Claim]:
+        table = weight_timeline([list_weights(path) for path in reversed(damaged(folder))])
+        return words("checkpoint.cell", *(cell.state for row in table for cell in row.cells))
+
+    return Question(direct=ask)

@@ -230,12 +230,14 @@ def overflow_that_the_device_reported(folder: Path) -> Question:
 
 @situation(**exactly("dump.reason", REASONS, "tolerances"))
 def page_names_both_tolerances(folder: Path) -> Question:
-    return Question(script=("views/dump/reasons.js", "unchangedWord", [{"atol": 1e-8}]), word="dump.reason")
+    return Question(
+        script=("views/dump/reasons.js", "unchangedWord", [{"atol": 1e-8}]), word="dump.reason.{}"
+    )
 
 
 @situation(**exactly("dump.reason", REASONS, "rtol"))
 def page_names_the_only_tolerance(folder: Path) -> Question:
-    return Question(script=("views/dump/reasons.js", "unchangedWord", [{"atol": 0}]), word="dump.reason")
+    return Question(script=("views/dump/reasons.js", "unchangedWord", [{"atol": 0}]), word="dump.reason.{}")
 
 
 # Trends of weights and gradients

@@ -63,7 +63,8 @@ def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
         network.gradient = gradient
 
     module = SimpleNamespace(
-        collect=lambda models: models,
+        SAMPLED_TENSORS=64,
+        collect=lambda models, sampled: SimpleNamespace(sample=[network]),
         save_state=lambda models, hosts=True: network.random,
         uses_host_generators=lambda state: False,
         norm_name=lambda models: "norm of the gradients",
@@ -290,3 +291,18 @@ def test_the_optimizer_stays_outside(network: Any, tmp_path: Path) -> None:
             recorder.step(hooks[0])
         hooks[0]()
     assert hooks == []
+
+
+def test_a_sample_that_costs_more_than_a_hundredth_of_a_step_is_made_smaller_once() -> None:
+    size = flight_recorder.SampleSize(None)
+    sizes = []
+    for number in range(6):
+        size.seconds = 9.0 if number == 0 else 0.5  # the first step warms caches up
+        sizes.append(size.fewer(number, 10.5, count=64))
+    assert sizes == [None, None, None, 12, None, None]  # 64 take 5 % of a step
+    cheap = flight_recorder.SampleSize(None)
+    cheap.seconds = 0.05
+    assert [cheap.fewer(number, 10.05, count=64) for number in range(5)] == [None] * 5
+    costly = flight_recorder.SampleSize(None)
+    costly.seconds = 100.0
+    assert [costly.fewer(number, 101.0, count=64) for number in range(4)][-1] == 2

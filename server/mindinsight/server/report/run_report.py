@@ -179,6 +179,7 @@ def _content(
         "alerts_left_out": max(len(alerts) - MOST_ALERTS, 0),
         "curves": curves,
         "curves_left_out": max(len(run.scalars) - MOST_CURVES, 0),
+        "no_faults": "report.unread_dumps" if run.dumps else "report.no_faults",
         "faults": faults,
         "step": step,
         "checkpoint": (train.model_path or "") if train else "",

@@ -61,6 +61,9 @@ class GuardedCalls:
 
 
 _SHARE: Final = 0.008  # of the training's time. The checks of every step may take the rest of 3 %
+_SAMPLE_SHARE: Final = 0.01  # of the training's time for the sample of the gradients
+_FITTED: Final = 3  # step after which the size of the sample is chosen
+_FEWEST_SAMPLED: Final = 2
 _SOONEST: Final = 10  # steps between two that nothing asks for
 _ADVANCE: Final = 6  # watched steps that may be spent before they are saved, where something is suspected
 
@@ -97,6 +100,36 @@ class WatchSchedule:
         self._saved = min(self._saved + _SHARE * seconds, self._cost)
 
 
+class SampleSize:
+    """Number of gradients in the sample that every step measures, chosen from its cost in the first steps.
+
+    A sample of all 64 takes 0.1 to 1 ms. If that is more than 1 % of a step, the sample is made smaller once.
+    """
+
+    def __init__(self, device: torch.device | None) -> None:
+        # Other processes prolong a step, but not a short measurement. CPU time lacks the work of a device.
+        self.clock = time.perf_counter if device and device.type != "cpu" else time.thread_time
+        self.begun = 0.0  # time of the clock at the begin of the step
+        self.seconds = 0.0  # that the sample of this step took
+        self._costs: list[float] = []
+        self._steps: list[float] = []
+
+    def fewer(self, number: int, seconds: float, count: int) -> int | None:
+        """Record a step that took ``seconds``. Return the size that fits a sample of ``count``, if smaller.
+
+        The first step warms caches up and does not count.
+        """
+        if not 0 < number <= _FITTED:
+            return None
+        self._costs.append(self.seconds)
+        self._steps.append(max(seconds - self.seconds, 1e-9))
+        if number < _FITTED:
+            return None
+        affordable = count * _SAMPLE_SHARE * min(self._steps) / max(min(self._costs), 1e-9)
+        size = max(int(affordable), _FEWEST_SAMPLED)
+        return size if size < count else None
+
+
 OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
 FOLDER: Final = "flight_dump"  # below the directory of the run
@@ -122,11 +155,12 @@ class FlightRecorder:
 
     After each step the returned loss and the norm of the gradients are checked for NaN, infinity, a jump by
     ``jump`` times their running mean, and steady growth beyond all earlier values. Of large gradients a
-    sample is measured, 1024 elements each of 64 tensors, and every 16 steps all elements. In some steps the
-    outputs of all modules are checked too, and the norms of weights and outputs are kept as the last healthy
-    ones. These steps are as frequent as 0.8 % of the time allows, or every ``check_every``, or follow when
-    weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output, is a warning
-    and no fault.
+    sample is measured, 1024 elements each of 64 tensors, and every 16 steps all elements. If the sample
+    takes more than 1 % of the first steps, it has fewer tensors, except in a distributed training. In some
+    steps the outputs of all modules are checked too, and the norms of weights and outputs are kept as the
+    last healthy ones. These steps are as frequent as 0.8 % of the time allows, or every ``check_every``, or
+    follow when weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output,
+    is a warning and no fault.
 
     At a fault, before the optimizer changes a weight, random generators and buffers are restored and the step
     runs again under the dump recorder. An alert in the run says what happened and where the dump is, or that
@@ -172,7 +206,7 @@ class FlightRecorder:
 
         self._torch = training
         self._models = models_of(model)
-        self._tensors = training.collect(self._models)
+        self._tensors = training.collect(self._models, training.SAMPLED_TENSORS)
         self._directory = Path(directory).absolute()
         self._record = record or SummaryRecord(str(directory))
         self._owns_record = record is None
@@ -181,7 +215,10 @@ class FlightRecorder:
         self._budget = budget
         self._schedule = WatchSchedule(check_every)
         self._losses = JumpDetector("loss", jump, warmup)
-        self._norms = JumpDetector(training.norm_name(self._tensors), jump, warmup)
+        self._new_detector = lambda: JumpDetector(training.norm_name(self._tensors), jump, warmup)
+        self._norms = self._new_detector()
+        self._sampled: int = training.SAMPLED_TENSORS
+        self._size = SampleSize(training.device_of(self._tensors))
         self._loss_scale = LossScale(scaler)
         self._health = HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
@@ -232,9 +269,9 @@ class FlightRecorder:
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
-        self._begun = time.perf_counter()
+        self._begun, self._size.begun = time.perf_counter(), self._size.clock()
         if self._schedule.due(self._number, self._suspected > 0 or self._layers.undecided):
-            self._tensors = self._torch.collect(self._models)  # layers may have been added since
+            self._tensors = self._torch.collect(self._models, self._sampled)  # layers may have been added
             self._watch = self._torch.OutputWatch(self._models, self._quiet)
             self._watch.seconds += time.perf_counter() - self._begun
         self._exact = self._number % _EXACT_EVERY == 0 or self._number < _EXACT_FIRST
@@ -264,8 +301,17 @@ class FlightRecorder:
         if watch is not None:
             self._end_watched(watch, healthy=examined.cause <= SILENT)
         self._schedule.passed(time.perf_counter() - self._begun)
+        self._fit_sample(self._size.clock() - self._size.begun)
         self._number += 1
         return examined.cause > SILENT
+
+    def _fit_sample(self, seconds: float) -> None:
+        """Make the sample of the gradients smaller if it costs too much. Ranks must measure the same."""
+        size = self._size.fewer(self._number, seconds, len(self._tensors.sample))
+        if size is not None and not self._torch.is_distributed():
+            self._sampled = size
+            self._tensors = self._torch.collect(self._models, size)
+            self._norms = self._new_detector()  # another sample has another norm
 
     def _across_ranks(self, examined: Examined, norm: float | None) -> Examined:
         """Return the anomaly of this step on any rank, or the divergence between ranks."""
@@ -334,7 +380,9 @@ class FlightRecorder:
         Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
         is non-finite.
         """
+        begin = self._size.clock()
         norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
+        self._size.seconds = self._size.clock() - begin
         if self._exact:
             exact, self._zeros = self._guarded(self._torch.gradient_facts, self._tensors) or (None, 0)
             norm = exact if exact is not None and not math.isfinite(exact) else norm

@@ -91,11 +91,10 @@ def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
     if not norms:
         return None
     device = norms[0].device
-    joined = torch.cat([norm.to(device, torch.float32).view(-1) for norm in norms])
-    total, zeros = torch.stack(
-        [torch.linalg.vector_norm(joined), (joined == 0).sum().to(torch.float32)]
-    ).tolist()
-    return total, int(zeros)
+    values = torch.cat(
+        [norm.to(device, torch.float32).view(-1) for norm in norms]
+    ).tolist()  # one copy to the host
+    return math.sqrt(sum(value * value for value in values)), values.count(0.0)
 
 
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:

@@ -26,7 +26,7 @@ from mindinsight.writer.recorders.torch_tensors import (
 _SMALL: Final = 1 << 14  # elements
 _FEWEST: Final = 4  # tensors that are worth being concatenated
 # Sample of the gradients measured in most steps: reading all of them costs a small network 3 % of its time.
-_SAMPLED_TENSORS: Final = 64
+SAMPLED_TENSORS: Final = 64
 _SAMPLED_ELEMENTS: Final = 1024  # of a tensor. The stride is odd, so that broken rows and columns are hit
 _GRADIENT: Final = attrgetter("grad")
 _log: Final = logging.getLogger(__name__)
@@ -49,8 +49,8 @@ class TrainingState(NamedTuple):
     buffers: list[torch.Tensor]  # copies, in the order of ``Tensors.buffers``
 
 
-def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
-    """Return the parameters by name and the buffers of all networks."""
+def collect(models: Mapping[str, torch.nn.Module], sampled: int) -> Tensors:
+    """Return the parameters by name and the buffers of all networks, and a sample of at most ``sampled``."""
     named = [pair for name, model in models.items() for pair in model.named_parameters(prefix=name)]
     groups: dict[Any, list[torch.nn.Parameter]] = {}
     for _, parameter in named:
@@ -62,7 +62,7 @@ def collect(models: Mapping[str, torch.nn.Module]) -> Tensors:
     buffers = [buffer for model in models.values() for buffer in model.buffers()]
     small = [group for group in groups.values() if len(group) >= _FEWEST]
     trained = [parameter for _, parameter in named if parameter.requires_grad]
-    every = max(1, -(-len(trained) // _SAMPLED_TENSORS)) | 1  # odd, so that weights and biases are among them
+    every = max(1, -(-len(trained) // sampled)) | 1  # odd, so that weights and biases are among them
     return Tensors(named, buffers, small, large, trained[::every])
 
 
@@ -125,7 +125,7 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return the result of ``gradient_facts`` for a sample: fixed elements of at most 64 gradients."""
+    """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients."""
     with torch.no_grad():
         return summary_of(norms_of([*map(_thinned, _gradients(tensors.sample))]))
 

@@ -28,7 +28,10 @@ export function reasonText(app, hit) {
   });
 }
 
-/** The word for a tensor that did not change, within one tolerance or two. @param {Record<string, number>} limits */
+/**
+ * The word for a tensor that did not change, within one tolerance or two.
+ * @param {Record<string, number>} limits
+ */
 export function unchangedWord({ atol }) {
   return atol > 0 ? "tolerances" : "rtol";
 }
