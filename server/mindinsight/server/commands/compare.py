@@ -14,7 +14,7 @@ from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import as_json, localize_claim, say, table, terminal_width
-from mindinsight.server.curves.alignment import align, claim_of, relative_difference
+from mindinsight.server.curves.alignment import align, claim_of, paired_tags, relative_difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
 
@@ -52,7 +52,7 @@ def register(subparsers: Any) -> None:
         default="permille",
         help="unit of the tolerance and of all differences (default: %(default)s)",
     )
-    help_tag = "compare only this tag; may be repeated (default: all common tags)"
+    help_tag = "compare only this tag; may be repeated (default: all that both have)"
     parser.add_argument("--tag", action="append", default=[], help=help_tag)
     help_pair = "compare TAG of the run with another tag of the reference; may be repeated"
     parser.add_argument(
@@ -117,7 +117,8 @@ def _pairs(
                 raise BadSettings(f"{owner.name} has no scalar {name!r}.")
         yield tag, other
     if not tags and not chosen:
-        yield from ((tag, tag) for tag in sorted(run.scalars) if tag in reference.scalars)
+        pairs = paired_tags(list(reference.scalars), list(run.scalars))
+        yield from sorted((tag, other) for other, tag in pairs)
 
 
 def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float, unit: str) -> Comparison:

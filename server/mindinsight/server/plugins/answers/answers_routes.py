@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
@@ -13,7 +12,14 @@ from fastapi import APIRouter, Query
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
+from mindinsight.server.curves.alignment import (
+    ORDER,
+    Alignment,
+    align,
+    claim_of,
+    difference_claim,
+    paired_tags,
+)
 from mindinsight.server.curves.curve_comparison import (
     FEWEST,
     GroupDivergence,
@@ -32,8 +38,6 @@ from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealt
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
 
-_DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
-
 
 @dataclass(frozen=True, slots=True)
 class TagAlignment:
@@ -48,7 +52,7 @@ class TagAlignment:
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
     """Return the scalars that both runs have, ranked: diverging ones first, by onset."""
     rows = []
-    for tag, other in _pairs(list(baseline.scalars), list(run.scalars)):
+    for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
         aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
         rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance)))
@@ -90,32 +94,6 @@ def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
 def _interest(tag: str) -> tuple[bool, bool, int, str]:
     """Return a sort key that puts the loss first, and of several losses the shortest name."""
     return not re.search("loss", tag, re.IGNORECASE), bool(re.search("val|eval|test", tag)), len(tag), tag
-
-
-def _pairs(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
-    pairs = [(tag, tag) for tag in base_tags if tag in set(tags)]
-    base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)
-    for name, rest in base_alike.items():
-        if len(rest) == 1 and len(alike.get(name, ())) == 1:
-            pairs.append((rest[0], alike[name][0]))
-    return pairs
-
-
-def _by_plain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
-    """Group the tags that are not in `without` by their plain name."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    common = set(without)
-    for tag in tags:
-        if tag not in common:
-            groups[plain_name(tag)].append(tag)
-    return groups
-
-
-def plain_name(tag: str) -> str:
-    """Remove prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become `loss`."""
-    parts = [part for part in tag.lower().split("/") if part not in _DECORATION]
-    return "/".join(parts) or tag.lower()
 
 
 _CHANCE: Final = 0.05  # p-value, corrected for all settings, above which a full separation is inconclusive
