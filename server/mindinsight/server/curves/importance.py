@@ -343,12 +343,15 @@ def _decisive(
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
-    settings = few([plain(name) for name in names], _NAMED)
-    yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(names)}, evidence)
-    for name in names:
-        alike = [other for other in known if other != name and _move_together(known[name], known[other])]
-        earlier = names[: names.index(name)]
-        if alike and not set(alike) & set(earlier):
+    alike_of = {
+        name: [other for other in known if other != name and _move_together(known[name], known[other])]
+        for name in names
+    }
+    first = [name for name in names if not set(alike_of[name]) & set(names[: names.index(name)])]
+    settings = few([plain(name) for name in first], _NAMED)
+    yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(first)}, evidence)
+    for name in first:
+        if alike := alike_of[name]:
             values = {"setting": plain(name), "others": few([plain(other) for other in alike], _NAMED)}
             yield Claim("claim.lineage.together", "unknown", values)
 

@@ -174,9 +174,10 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
     """Return each scalar that both groups have: diverging ones first, by onset."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
-    rows = [
-        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag)))
-        for tag in sorted(ours & theirs)
+    common = sorted(ours & theirs)
+    lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
+    rows = [  # a single value, such as a result recorded at the end, is no curve
+        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag))) for tag in lines or common
     ]
     return sorted(rows, key=_rank_reasons)
 

@@ -208,7 +208,8 @@ function jobFact(app, runs, key, column, now) {
   const values = all.filter(Number.isFinite);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const range = low === high ? [low] : [low, high];
-  const numbers = range.map((value) => app.format.number(value, range.length > 1 ? 3 : undefined));
+  const shown = range.map((value) => app.format.number(value, range.length > 1 ? 3 : undefined));
+  const numbers = [...new Set(shown)]; // "1 … 1" would say nothing
   const lost = [...new Set(all.filter((value) => !Number.isFinite(value)).map(String))];
   return [...(values.length ? [numbers.join(" … ")] : []), ...lost].join(", ");
 }
