@@ -2,6 +2,7 @@
 
     python -m benchmarks.drift                  # all of it, into benchmarks/results/drift.md
     python -m benchmarks.drift --pairs 40       # fewer pairs of each sort
+    python -m benchmarks.drift --groups         # only what is said of groups of runs
 
 Deterministic: every pair has its own seed.
 """
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.curves.alignment import Alignment, align
+from mindinsight.server.curves.curve_comparison import compare_groups
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
@@ -241,6 +243,112 @@ def onset_errors(drift: str, noise: str, length: int, pairs: int) -> tuple[Value
     return np.array(errors), 1 - len(errors) / pairs
 
 
+GROUP_STEPS: Final = 300
+GROUPS: Final = ((4, 4), (10, 10))  # good and bad runs
+
+
+def fallen(generator: Generator) -> Values:
+    return 1 + 3 * np.exp(-np.arange(GROUP_STEPS) / 40)
+
+
+def normal_runs(generator: Generator) -> Values:
+    return fallen(generator) + 0.05 * generator.standard_normal(GROUP_STEPS)
+
+
+def offset_runs(generator: Generator) -> Values:
+    """Each run at a level of its own."""
+    return normal_runs(generator) + 0.2 * generator.standard_normal()
+
+
+def walking_runs(generator: Generator) -> Values:
+    return fallen(generator) + np.cumsum(0.05 * generator.standard_normal(GROUP_STEPS))
+
+
+def delayed_runs(generator: Generator) -> Values:
+    """Each run begins to fall up to 20 steps later than the first."""
+    late = np.maximum(np.arange(GROUP_STEPS) - generator.integers(0, 20), 0)
+    return 1 + 3 * np.exp(-late / 15) + 0.05 * generator.standard_normal(GROUP_STEPS)
+
+
+def heavy_runs(freedom: float) -> Callable[[Generator], Values]:
+    return lambda generator: fallen(generator) + 0.05 * generator.standard_t(freedom, GROUP_STEPS)
+
+
+def skewed_runs(spread: float) -> Callable[[Generator], Values]:
+    return lambda generator: np.exp(spread * generator.standard_normal(GROUP_STEPS))
+
+
+def spiking_runs(share: float, size: float) -> Callable[[Generator], Values]:
+    """A share of the steps is higher by ``size`` on average."""
+    return lambda generator: (
+        1
+        + 0.05 * generator.standard_normal(GROUP_STEPS)
+        + (generator.random(GROUP_STEPS) < share) * size * generator.exponential(1, GROUP_STEPS)
+    )
+
+
+SORTS: Final[dict[str, Callable[[Generator], Values]]] = {
+    "normal": normal_runs,
+    "levels of runs differ": offset_runs,
+    "random walks": walking_runs,
+    "random delays": delayed_runs,
+    "t, 3 degrees of freedom": heavy_runs(3),
+    "t, 2": heavy_runs(2),
+    "t, 1.5": heavy_runs(1.5),
+    "log-normal, 0.5": skewed_runs(0.5),
+    "log-normal, 1": skewed_runs(1.0),
+    "2 % of spikes, 5-fold": spiking_runs(0.02, 5),
+    "1 % of pauses, 5-fold": spiking_runs(0.01, 5),
+    "0.4 % of spikes, 20-fold": spiking_runs(0.004, 20),
+}
+# What the bad runs have besides: factors [GROUP_STEPS] of all, or of the first one only.
+PLANTED: Final[dict[str, tuple[Callable[[Values], Values], bool]]] = {
+    "a fifth higher from the middle on": (lambda steps: 1 + 0.2 * (steps >= 150), False),
+    "a tenth higher throughout": (lambda steps: np.full(GROUP_STEPS, 1.1), False),
+    "a ramp to 90 %": (lambda steps: 1 + np.clip((steps - 120) / 200, 0, 2), False),
+    "30 % higher from step 70 to 170": (lambda steps: 1 + 0.3 * ((steps >= 70) & (steps < 170)), False),
+    "one bad run twice as high from step 100 on": (lambda steps: 1.0 + (steps >= 100), True),
+}
+
+
+def groups_found(
+    sort: Callable[[Generator], Values], planted: str, sizes: tuple[int, int], seed: int
+) -> bool:
+    """Return True if a difference of groups of runs of one sort is named; ``planted`` may be empty."""
+    generator = np.random.default_rng([seed, *sizes, 3])
+    steps = np.arange(GROUP_STEPS)
+    factor, only_one = PLANTED[planted] if planted else (np.ones_like, False)
+    good, bad = ([(steps, sort(generator)) for _ in range(count)] for count in sizes)
+    for row in range(1 if only_one else len(bad)):
+        bad[row] = steps, bad[row][1] * factor(steps.astype(np.float64))
+    return compare_groups(good, bad).kind in ("parts", "interval", "apart")
+
+
+def group_lines(pairs: int) -> list[str]:
+    """Return the tables of groups in which nothing differs, and of planted differences that are missed."""
+
+    def cells(sort: Callable[[Generator], Values], planted: str, seeds: int) -> str:
+        shares = [
+            np.mean([groups_found(sort, planted, sizes, seed) for seed in range(seeds)]) for sizes in GROUPS
+        ]
+        return " | ".join(f"{1 - share if planted else share:.1%}" for share in shares)
+
+    head = " | ".join(f"{good} against {bad} runs" for good, bad in GROUPS)
+    return [
+        "\n## Groups of runs: differences named where runs differ by chance only\n",
+        "What `v2/answers/why` says of one scalar. Promise: at most 2 %.\n",
+        f"| runs | {head} |\n|---|--:|--:|",
+        *(f"| {name} | {cells(sort, '', pairs // 4)} |" for name, sort in SORTS.items()),
+        "\n## Groups of runs: planted differences that are missed\n",
+        f"| noise, difference | {head} |\n|---|--:|--:|",
+        *(
+            f"| {name}, {planted} | {cells(SORTS[name], planted, pairs // 10)} |"
+            for name in ("normal", "t, 2", "1 % of pauses, 5-fold")
+            for planted in PLANTED
+        ),
+    ]
+
+
 def report(pairs: int) -> str:
     lines = [
         "# Precision alignment: onset errors and false alarms\n",
@@ -280,6 +388,7 @@ def report(pairs: int) -> str:
         "| mean and noise, steps | " + " | ".join(f"{length:,}" for length in SHAPED_LENGTHS) + " |",
         "|---|" + "--:|" * len(SHAPED_LENGTHS),
         *(shaped_row(shape, pairs) for shape in SHAPES),
+        *group_lines(pairs),
     ]
     return "\n".join(lines) + "\n"
 
@@ -289,7 +398,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--groups", action="store_true", help="print the tables of groups only")
     options = parser.parse_args()
+    if options.groups:
+        print("\n".join(group_lines(options.pairs)))
+        return
     text = report(options.pairs)
     print(text)
     if options.pairs == PAIRS:

@@ -26,6 +26,17 @@ test("the best third is good and the worst third is bad, whichever end is the be
   );
 });
 
+test("of hundreds of runs no more are asked about than a request can name", () => {
+  const many = Array.from({ length: 900 }, (_, n) => ({ id: `./${n}` }));
+  const groups = splitRuns(
+    many,
+    ({ id }) => Number(id.slice(2)),
+    "min",
+    ({ id }) => Number(id.slice(2)) > 500,
+  );
+  assert.deepEqual([of(groups, "good").length, of(groups, "bad").length], [200, 200]);
+});
+
 test("what is broken is bad, and never good", () => {
   const groups = splitRuns(runs, value, "min", ({ id }) => id === "a");
   assert.deepEqual(

@@ -166,6 +166,9 @@ test("losses are best low, accuracies high, and of other scalars it is not known
   const plain = ["TotalLoss", "loss/auto", "train.loss", "val/acc_loss", "accuracy_error", "step_time"];
   assert.deepEqual(ends(...plain), Array(6).fill("min"));
   assert.deepEqual(ends("no_loss_accuracy", "mAP", "valAcc", "top1/acc5", "miou"), Array(5).fill("max"));
+  const reached = ["eval/return", "hit@10", "ELBO", "log_prob", "logLikelihood", "MRR", "success_rate"];
+  assert.deepEqual(ends(...reached), Array(7).fill("max"));
+  assert.deepEqual(ends("neg_log_likelihood"), ["min"]);
   const other = ["loss_scale", "lossScale", "lossless_ratio", "loss/weight", "timestamp", "regret"];
   assert.deepEqual(ends(...other), Array(6).fill(null));
 });

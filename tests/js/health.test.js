@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import {
   cellsOf,
+  missingBefore,
   rankText,
   straysByRank,
   unknownRuns,
@@ -17,6 +18,16 @@ test("the worst of a rank comes first", () => {
     rows.map((row) => row.map(({ kind }) => kind)),
     [[], ["not_finite", "lasting", "spikes"]],
   );
+});
+
+test("ranks without data leave a gap", () => {
+  const ranks = [1, 2, 5];
+  assert.deepEqual(
+    ranks.map((_, row) => missingBefore(ranks, row, 8)),
+    [1, 0, 2],
+  );
+  assert.equal(missingBefore([0, 900], 1, 64), 0);
+  assert.equal(missingBefore([null, 2], 1, 64), 0);
 });
 
 test("of two ranks that differ from each other neither is named alone", () => {

@@ -25,6 +25,14 @@ test("ranks crowd out no other job", () => {
   assert.equal(countJobs(runs), 4);
 });
 
+test("of jobs that began in one second the later first event is newer", () => {
+  const runs = ["a", "b", "c"].map((name, n) => ({ ...alone(name, 7), first_event: [7.2, 7.9, 7.5][n] }));
+  assert.deepEqual(
+    ofNewestJobs(runs, 2).map(({ id }) => id),
+    ["./b", "./c"],
+  );
+});
+
 test("a job is folded where several of its ranks are shown, until somebody unfolds it", () => {
   const runs = [...ranks("a", 3, 1), ...ranks("b", 1, 1), alone("c", 1)];
   assert.deepEqual(foldedJobs(runs, runs, new Set()), new Set(["./a"]));

@@ -128,11 +128,20 @@ test("a comparison in quotes is text, one without a number is told", () => {
   assert.deepEqual(withoutNumber(terms), ["lr>", "lr>abc", "opt="]);
 });
 
+test("a number is found as files have it, and one that is none is named", () => {
+  const stored = (/** @type {string} */ text) => matchesQuery(parseQuery(text), run, () => Math.fround(0.02));
+  assert.ok(stored("loss=0.02") && stored("loss<=0.02") && stored("loss>=0.02"));
+  assert.ok(!stored("loss!=0.02") && !stored("loss<0.02") && !stored("loss>0.02"));
+  assert.deepEqual(withoutNumber(parseQuery("loss>1e400")), ["loss>1e400"]);
+});
+
 test("a state is found by the page's own word for it, and by the English one", () => {
   const words = { failed: "失败", finished: "已完成" };
   const state = (_, name) => (name === "state" ? "failed" : undefined);
   const finds = (text) => matchesQuery(parseQuery(text), run, state, words);
-  assert.ok(finds("失败") && finds("failed") && finds("state=失败") && finds("state=failed"));
+  assert.ok(
+    finds("失败") && finds("failed") && finds("state=失败") && finds("state=failed") && finds("state:failed"),
+  );
   assert.ok(finds("state!=已完成"));
   assert.ok(!finds("已完成") && !finds("state=已完成") && !finds("state!=失败"));
 });

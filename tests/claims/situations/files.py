@@ -10,7 +10,8 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import DatasetGraph, LineageEvent
 from mindinsight.proto.summary_pb2 import Event
 from mindinsight.server.claims import Claim
-from mindinsight.server.store.run import Run, file_claims, pipeline_claim
+from mindinsight.server.client.reader import Summary
+from mindinsight.server.store.run import Run, file_claims, overwritten_claims, pipeline_claim
 from mindinsight.server.types import FileState
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
@@ -51,6 +52,26 @@ def one_file(folder: Path, content: bytes) -> Question:
 @situation(makes=["claim.file.read", "claim.file.all_read"], never=but(FILE, "read", "all_read"))
 def a_whole_file(folder: Path) -> Question:
     return one_file(folder, b"".join(records(3)))
+
+
+def restarted(folder: Path, again: int) -> Question:
+    """Two starts of a training, of which the second begins at step ``again``."""
+    for first in (0, again):
+        with SummaryRecord(str(folder / "a")) as record:
+            for step in range(first, first + 10):
+                record.add_value("scalar", "loss", 1.0)
+                record.record(step)
+    return Question(direct=lambda: overwritten_claims(Summary(folder).run("./a")))
+
+
+@situation(makes=["claim.file.overwritten"])
+def steps_recorded_again_after_a_restart(folder: Path) -> Question:
+    return restarted(folder, 5)
+
+
+@situation(never=["claim.file.overwritten"])
+def a_restart_that_repeats_no_step(folder: Path) -> Question:
+    return restarted(folder, 10)
 
 
 @situation(makes=["claim.file.damaged"], never=but(FILE, "damaged"))

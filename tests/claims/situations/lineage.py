@@ -182,7 +182,9 @@ def constant_objective(folder: Path) -> Question:
     return search(folder, settings, [2.0] * 20)
 
 
-@situation(makes=["claim.lineage.same_settings"], never=[*CHANCE, "claim.lineage.constant"])
+@situation(
+    makes=["claim.lineage.same_settings", "claim.lineage.seeds"], never=[*CHANCE, "claim.lineage.constant"]
+)
 def equal_settings(folder: Path) -> Question:
     """Twenty repetitions with different seeds: a seed is no setting."""
     chance = np.random.default_rng(10)
@@ -214,7 +216,17 @@ def names_of_runs(folder: Path) -> Question:
     return search(folder, settings, chance.normal(size=40))
 
 
-@situation(makes=["claim.lineage.fixed"], never=["claim.lineage.same_settings", "claim.lineage.rare"])
+@situation(makes=["claim.lineage.fixed"], never=["claim.lineage.same_settings", "claim.lineage.seeds"])
+def a_seed_that_is_the_same_everywhere(folder: Path) -> Question:
+    chance, settings = drawn(40, 15)
+    settings["seed"] = [7] * 40
+    return search(folder, settings, chance.normal(size=40) + 5)
+
+
+@situation(
+    makes=["claim.lineage.fixed", "claim.lineage.seeds"],
+    never=["claim.lineage.same_settings", "claim.lineage.rare"],
+)
 def seed_and_a_setting_that_never_changes(folder: Path) -> Question:
     """What is left out is named."""
     chance, settings = drawn(40, 15)

@@ -145,6 +145,24 @@ def a_rank_that_spikes_every_twenty_steps(folder: Path) -> Question:
     return ranks(folder, four(spiked))
 
 
+@situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
+def eight_ranks_with_pauses_at_the_same_rate(folder: Path) -> Question:
+    """Some have more pauses than others, as chance has it."""
+    chance = np.random.default_rng(21)
+    times = 0.1 + 0.002 * chance.standard_normal((8, 300)) + 0.5 * (chance.random((8, 300)) < 0.01)
+    return ranks(folder, {rank: row.tolist() for rank, row in enumerate(times)})
+
+
+@situation(makes=["claim.rank.spikes"], never=but(RANK, "spikes"))
+def a_rank_with_three_spikes_that_are_nearly_as_far_apart(folder: Path) -> Question:
+    """Gaps of 70 and 62 steps are no period."""
+
+    def spiked(values: np.ndarray[Any, Any]) -> None:
+        values[[46, 116, 178]] *= 4
+
+    return ranks(folder, four(spiked))
+
+
 @situation(makes=["claim.rank.silent"], never=but(RANK, "silent"))
 def a_rank_that_stops(folder: Path) -> Question:
     values = four(lambda values: None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.writer import SummaryRecord
+from mindinsight.writer import SummaryRecord, SummaryWriter
 from tests.claims.situation import Question, situation
 
 STEPS = np.arange(200)
@@ -176,6 +176,25 @@ def two_runs_against_two_without_an_order(folder: Path) -> Question:
 )
 def same_settings_everywhere(folder: Path) -> Question:
     return groups(folder, [{"lr": 0.1}] * 2, [{"lr": 0.1}] * 2)
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.why.several", "claim.why.partly", *NOTHING])
+def rate_that_is_also_a_fact_of_the_training(folder: Path) -> Question:
+    """The writer records ``lr`` as the training's learning rate, too: it is one setting, not two."""
+    question = groups(folder, [{}] * 6, [{}] * 6)
+    for number, name in enumerate([*(f"good_{n}" for n in range(6)), *(f"bad_{n}" for n in range(6))]):
+        with SummaryWriter(str(folder / name)) as writer:
+            writer.add_hparams({"lr": 10 ** (-4 + 0.25 * number), "depth": 3}, {})
+    return question
+
+
+@situation(
+    makes=["claim.lineage.seeds", "claim.why.same_settings"], never=[*SEPARATES, "claim.why.by_chance"]
+)
+def seeds_that_separate(folder: Path) -> Question:
+    """A random seed is no setting, here and among the importances."""
+    runs = [{"lr": 0.1, "seed": number} for number in range(12)]
+    return groups(folder, runs[:6], runs[6:])
 
 
 @situation(makes=["claim.why.no_settings"], never=["claim.why.same_settings", "claim.why.none_separates"])
@@ -363,6 +382,31 @@ def five_steps(folder: Path) -> Question:
 @situation(makes=["claim.why.no_common_scalar"], never=["claim.why.together", "claim.why.too_few_steps"])
 def scalars_with_other_names(folder: Path) -> Question:
     return with_curves(folder, [{"loss": curve(1)}], [{"val_loss": curve(2)}])
+
+
+@situation(makes=["claim.why.together"], never=[*but("together"), *LATE, *BREAKS])
+def runs_of_one_kind_with_spikes_and_heavy_tails(folder: Path) -> Question:
+    """Rare spikes and pauses hit some runs and not others; the groups are of the same kind."""
+    chance = np.random.default_rng(11)
+
+    def run() -> dict[str, list[float]]:
+        noise = 1 + 0.05 * chance.standard_normal((2, len(STEPS)))
+        spikes, pauses = chance.random((2, len(STEPS))) < [[0.004], [0.01]]
+        tails = 1 + 0.05 * chance.standard_t(1.5, len(STEPS))
+        curves = {"norm": noise[0] + 20 * spikes, "time": 0.1 * noise[1] + 0.5 * pauses, "loss": tails}
+        return {tag: values.tolist() for tag, values in curves.items()}
+
+    return with_curves(folder, [run() for _ in range(6)], [run() for _ in range(6)])
+
+
+@situation(makes=["claim.why.apart"], never=[*but("apart", "diverges"), *LATE, *BREAKS])
+def level_that_differs_between_runs_with_heavy_tails(folder: Path) -> Question:
+    chance = np.random.default_rng(12)
+    good, bad = (
+        [{"loss": (level + 0.05 * chance.standard_t(1.5, len(STEPS))).tolist()} for _ in range(6)]
+        for level in (1.0, 1.3)
+    )
+    return with_curves(folder, good, bad)
 
 
 def unread(folder: Path, read: int) -> Question:

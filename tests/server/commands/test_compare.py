@@ -83,8 +83,17 @@ def test_tags_with_other_names_are_paired_by_choice(run: Any, base: Any) -> None
     assert (code, row["tag"], row["reference_tag"], row["beyond"]) == (0, "train/loss", "loss/auto", 0)
 
 
-@pytest.mark.parametrize("name", ["./renamed", "./elsewhere"])
+def test_tags_with_similar_names_are_paired_as_on_the_page(run: Any, base: Any) -> None:
+    code, out, _ = run("compare", "./renamed", "./reference", "--summary-dir", base, "--json")
+    (row,) = json.loads(out)
+    assert (code, row["tag"], row["reference_tag"]) == (0, "train/loss", "loss/auto")
+
+
+@pytest.mark.parametrize("name", ["./others", "./elsewhere"])
 def test_nothing_to_compare_is_two(run: Any, base: Any, name: str) -> None:
+    with SummaryRecord(str(base / "others")) as record:
+        record.add_value("scalar", "f1", 1.0)
+        record.record(0)
     code, _, err = run("compare", name, "./reference", "--summary-dir", base)
     assert code == 2
     assert "--pair" in err

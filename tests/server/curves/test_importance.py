@@ -110,6 +110,9 @@ def test_a_name_says_which_end_is_better_or_nothing_does() -> None:
     assert [better_end(name) for name in plain] == ["lowest"] * 5
     high = ("no_loss_accuracy", "mAP", "valAcc", "tokens_per_sec", "mIoU")
     assert [better_end(name) for name in high] == ["highest"] * 5
+    reached = ("eval/return", "hit@10", "ELBO", "log_prob", "logLikelihood", "MRR", "success_rate")
+    assert [better_end(name) for name in reached] == ["highest"] * 7
+    assert better_end("neg_log_likelihood") == "lowest"
     other = ("loss_scale", "lossScale", "lossless_ratio", "timestamp", "learning_rate", "accumulated_cost")
     assert [better_end(name) for name in other] == [None] * 6
     negated = [better_end(name) for name in ("neg_loss", "eval/negative_mse", "neg_acc", "neg_log_loss")]

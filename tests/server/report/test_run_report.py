@@ -106,6 +106,19 @@ def test_scalars_that_are_not_finite_are_named_beside_the_alerts(tmp_path: Path)
     assert "fine: 0" not in page.text
 
 
+def test_what_was_damaged_or_recorded_again_is_said(tmp_path: Path) -> None:
+    for first in (0, 5):
+        with SummaryRecord(tmp_path / "run") as record:
+            for step in range(first, first + 10):
+                record.add_value("scalar", "loss", 1.0)
+                record.record(step)
+    newest = max((tmp_path / "run").glob("*.summary.*"))
+    newest.write_bytes(newest.read_bytes()[:-5])
+    page, _ = report(tmp_path, "./run")
+    assert "values of loss were recorded again" in page.text
+    assert newest.name in page.text
+
+
 def test_names_and_texts_of_files_stay_text(tmp_path: Path) -> None:
     with SummaryRecord(tmp_path / "run") as record:
         record.add_value("scalar", HOSTILE, 1.0)

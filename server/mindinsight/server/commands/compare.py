@@ -14,7 +14,7 @@ from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases, add_command, add_json
 from mindinsight.server.commands.terminal import as_json, localize_claim, say, table, terminal_width
-from mindinsight.server.curves.alignment import align, claim_of, relative_difference
+from mindinsight.server.curves.alignment import align, claim_of, paired_tags, relative_difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
 
@@ -109,7 +109,8 @@ def _pairs(
                 raise BadSettings(f"{owner.name} has no scalar {name!r}.")
         yield tag, other
     if not tags and not chosen:
-        yield from ((tag, tag) for tag in sorted(run.scalars) if tag in reference.scalars)
+        pairs = paired_tags(list(reference.scalars), list(run.scalars))
+        yield from sorted((tag, other) for other, tag in pairs)
 
 
 def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float, unit: str) -> Comparison:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from mindinsight.server.client.export import safe
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.dump.dump_selection import statistics_cache, worker_pool
 from mindinsight.server.commands.options import add_bases, add_command
-from mindinsight.server.commands.terminal import language, report_errors
+from mindinsight.server.commands.terminal import damage_lines, language, report_errors, say
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
 from mindinsight.server.texts import message
@@ -45,6 +46,8 @@ def report(options: argparse.Namespace) -> int:
                 _show(part, options.language)
             else:
                 _write(output, part)
+    for line in damage_lines(record, time.time()):
+        say(line)
     print(output)
     return 0
 

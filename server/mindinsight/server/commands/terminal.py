@@ -209,7 +209,8 @@ def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
         else:
             for reason, count in Counter(damage.reason for damage in file.damage).items():
                 size = sum(damage.size for damage in file.damage if damage.reason == reason)
-                yield f"skipped {count} sections ({size} bytes) of {path}: {describe_reason(reason)}"
+                sections = "1 section" if count == 1 else f"{count} sections"
+                yield f"skipped {sections} ({size} bytes) of {path}: {describe_reason(reason)}"
         if file.name in torn:
             yield f"unfinished: {path} ends in {file.pending} bytes of an incomplete record"
     yield from rounding_lines(run)

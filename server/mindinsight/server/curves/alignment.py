@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -534,3 +535,32 @@ def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
     rows = np.searchsorted(steps, wanted)
     matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
     return matches, np.asarray(values, np.float64)[rows[matches]]
+
+
+_DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
+
+
+def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
+    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
+    pairs = [(tag, tag) for tag in base_tags if tag in set(tags)]
+    base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)
+    for name, rest in base_alike.items():
+        if len(rest) == 1 and len(alike.get(name, ())) == 1:
+            pairs.append((rest[0], alike[name][0]))
+    return pairs
+
+
+def _by_plain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
+    """Group the tags that are not in `without` by their plain name."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    common = set(without)
+    for tag in tags:
+        if tag not in common:
+            groups[_plain_name(tag)].append(tag)
+    return groups
+
+
+def _plain_name(tag: str) -> str:
+    """Remove prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become `loss`."""
+    parts = [part for part in tag.lower().split("/") if part not in _DECORATION]
+    return "/".join(parts) or tag.lower()

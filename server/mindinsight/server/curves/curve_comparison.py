@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from mindinsight.server.curves.alignment import (
     find_divergence,
@@ -44,6 +45,9 @@ _FEWEST_GOOD: Final = 3  # good runs with which a single bad run can be compared
 _INTERVALS: Final = 32  # blocks whose intervals are searched
 _PLAINLY: Final = 4.0  # noise levels of a difference that is there
 _OF_SHIFT: Final = 0.25  # share of the mean shift that a bad run has at least, to be one that differs
+_NEARBY: Final = 9  # columns of which the median is the course of a curve
+_FARTHER: Final = 2.0  # times as far from the good mean as any good run, where a single bad run differs
+_SPIKE: Final = 2.5  # noise levels from its course that a value counts at most
 _LAGS: Final = 64  # that are tried
 _FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
 
@@ -74,6 +78,7 @@ def compare_groups(
     """Compare curves (steps ascending, values) of good runs with those of bad runs. Neither group is
     empty."""
     grid = cells([*good, *bad], _COLUMNS)
+    grid = replace(grid, mean=np.stack([_without_spikes(row) for row in grid.mean]))
     split = len(good)
     breaks = _breaks(good, bad)
     at = len(grid.steps)
@@ -94,6 +99,24 @@ def compare_groups(
         grows=grows,
         longer=longer,
     )
+
+
+def _without_spikes(means: Doubles) -> Doubles:
+    """Return a curve whose values lie at most a few noise levels from the median nearby.
+
+    Otherwise the few spikes of one run, or heavy tails of its noise, would decide about an interval.
+    """
+    known = np.flatnonzero(~np.isnan(means))
+    if len(known) < FEWEST:
+        return means
+    unit = unit_of(means)
+    values = means[known] / unit
+    nearby = np.median(sliding_window_view(np.pad(values, _NEARBY // 2, mode="reflect"), _NEARBY), axis=1)
+    noise = 1.4826 * float(np.median(np.abs(values - nearby)))
+    most = _SPIKE * max(noise, _NOISE * float(np.median(np.abs(values))))
+    limited = means.copy()
+    limited[known] = np.clip(values, nearby - most, nearby + most) * unit
+    return limited
 
 
 def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
@@ -151,8 +174,9 @@ def _outside(means: Doubles, split: int) -> list[int]:
     blocks = np.where(counts > 0, np.diff(sums) / np.maximum(counts, 1), np.nan)
     spread = _mean_and_spread(blocks[:split])[1]
     usual = float(np.median(spread[~np.isnan(spread)])) if not np.isnan(spread).all() else 0.0
-    far = np.abs(np.nan_to_num(blocks[split:])).max(axis=1)
-    return (np.flatnonzero(far > _PROVEN_ANYWHERE * usual) + split).tolist()
+    far = np.abs(np.nan_to_num(blocks)).max(axis=1)
+    good_far = float(far[:split].max()) * split / (split - 1)  # each of them is a part of the mean
+    return (np.flatnonzero(far[split:] > max(_PROVEN_ANYWHERE * usual, _FARTHER * good_far)) + split).tolist()
 
 
 def _only(grid: Cells, rows: list[int]) -> Cells:

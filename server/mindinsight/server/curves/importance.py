@@ -106,7 +106,8 @@ _WORDS: Final = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z][a-z])")
 _END: Final = re.compile(
     r"_(?:(?P<lowest>(?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\d*)"
     r"|(?P<highest>(?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?"
-    r"|psnr|ssim|[a-z]?iou|dice|ndcg|r2|throughput|speed|per_sec(?:ond)?)\d*))(?=_)"
+    r"|psnr|ssim|[a-z]?iou|dice|ndcg|mrr|r2|throughput|speed|per_sec(?:ond)?|returns?|hits?|elbo|log_?prob"
+    r"|(?:log_?)?likelihood|win_rate|success)\d*))(?=_)"
 )
 _NEGATED: Final = re.compile(r"_(?:neg|negative|minus)$")  # before the word: a negated loss is best highest
 _OTHER: Final = re.compile(r"_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)")
@@ -155,7 +156,8 @@ def importance(
     settings = {name: [column[row] for row in rows] for name, column in columns.items()}
     judged, notes = _judged(settings)
     if not judged:
-        return Importance((Claim("claim.lineage.same_settings", "unknown", facts), *left_out, *notes))
+        same = Claim("claim.lineage.same_settings", "unknown", facts)
+        return Importance((same, *left_out, *notes))
     ordered = ranks(target) / len(target)
     matrix = np.stack([_encoded(column, ordered) for column in judged.values()], axis=1)
     measured, explained = _measured(judged, matrix, ordered, seed)
@@ -238,12 +240,13 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     rare: list[Claim] = []
     labels: list[str] = []
     fixed: list[str] = []
+    seeds: list[str] = []
     for name, column in settings.items():
         there = [value for value in column if _is_usable(value)]
         distinct = {repr(value) for value in column}
         if len(distinct) < 2 or SEED.search(name):
             if there:
-                fixed.append(plain(name))
+                (fixed if len(distinct) < 2 else seeds).append(plain(name))
             continue
         if len(there) < max(_CARRIED * len(column), FEWEST):
             values = {"setting": plain(name), "count": len(there)}
@@ -263,7 +266,13 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
         )
     if fixed and judged:
         notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
-    return judged, notes
+    return judged, notes + seed_note(seeds)
+
+
+def seed_note(names: Sequence[str]) -> list[Claim]:
+    """Return a note that these settings are left out as random seeds, if there are any."""
+    values = {"settings": few(names, _NAMED), "n": len(names)}
+    return [Claim("claim.lineage.seeds", "note", values)] if names else []
 
 
 def _measured(
@@ -334,12 +343,15 @@ def _decisive(
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
-    settings = few([plain(name) for name in names], _NAMED)
-    yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(names)}, evidence)
-    for name in names:
-        alike = [other for other in known if other != name and _move_together(known[name], known[other])]
-        earlier = names[: names.index(name)]
-        if alike and not set(alike) & set(earlier):
+    alike_of = {
+        name: [other for other in known if other != name and _move_together(known[name], known[other])]
+        for name in names
+    }
+    first = [name for name in names if not set(alike_of[name]) & set(names[: names.index(name)])]
+    settings = few([plain(name) for name in first], _NAMED)
+    yield Claim("claim.lineage.matters", "found", {**facts, "settings": settings, "n": len(first)}, evidence)
+    for name in first:
+        if alike := alike_of[name]:
             values = {"setting": plain(name), "others": few([plain(other) for other in alike], _NAMED)}
             yield Claim("claim.lineage.together", "unknown", values)
 

@@ -116,6 +116,7 @@ _NEAR: Final = 10  # columns on each side from which the usual value is estimate
 _NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
 _FEW_RANKS: Final = 16  # limit up to which a rank is excluded from the median, which it would shift
+_PERIOD_CHANCE: Final = 0.02  # probability below which equal gaps between spikes are a period
 _SPREAD: Final = 5.0  # smallest lasting difference, in usual lasting differences of all ranks
 
 
@@ -255,14 +256,23 @@ class Differences:
         size = np.maximum(self.size, np.nanmedian(self.size))
         share = np.abs(np.nan_to_num(raw)) * (2 if self.ranks == 2 else 1) / np.maximum(size, 1e-300)
         high = (scaled > repeated) & (share > _LEAST_SPIKE)
+        begins = high & ~np.roll(high, 1, axis=1)
+        begins[:, 0] = high[:, 0]
         strays = []
-        for row in np.flatnonzero(high.any(axis=1)).tolist():
-            columns = np.flatnonzero(high[row])
-            columns = columns[np.diff(columns, prepend=-2) > 1]
+        for row in self._spikier(begins.sum(axis=1)):
+            columns = np.flatnonzero(begins[row])
             worst = float(scaled[row].max(where=high[row], initial=0.0))
             if (worst > limit or len(columns) >= 3) and not self._mirrored(row, int(columns[0])):
                 strays.append((worst / limit, self._spikes(row, columns)))
         return strays
+
+    def _spikier(self, counts: Ints) -> list[int]:
+        """Return the rows with spikes; where most curves have some, those with more than chance gives one."""
+        rows: list[int] = np.flatnonzero(counts).tolist()
+        if self.ranks == 2 or 2 * len(rows) <= self.ranks:
+            return rows
+        usual = float(np.median(counts))
+        return [row for row in rows if _chance_of_count(int(counts[row]), usual) < CHANCE / self.ranks]
 
     def _mirrored(self, row: int, column: int) -> bool:
         """Return True if, of two curves, the other one left its course."""
@@ -276,17 +286,31 @@ class Differences:
         """Return the spikes of one rank at the given columns, with their period if they are regular."""
         centre = self.values[1 - row, columns] if self.ranks == 2 else self.median[columns]
         share = (self.values[row, columns] - centre) / np.maximum(np.abs(centre), 1e-300)
-        period = None
-        if len(columns) >= 3:
-            gaps = np.diff(self.steps[columns].astype(np.float64))
-            usual = float(np.median(gaps))
-            multiples = np.maximum(np.round(gaps / usual), 1)
-            if bool(np.all(np.abs(gaps / multiples - usual) <= max(0.1 * usual, 1.0))):
-                period = round(usual)
+        period = _period(self.steps[columns], float(np.median(np.diff(self.steps))))
         largest = float(share[np.argmax(np.abs(share))])
         return RankOutlier(
             row, "spikes", int(self.steps[columns[0]]), relative=largest, count=len(columns), period=period
         )
+
+
+def _chance_of_count(count: int, usual: float) -> float:
+    """Return the probability of at least ``count`` events where ``usual`` are expected (Poisson)."""
+    terms = (usual**k / math.factorial(k) for k in range(min(count, 100)))
+    return 1.0 - math.exp(-usual) * sum(terms)
+
+
+def _period(steps: Ints, width: float) -> int | None:
+    """Return the steps between events if their gaps are multiples of it as they rarely are by chance.
+
+    ``width`` is the smallest difference of steps that can be told.
+    """
+    if len(steps) < 3:
+        return None
+    gaps = np.diff(steps.astype(np.float64))
+    usual = float(np.median(gaps))
+    away = float(np.max(np.abs(gaps - np.maximum(np.round(gaps / usual), 1) * usual)))
+    by_chance = min((4 * away + width) / usual, 1.0) ** (len(gaps) - 1)
+    return round(usual) if by_chance <= _PERIOD_CHANCE else None
 
 
 def _without_course(raw: Doubles, median: Doubles) -> Doubles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -130,6 +131,37 @@ class Lineage:
 
     pending: int = 0  # bytes of an incomplete record at the end
     end: int = 0  # offset in the file up to which it was read
+
+
+# Names that trainings give to a setting which writers record as a fact of the training, too.
+_NAMES: Final = {
+    "learning_rate": ("lr", "learning_rate"),
+    "batch_size": ("batch_size", "bsize", "per_device_train_batch_size"),
+    "epoch": ("epoch", "epochs", "max_epochs", "num_train_epochs"),
+    "optimizer": ("optimizer", "optim"),
+    "loss_function": ("loss_function",),
+    "network": ("model", "network"),
+}
+
+
+def repeated_facts(lineages: Iterable[Lineage]) -> set[str]:
+    """Return the facts of the training that repeat a setting of the user in all the lineages with them."""
+    repeated: dict[str, bool] = {}
+    for lineage in lineages:
+        for name, names in _NAMES.items():
+            value = getattr(lineage.train, name, None)
+            if value is not None:
+                settings = [v for path, v in lineage.user_defined.items() if path.rpartition(".")[2] in names]
+                same = any(_is_same(value, setting) for setting in settings)
+                repeated[name] = repeated.get(name, True) and same
+    return {name for name, is_repeated in repeated.items() if is_repeated}
+
+
+def _is_same(value: Any, setting: Any) -> bool:
+    """Return True if two values are equal, numbers to the precision of float32, in which files have them."""
+    if isinstance(value, int | float) and isinstance(setting, int | float):
+        return math.isclose(value, setting, rel_tol=1e-6)
+    return bool(value == setting)
 
 
 def read_lineage_file(descriptor: int) -> Lineage:

@@ -14,7 +14,7 @@ from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.importance import Importance, importance
 from mindinsight.server.errors import ApiError
-from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage
+from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage, repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
@@ -69,7 +69,13 @@ def importance_of(
     keys = {key for row in rows for key in row}
     if objective not in keys and not any(objective in row for row in _lineage_rows(service, None).values()):
         raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
-    settings = sorted((key for key in keys - {objective} if not key.startswith("metric:")), key=_in_order)
+    runs = service.store.snapshot().runs
+    chosen = runs.values() if run is None else [runs[run_id] for run_id in run if run_id in runs]
+    twice = {
+        f"train:{name}" for name in repeated_facts(record.lineage for record in chosen if record.lineage)
+    }
+    keys -= {objective, *twice}
+    settings = sorted((key for key in keys if not key.startswith("metric:")), key=_in_order)
     columns = {key: [row.get(key) for row in rows] for key in settings}
     answer = _importance(service, objective, columns, [row.get(objective) for row in rows])
     return {

@@ -30,7 +30,7 @@ from mindinsight.server.report.report_content import (
     number,
 )
 from mindinsight.server.store.mounts import dump_id
-from mindinsight.server.store.run import Run, state_of
+from mindinsight.server.store.run import Run, file_claims, overwritten_claims, state_of, torn_files
 from mindinsight.server.store.series import ScalarSeries
 
 _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
@@ -174,7 +174,7 @@ def _content(
         "faults": faults,
         "step": step,
         "checkpoint": (train.model_path or "") if train else "",
-        "damage": [*damage, *(f"{file.name}: {len(file.damage)}" for file in run.files if file.damage)],
+        "damage": [*damage, *_unread(run, now, t)],
         "version": version("mindinsight"),
         "made": moment(now),
     }
@@ -191,6 +191,18 @@ def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
         (t("common.step"), str(max(steps)) if steps else "–"),
         *([(t("nav.dump"), ", ".join(run.dumps))] if run.dumps else []),
     ]
+
+
+def _unread(run: Run, now: float, t: Texts) -> list[str]:
+    """Return what is not in the report, although files of the run have it, or had it."""
+    torn = {file.name for file in torn_files(run, now)}
+    lines = [
+        f"{file.name}: {t.claim(claim)}"
+        for file in run.files
+        for claim in file_claims(file, file.name in torn)
+        if claim.verdict == "found" or claim.key in ("claim.file.skipped", "claim.file.rounded")
+    ]
+    return lines + [t.claim(claim) for claim in overwritten_claims(run)]
 
 
 def _alert(alert: RecordedAlert, t: Texts) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.errors import unknown_run, unknown_tag
 from mindinsight.server.store import file_names
 from mindinsight.server.store.series import ReferenceSeries, ScalarSeries
@@ -197,6 +197,16 @@ def run_claims(run: Run, now: float) -> list[Claim]:
     if not written or not whole or any(file.pending for file in run.files):
         return []
     return [Claim("claim.file.all_read", "clear", {"n": len(run.files)})]
+
+
+def overwritten_claims(run: Run) -> list[Claim]:
+    """Return the claim that steps were recorded again, as after a restart, or an empty list."""
+    lost = {tag: series.count - len(series.line().steps) for tag, series in run.scalars.items()}
+    tags = sorted(tag for tag, count in lost.items() if count)
+    if not tags:
+        return []
+    facts = {"n": sum(lost.values()), "tags": few(tags, 3)}
+    return [Claim("claim.file.overwritten", "note", facts)]
 
 
 def pipeline_claim(run: Run) -> Claim:

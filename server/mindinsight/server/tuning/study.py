@@ -49,7 +49,7 @@ def require_optuna() -> None:
     try:
         import optuna  # noqa: F401
     except ModuleNotFoundError as error:
-        raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
+        raise BadSettings(f"Tuning needs module {error.name}: pip install 'mindinsight[tune]'.") from error
 
 
 def open_journal(path: Path) -> JournalStorage:

@@ -110,7 +110,7 @@ def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
     try:
         import yaml  # from the extra `tune`, which a server may lack
     except ModuleNotFoundError as error:
-        raise BadSettings(f"Tuning needs {error.name}: pip install 'mindinsight[tune]'.") from error
+        raise BadSettings(f"Tuning needs module {error.name}: pip install 'mindinsight[tune]'.") from error
     if len(text) > SIZE:
         raise ConfigError(f"the file has {len(text):,} characters; at most {SIZE:,} are read.")
     try:

@@ -15,8 +15,10 @@ def doubles(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}d", *values)
 
 
-def legacy(low: float, high: float, limits: bytes, counts: bytes, number: float = 10) -> bytes:
-    facts = double(1, low) + double(2, high) + double(3, number) + double(4, 12.5)
+def legacy(
+    low: float, high: float, limits: bytes, counts: bytes, number: float = 10, total: float = 12.5
+) -> bytes:
+    facts = double(1, low) + double(2, high) + double(3, number) + double(4, total)
     return facts + message(6, limits) + message(7, counts)
 
 
@@ -38,6 +40,16 @@ def test_outer_buckets_end_at_the_smallest_and_the_largest_value() -> None:
     histogram = read(legacy(-0.5, 7.5, limits, counts), True)
     assert buckets(histogram) == [(-0.5, 0.5, 3), (0.0, 1.0, 4), (1.0, 1.0, 0), (2.0, 5.5, 3)]
     assert (histogram.min, histogram.max, histogram.sum, histogram.count) == (-0.5, 7.5, 12.5, 10)
+
+
+def test_values_that_are_nan_are_in_no_bucket_and_counted() -> None:
+    nan = math.nan
+    limits, counts = doubles(-1, 0, 1, 2), doubles(0, 3, 4, 0)
+    histogram = read(legacy(nan, nan, limits, counts, 10, nan), True)
+    assert buckets(histogram) == [(-1.0, 1.0, 3), (0.0, 1.0, 4)]
+    assert (histogram.nan_count, histogram.count, histogram.min, histogram.max) == (3, 10, -1, 1)
+    nothing = read(legacy(nan, nan, doubles(1, 2), doubles(0, 0), 5, nan), True)
+    assert (buckets(nothing), nothing.nan_count, nothing.count) == ([], 5, 5)
 
 
 def test_an_empty_histogram_has_no_buckets() -> None:

@@ -134,6 +134,16 @@ def test_only_new_alerts_are_posted_and_each_once(receiver: Receiver, sending: A
         assert until(lambda: receiver.steps() == [2, 4])
 
 
+def test_what_a_run_does_after_the_start_is_posted_at_the_first_check(
+    receiver: Receiver, sending: Any
+) -> None:
+    alerts = [alert(1, wall=time.time() + 0.8), alert(2, wall=time.time() - 60), alert(3, wall="nan")]
+    with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        sender.check()
+        assert until(lambda: receiver.steps() == [1])
+        assert not sender._outboxes[0]._state.waiting
+
+
 def test_each_address_gets_its_own_format(receiver: Receiver, sending: Any) -> None:
     alerts: list[Any] = []
     with sending(lambda: alerts, Webhook("slack", receiver.url)) as sender:

@@ -78,9 +78,14 @@ def _from_proto(data: bytes, at: int, end: int) -> bytes:
     filled = np.flatnonzero(counts > 0)
     first, last = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
     inner = limits[first : max(last - 1, first)]
+    lost = 0.0
+    if len(filled) and (np.isnan(low) or np.isnan(high)):  # writers count NaN, and put it into no bucket
+        low, high = float(limits[max(first - 1, 0)]), float(limits[last - 1])
+    if np.isnan(facts[_SUM]):
+        lost = facts[_NUM] - float(counts.sum())
     left = np.concatenate([[low], inner])[: last - first]
     right = np.concatenate([inner, [high]])[: last - first]
-    return _message(left, right, counts[first:last], (low, high, facts[_SUM]), facts[_NUM])
+    return _message(left, right, counts[first:last], (low, high, facts[_SUM]), facts[_NUM], lost)
 
 
 def _from_tensor(data: bytes, at: int, end: int) -> bytes:
@@ -96,9 +101,17 @@ def _from_tensor(data: bytes, at: int, end: int) -> bytes:
 
 
 def _message(
-    left: Doubles, right: Doubles, counts: Doubles, extremes: tuple[float, float, float], number: float
+    left: Doubles,
+    right: Doubles,
+    counts: Doubles,
+    extremes: tuple[float, float, float],
+    number: float,
+    lost: float = 0.0,
 ) -> bytes:
-    """Encode a histogram. ``extremes`` are smallest value, largest value and sum, NaN for an unknown sum."""
+    """Encode a histogram. ``extremes`` are smallest value, largest value and sum, NaN for an unknown sum.
+
+    ``lost`` of the ``number`` values are NaN.
+    """
     whole = np.rint(np.clip(np.nan_to_num(counts), -_MAX_COUNT, _MAX_COUNT)).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         widths = right - left
@@ -107,8 +120,8 @@ def _message(
         for begin, width, count in zip(left.tolist(), widths.tolist(), whole.tolist(), strict=True)
     )
     low, high, total = extremes
-    count = int(np.rint(np.clip(np.nan_to_num(number), 0, _MAX_COUNT)))
-    return buckets + double(5, high) + double(6, low) + double(7, total) + integer(8, count)
+    count, nan = (int(np.rint(np.clip(np.nan_to_num(value), 0, _MAX_COUNT))) for value in (number, lost))
+    return buckets + integer(2, nan) + double(5, high) + double(6, low) + double(7, total) + integer(8, count)
 
 
 _ENCODED_AUDIO: Final = 4 << 3 | 2

@@ -194,19 +194,20 @@ class Outbox(threading.Thread):
         stored = states.all().get(self._key)
         self._state = stored or Delivery()
         self.is_new = stored is None
+        self._began = time.time()
         since = max(0.0, time.time() - self._state.tried)  # not negative after the clock was set back
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
         """Queue alerts that are not known, newest first.
 
-        The first alerts of a new webhook are only remembered.
+        Alerts from before a new webhook are only remembered.
         """
         with self._changed:
             state = self._state
             known = set(state.seen)
             new = [alert for alert in alerts if alert["id"] not in known]
-            posted = [] if self.is_new else [dict(alert) for alert in new if alert["level"] != "info"]
+            posted = [dict(alert) for alert in new if alert["level"] != "info" and not self._was_there(alert)]
             if not new and not self.is_new:
                 return
             self.is_new = False
@@ -219,6 +220,11 @@ class Outbox(threading.Thread):
             )
             self._changed.notify()
         self._keep()
+
+    def _was_there(self, alert: Alert) -> bool:
+        """Return True if a new webhook is not told of an alert, because it is older."""
+        wall = alert.get("wall")
+        return self.is_new and not (isinstance(wall, int | float) and wall >= self._began)
 
     def stop(self) -> None:
         """Ask the thread to end, at once or after the current post."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
@@ -13,7 +12,14 @@ from fastapi import APIRouter, Query
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.alignment import ORDER, Alignment, align, claim_of, difference_claim
+from mindinsight.server.curves.alignment import (
+    ORDER,
+    Alignment,
+    align,
+    claim_of,
+    difference_claim,
+    paired_tags,
+)
 from mindinsight.server.curves.curve_comparison import (
     FEWEST,
     GroupDivergence,
@@ -23,14 +29,14 @@ from mindinsight.server.curves.curve_comparison import (
     separations,
 )
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
+from mindinsight.server.curves.importance import SEED, seed_note
 from mindinsight.server.curves.rank_outliers import outlier_claim
+from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
-
-_DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class TagAlignment:
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
     """Return the scalars that both runs have, ranked: diverging ones first, by onset."""
     rows = []
-    for tag, other in _pairs(list(baseline.scalars), list(run.scalars)):
+    for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
         aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
         rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance)))
@@ -90,32 +96,6 @@ def _interest(tag: str) -> tuple[bool, bool, int, str]:
     return not re.search("loss", tag, re.IGNORECASE), bool(re.search("val|eval|test", tag)), len(tag), tag
 
 
-def _pairs(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
-    pairs = [(tag, tag) for tag in base_tags if tag in set(tags)]
-    base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)
-    for name, rest in base_alike.items():
-        if len(rest) == 1 and len(alike.get(name, ())) == 1:
-            pairs.append((rest[0], alike[name][0]))
-    return pairs
-
-
-def _by_plain_name(tags: list[str], without: list[str]) -> dict[str, list[str]]:
-    """Group the tags that are not in `without` by their plain name."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    common = set(without)
-    for tag in tags:
-        if tag not in common:
-            groups[plain_name(tag)].append(tag)
-    return groups
-
-
-def plain_name(tag: str) -> str:
-    """Remove prefixes and suffixes of recorders: `train/loss`, `loss/auto` and `Loss` become `loss`."""
-    parts = [part for part in tag.lower().split("/") if part not in _DECORATION]
-    return "/".join(parts) or tag.lower()
-
-
 _CHANCE: Final = 0.05  # p-value, corrected for all settings, above which a full separation is inconclusive
 _CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
@@ -153,7 +133,7 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
     """Return the settings that are not the same in all runs, the most telling first."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
-    names = sorted({name for group in values for run in group for name in run})
+    names = sorted(name for name in recorded_settings([*good, *bad]) if not SEED.search(name))
     columns = [[[run.get(name) for run in group] for name in names] for group in values]
     differing = [
         number
@@ -166,6 +146,13 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
         for number, separation in zip(differing, separations(ours, theirs), strict=True)
     ]
     return sorted(rows, key=_telling)
+
+
+def recorded_settings(runs: Sequence[Run]) -> set[str]:
+    """Return the names of all settings of the runs, each setting once."""
+    lineages = [run.lineage for run in runs if run.lineage is not None]
+    user = {name for lineage in lineages for name in lineage.user_defined}
+    return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
 
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
@@ -187,9 +174,10 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
     """Return each scalar that both groups have: diverging ones first, by onset."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
-    rows = [
-        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag)))
-        for tag in sorted(ours & theirs)
+    common = sorted(ours & theirs)
+    lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
+    rows = [  # a single value, such as a result recorded at the end, is no curve
+        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag))) for tag in lines or common
     ]
     return sorted(rows, key=_rank_reasons)
 
@@ -213,11 +201,14 @@ def why_claims(
     good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagParting]
 ) -> list[Claim]:
     """Return the claims about why `bad` runs are bad: scalars first, then settings."""
-    recorded = {name for run in (*good, *bad) for name in hyper_of(run.lineage)}
+    recorded = recorded_settings([*good, *bad])
+    seeds = sorted(name for name in recorded if SEED.search(name))
+    judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
     return [
         *_scalar_claims(tags, len(good), len(bad)),
         *_one_sided(good, bad),
-        *_setting_claims(rows, len(recorded), len(good), len(bad)),
+        *([] if seeds and len(seeds) == len(recorded) else judged),
+        *seed_note(seeds),
     ]
 
 
@@ -353,7 +344,7 @@ def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:
 
 router = APIRouter()
 
-Group = Annotated[list[str], Query(description="run ids", max_length=100)]
+Group = Annotated[list[str], Query(description="run ids", max_length=1000)]
 
 
 @router.get("/alignment")

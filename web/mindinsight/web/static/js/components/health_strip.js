@@ -49,6 +49,16 @@ export function unknownRuns({ claims }) {
   return new Set(unknown.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
 }
 
+/**
+ * How many ranks have no data between a rank and the one before it, which is a gap in the strip.
+ * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond which no gap fits
+ */
+export function missingBefore(ranks, row, most) {
+  const [before, rank] = [row ? ranks[row - 1] : -1, ranks[row]];
+  if (before === null || rank === null || (ranks.at(-1) ?? 0) >= most) return 0;
+  return Math.max(rank - before - 1, 0);
+}
+
 /** @param {App} app @param {Health} health @param {string} job @param {number} [most] cells */
 export function healthStrip(app, health, job, most = CELLS) {
   const text = health.claims.map((claim) => claimText(app, claim)).join(" ");
@@ -56,9 +66,12 @@ export function healthStrip(app, health, job, most = CELLS) {
   const share = Math.ceil(health.runs.length / most);
   const rest = (/** @type {number} */ cell) =>
     health.runs.slice(cell * share, (cell + 1) * share).some((run) => unknown.has(run)) ? "unknown" : "well";
-  const cells = cellsOf(health, most).map((stray, i) =>
+  const cells = cellsOf(health, most).flatMap((stray, i) => [
+    ...Array.from({ length: share > 1 ? 0 : missingBefore(health.ranks, i, most) }, () =>
+      h("i", { class: "missing" }),
+    ),
     h("i", { class: stray?.kind ?? rest(i), title: stray && rankText(app, health, stray) }),
-  );
+  ]);
   return h(
     "a",
     {

@@ -1,6 +1,6 @@
 // Jobs: the ranks of one training, which stand in charts and lists as one entry until somebody unfolds them.
 
-import { byName } from "./run_list.js";
+import { newestJobs } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
 
@@ -13,11 +13,7 @@ const FEW = 4; // ranks of a job that are shown one by one where there are other
  * @returns {Run[]}
  */
 export function ofNewestJobs(runs, count) {
-  /** @type {Map<string, number>} */
-  const created = new Map();
-  for (const run of runs) created.set(run.job, Math.max(run.created, created.get(run.job) ?? -Infinity));
-  const jobs = [...created].sort(([a, timeA], [b, timeB]) => timeB - timeA || byName(a, b));
-  const newest = new Set(jobs.slice(0, count).map(([job]) => job));
+  const newest = new Set(newestJobs(runs).slice(0, count));
   return runs.filter((run) => newest.has(run.job));
 }
 

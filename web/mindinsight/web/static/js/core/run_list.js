@@ -119,14 +119,27 @@ function soon() {
  * @param {Run[]} runs
  */
 export function inOrder(runs) {
-  /** @type {Map<string, number>} */
+  const place = new Map(newestJobs(runs).map((job, at) => [job, at]));
+  const at = (/** @type {Run} */ run) => place.get(run.job) ?? 0;
+  return [...runs].sort((a, b) => at(a) - at(b) || (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id));
+}
+
+/**
+ * The jobs, newest first. Names of files have whole seconds: of jobs with the same one, the one with the
+ * later first event is newer.
+ * @param {Run[]} runs
+ * @returns {string[]}
+ */
+export function newestJobs(runs) {
+  /** @type {Map<string, Run>} */
   const newest = new Map();
-  for (const { job, created } of runs) newest.set(job, Math.max(created, newest.get(job) ?? -Infinity));
-  const time = (/** @type {Run} */ run) => newest.get(run.job) ?? 0;
-  return [...runs].sort(
-    (a, b) =>
-      time(b) - time(a) || byName(a.job, b.job) || (a.rank ?? 0) - (b.rank ?? 0) || byName(a.id, b.id),
-  );
+  const newer = (/** @type {Run} */ a, /** @type {Run} */ b) =>
+    b.created - a.created || b.first_event - a.first_event;
+  for (const run of runs) {
+    const known = newest.get(run.job);
+    if (!known || newer(run, known) < 0) newest.set(run.job, run);
+  }
+  return [...newest].sort(([a, one], [b, other]) => newer(one, other) || byName(a, b)).map(([job]) => job);
 }
 
 /** @param {string} a @param {string} b */

@@ -165,7 +165,8 @@ class Why {
         }),
       ),
     );
-    const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag });
+    const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
+    const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag, good, bad });
     replace(
       this.list,
       h("h2", { class: "panel-title" }, t("nav.runs")),

@@ -15,7 +15,8 @@ const WORDS = /[^\p{L}\p{N}]+|(?<=[a-z0-9])(?=[A-Z][a-z])/gu;
 const END = new RegExp(
   "_(?:((?:loss(?:es)?|err|errors?|perplexity|ppl|r?mse|mae|nll|wer|cer|fid|latency|time)\\d*)" +
     "|((?:acc|accuracy|[a-z]*auc|auroc|f1|map|bleu|rouge[a-z]?|recall|precision|scores?|rewards?" +
-    "|psnr|ssim|[a-z]?iou|dice|ndcg|r2|throughput|speed|per_sec(?:ond)?)\\d*))(?=_)",
+    "|psnr|ssim|[a-z]?iou|dice|ndcg|mrr|r2|throughput|speed|per_sec(?:ond)?|returns?|hits?|elbo|log_?prob" +
+    "|(?:log_?)?likelihood|win_rate|success)\\d*))(?=_)",
   "g",
 );
 const NEGATED = /_(?:neg|negative|minus)$/; // before the word: a negated loss is best at its highest

@@ -203,14 +203,15 @@ function jobFact(app, runs, key, column, now) {
   if (key === "state" || key === "updated" || key === "kinds") return column.cell(newest, { now });
   if (key === "size") return app.format.bytes(runs.reduce((sum, run) => sum + run.size, 0));
   if (key.startsWith("hyper:") || key.startsWith("spark:")) return column.cell(runs[0], { now });
-  const values = runs
-    .map((run) => column.value?.(run))
-    .filter((value) => typeof value === "number" && Number.isFinite(value));
-  if (!values.length || key === "damage" || key === "created" || key === "duration") return "";
+  if (key === "damage" || key === "created" || key === "duration") return "";
+  const all = runs.map((run) => column.value?.(run)).filter((value) => typeof value === "number");
+  const values = all.filter(Number.isFinite);
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  return low === high
-    ? app.format.number(low)
-    : `${app.format.number(low, 3)} … ${app.format.number(high, 3)}`;
+  const range = low === high ? [low] : [low, high];
+  const shown = range.map((value) => app.format.number(value, range.length > 1 ? 3 : undefined));
+  const numbers = [...new Set(shown)]; // "1 … 1" would say nothing
+  const lost = [...new Set(all.filter((value) => !Number.isFinite(value)).map(String))];
+  return [...(values.length ? [numbers.join(" … ")] : []), ...lost].join(", ");
 }
 
 /** How many runs are in which state, for the line above the table. @param {Run[]} runs @param {number} now */

@@ -16,6 +16,7 @@ export class PatternError extends SyntaxError {
 }
 
 const COMPARISON = /^("[^"]+"|[^"<>=!\s]+)(<=|>=|!=|==|=|<|>)(.*)$/;
+const STATE = /^(state):()(.+)$/i; // as others write state=failed
 const FACTORS = { "%": 0.01, k: 1e3, M: 1e6, G: 1e9, s: 1, min: 60, h: 3600, d: 86_400 };
 const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%|k|M|G|s|min|h|d|kB|KB|MB|GB|TB|B)?$/i;
 const INFINITY = /^([+-]?)(?:inf|infinity|∞)$/i;
@@ -36,9 +37,9 @@ function parseTerm(word) {
     if (faultOf(pattern[1])) throw new PatternError(pattern[1]);
     return { regex: new RegExp(pattern[1], pattern[2]) };
   }
-  const comparison = COMPARISON.exec(word);
+  const comparison = COMPARISON.exec(word) ?? STATE.exec(word);
   if (comparison) {
-    return { name: unquoted(comparison[1]), op: comparison[2], value: unquoted(comparison[3]) };
+    return { name: unquoted(comparison[1]), op: comparison[2] || "=", value: unquoted(comparison[3]) };
   }
   return { text: unquoted(word).toLowerCase() };
 }
@@ -68,7 +69,8 @@ export function numberIn(text) {
     T: 1e12,
     B: 1,
   });
-  return Number(match[1]) * (factors[unit] ?? 1);
+  const number = Number(match[1]) * (factors[unit] ?? 1);
+  return Number.isFinite(number) ? number : NaN; // 1e400 is no number that a value can be compared with
 }
 
 /** Return the comparisons by size that name no number, such as lr> and lr>abc. @param {Term[]} terms */
@@ -139,13 +141,18 @@ function compare(have, op, want) {
   return op === "!=" && !equal;
 }
 
+/** Files have scalars as float32: 0.02 is the value that is nearest to it there. @param {number} a @param {number} b */
+function isEqual(a, b) {
+  return a === b || a === Math.fround(b);
+}
+
 /** @type {Record<string, (a: number, b: number) => boolean>} */
 const NUMERIC = {
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-  "=": (a, b) => a === b,
-  "==": (a, b) => a === b,
-  "!=": (a, b) => a !== b,
+  "<": (a, b) => a < b && !isEqual(a, b),
+  "<=": (a, b) => a <= b || isEqual(a, b),
+  ">": (a, b) => a > b && !isEqual(a, b),
+  ">=": (a, b) => a >= b || isEqual(a, b),
+  "=": isEqual,
+  "==": isEqual,
+  "!=": (a, b) => !isEqual(a, b),
 };

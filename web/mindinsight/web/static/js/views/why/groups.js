@@ -27,6 +27,8 @@ export function members(groups, group) {
   return [...groups].filter(([, of]) => of === group).map(([id]) => id);
 }
 
+const MOST = 200; // runs in a group at first: a request names them all
+
 /**
  * The best third of the runs is good. The worst third is bad: first what failed or is not finite.
  * @param {Run[]} runs
@@ -41,11 +43,11 @@ export function splitRuns(runs, value, end, broken) {
   const ordered = runs
     .filter((run) => !broken(run) && Number.isFinite(value(run)))
     .sort((a, b) => sign * (Number(value(a)) - Number(value(b))));
-  const third = Math.max(1, Math.floor(runs.length / 3));
+  const third = Math.min(MOST, Math.max(1, Math.floor(runs.length / 3)));
   const good = ordered.slice(0, third);
   const worst = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
   return new Map([
     ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
-    ...[...bad, ...worst].map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
+    ...[...bad, ...worst].slice(0, MOST).map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
   ]);
 }
