@@ -129,7 +129,5 @@ export function inOrder(runs) {
   );
 }
 
-/** @param {string} a @param {string} b */
-export function byName(a, b) {
-  return a.localeCompare(b, undefined, { numeric: true });
-}
+/** Compare names, numbers in them by size; many times faster than localeCompare. */
+export const byName = new Intl.Collator(undefined, { numeric: true }).compare;
