@@ -135,7 +135,7 @@ class Scalars {
     writeOptions(this.app.url, this.options);
     const keys = Object.keys(changes);
     this.body.dataset.size = this.options.size;
-    if (keys.join() === "filter" && this.choose()) return;
+    if (keys.join() === "folds" || (keys.join() === "filter" && this.choose())) return;
     if (keys.some((key) => BUILD.includes(key))) this.build();
     else if (keys.some((key) => FETCH.includes(key))) this.part?.load();
     else this.part?.paint();

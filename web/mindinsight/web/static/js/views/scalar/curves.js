@@ -33,7 +33,7 @@ export function curvesView(page, tags) {
     const names = new Set(groups.map(({ name }) => name));
     sections.forEach((section, name) => names.has(name) || section.show([], columns));
     const elements = groups.map(({ name, charts }) => {
-      const section = sections.get(name) ?? createSection(name, cards);
+      const section = sections.get(name) ?? createSection(page, name, cards);
       sections.set(name, section);
       section.show(charts, columns);
       return groups.length > 1 ? section.folding() : section.blocks();
@@ -75,10 +75,20 @@ function createCards(page) {
   };
 }
 
-/** @param {string} name @param {ReturnType<typeof createCards>} cards */
-function createSection(name, cards) {
+/** @param {Page} page @param {string} name @param {ReturnType<typeof createCards>} cards */
+function createSection(page, name, cards) {
   const count = h("span", { class: "badge" });
-  const element = h("details", { class: "group", open: true }, h("summary", null, name, count));
+  const folded = () => page.options().folds.includes(name);
+  const ontoggle = () => {
+    if (element.open !== folded()) return;
+    const others = page.options().folds.filter((other) => other !== name);
+    page.change({ folds: element.open ? others : [...others, name] });
+  };
+  const element = h(
+    "details",
+    { class: "group", open: !folded(), ontoggle },
+    h("summary", null, name, count),
+  );
   /** @type {Block[]} */
   let blocks = [];
   let shown = "";

@@ -21,6 +21,7 @@ import { idOf } from "../../core/names.js";
  * @property {"distance" | "value" | "name"} tip order of the rows of the tooltip
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
+ * @property {string[]} folds sections that are closed
  * @property {string[][]} mixes tags that share a chart
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
@@ -33,6 +34,7 @@ import { idOf } from "../../core/names.js";
 const SMOOTH = 0.6;
 const FEW = 50; // points below which a curve is not smoothed by itself
 const TOLERANCE = 0.001;
+const FOLDS = 50; // closed sections in the address
 const PLACES = 12; // digits of a number in the address: wall time has ten before its point
 
 /** @param {import("../../core/url.js").Url} url @returns {Options} */
@@ -57,6 +59,7 @@ export function readOptions(url) {
     tip: oneOf(url.get("tip"), ["distance", "value", "name"]),
     facts: url.get("st") === "1",
     pins: url.all("pin"),
+    folds: url.all("fold"),
     mixes: url.all("mix").map((text) => text.split("|")),
     thresholds: new Map(url.all("th").map(splitLast)),
     job: url.get("job", ""),
@@ -87,6 +90,7 @@ export function writeOptions(url, options) {
     tip: options.tip === "distance" ? null : options.tip,
     st: options.facts ? "1" : null,
     pin: options.pins,
+    fold: options.folds.slice(0, FOLDS),
     mix: options.mixes.map((tags) => tags.join("|")),
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
