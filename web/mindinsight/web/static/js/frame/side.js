@@ -26,8 +26,7 @@ export function side(app) {
   /** @type {Item[]} */
   let items = [];
   let filter = "";
-  /** What the rows show. */
-  let look = "";
+  let look = ""; // what the rows show
 
   const count = h("span", { class: "muted small" });
   const list = h("div", { class: "side-items", role: "group", "aria-label": app.t("runs.panel") });
@@ -73,6 +72,10 @@ export function side(app) {
   const head = h("div", { class: "side-head" }, title, search, choices(app, visible), colours.element);
   element.setAttribute("aria-label", app.t("runs.panel"));
   replace(element, head, scroller, foot, edge(app));
+  app.selection.onPoint((id) => {
+    const rowsShown = /** @type {HTMLElement[]} */ ([...list.children]);
+    rowsShown.forEach((shown) => shown.classList.toggle("pointed", shown.dataset.key === id));
+  });
   app.selection.on(draw);
   app.theme.on(draw);
   app.router.on(draw);

@@ -10,7 +10,7 @@ import { whenNear } from "../../core/lazy_work.js";
 import { toolsOf } from "./card_tools.js";
 import { figure, Still } from "./figure.js";
 import { linesOf } from "./curve.js";
-import { footOf } from "./chart_footer.js";
+import { createLegend, footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
 import { chartControls } from "./toolbar.js";
 import { requestSeries } from "./series_request.js";
@@ -65,13 +65,13 @@ class CurveCard {
     this.stale = true;
     /** Whether it is to be drawn when it is in the page again. */
     this.unpainted = false;
-    /** What is drawn once while other curves grow. */
     this.still = new Still();
     /** Runs with new points that were not asked for. @type {Set<string>} */
     this.grown = new Set();
     /** Runs whose new points were asked for and have not come. @type {Set<string>} */
     this.awaited = new Set();
     this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.join(", ") });
+    this.legend = createLegend(page);
     this.foot = h("div", { class: "row small wrap" });
     this.range = h("div", { class: "scalar-range" });
     this.values = h("div", { class: "scalar-range" });
@@ -85,6 +85,7 @@ class CurveCard {
         "div",
         { class: "scalar-body" },
         h("div", { class: "scalar-plot" }, this.plot),
+        this.legend.element,
         this.values,
         this.range,
       ),
@@ -106,6 +107,7 @@ class CurveCard {
         options: () => this.options(),
         scales: () => this.scales,
         marks: () => this.marks(),
+        at: (x) => this.legend.at(x),
         pick: (at) => page.change({ at }),
       }),
     );
@@ -237,6 +239,7 @@ class CurveCard {
     };
     app.charts.draw(this.plot, makeFigure, ready, drawn);
     const lines = this.lines();
+    this.legend.show(lines);
     replace(this.foot, footOf(this.page, lines, this.key));
     this.showValues(lines);
     this.showRange();
@@ -263,7 +266,6 @@ class CurveCard {
     else if (next.tall !== undefined) this.page.change({ tall });
   }
 
-  /** Alerts of these runs. */
   marks() {
     return this.page.alerts.of(this.tags, this.lines(), this.axis);
   }

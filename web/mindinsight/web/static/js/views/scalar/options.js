@@ -19,6 +19,7 @@ import { idOf } from "../../core/names.js";
  * @property {Map<string, [number, number]>} tall chart's key -> range of y
  * @property {"medium" | "small" | "large"} size of the cards
  * @property {"distance" | "value" | "name"} tip order of the rows of the tooltip
+ * @property {boolean} legend all curves in the legends, not one row of them
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[]} folds sections that are closed
@@ -58,6 +59,7 @@ export function readOptions(url) {
     size: oneOf(url.get("size"), ["medium", "small", "large"]),
     tip: oneOf(url.get("tip"), ["distance", "value", "name"]),
     facts: url.get("st") === "1",
+    legend: url.get("legend") === "1",
     pins: url.all("pin"),
     folds: url.all("fold"),
     mixes: url.all("mix").map((text) => text.split("|")),
@@ -89,6 +91,7 @@ export function writeOptions(url, options) {
     size: options.size === "medium" ? null : options.size,
     tip: options.tip === "distance" ? null : options.tip,
     st: options.facts ? "1" : null,
+    legend: options.legend ? "1" : null,
     pin: options.pins,
     fold: options.folds.slice(0, FOLDS),
     mix: options.mixes.map((tags) => tags.join("|")),
