@@ -27,7 +27,7 @@ export function createLegend(page) {
   const { app } = page;
   const list = h("ul", { class: "legend-list", "aria-label": app.t("scalar.legend") });
   const all = button("", () => page.change({ legend: !page.options().legend }), { class: "link" });
-  const element = h("div", { class: "scalar-legend row small", hidden: true }, list, all);
+  const element = h("div", { class: "curve-legend row small", hidden: true }, list, all);
   /** @type {{line: Line, value: HTMLElement}[]} */
   let rows = [];
   let looks = "";
@@ -45,8 +45,8 @@ export function createLegend(page) {
     /** @param {Line[]} lines */
     show(lines) {
       const open = page.options().legend;
-      const shown = lines.slice(0, open ? MOST : ROW);
-      element.hidden = lines.length < 2;
+      const shown = lines.length < 2 ? [] : lines.slice(0, open ? MOST : ROW);
+      element.hidden = !shown.length;
       element.classList.toggle("open", open);
       all.textContent = open ? app.t("scalar.legend.fewer") : app.t("scalar.legend.all", { n: lines.length });
       const next = JSON.stringify(shown.map(({ label, colour, dash }) => [label, colour, dash]));

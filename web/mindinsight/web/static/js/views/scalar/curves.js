@@ -96,12 +96,12 @@ function createSection(page, name, cards) {
   return {
     /** Show these charts, in blocks of whole rows. @param {string[][]} charts @param {number} columns */
     show(charts, columns) {
-      const next = JSON.stringify([charts, columns]);
+      const size = columns * Math.ceil(BLOCK / columns);
+      const next = JSON.stringify([charts, charts.length > size && size]);
       if (next === shown) return;
       shown = next;
       blocks.forEach((block) => block.end());
       const start = commonStart(charts.map((tags) => tags.join(" + ")));
-      const size = columns * Math.ceil(BLOCK / columns);
       blocks = Array.from({ length: Math.ceil(charts.length / size) }, (_, i) =>
         createBlock(cards, charts.slice(i * size, (i + 1) * size), { columns, start }),
       );
