@@ -1,4 +1,5 @@
-"""What an open page costs: left alone while one of 121 runs grows, and when the pointer moves over a chart.
+"""What an open page costs: left alone while one of 121 runs grows, when the pointer moves over a chart, and
+with thousands of tags.
 
     python -m benchmarks.at_rest [--alone] [--seconds 60]
 
@@ -7,6 +8,9 @@ step each second. Requests are those of the page, CPU seconds those of all proce
 server. The pointer makes ten moves over the first chart, each after the frame that the move before it led to.
 Chromium renders in software. TensorBoard has the same runs in its own files, unless ``--alone``. Its
 page asks for nothing until somebody presses *Reload* or turns on *Reload data*.
+
+Pages of 5,000 and 10,000 tags are ours alone: the time from the address to the first chart in a browser that
+has the scripts, the elements, ten moves, and the CPU of a key in the filter, median of six patterns.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import statistics
 import tempfile
 import threading
 import time
@@ -29,7 +34,7 @@ from benchmarks import workloads
 from benchmarks.browser import ARGUMENTS, DRAWN, PAGES, PATIENCE, chromium
 from benchmarks.encoding import Format
 from benchmarks.environments import python_with
-from benchmarks.pages import many_runs
+from benchmarks.pages import ANSWERED, many_runs
 from benchmarks.processes import MARK, cpu_of, marked_processes, with_descendants
 from benchmarks.servers import Ours, Server, TensorBoard
 
@@ -54,6 +59,16 @@ class Hover(NamedTuple):
 
     seconds: float
     browser: float  # CPU s
+
+
+class Wide(NamedTuple):
+    """A page of many tags."""
+
+    first: float  # s until the first chart
+    elements: int
+    hover: Hover
+    key: float  # ms
+    key_cpu: float  # s
 
 
 def base(form: Format, folder: Path) -> Path:
@@ -133,6 +148,35 @@ def pointed_at(server: Server, page: Page, browser_cpu: Callable[[], float]) -> 
     return Hover(time.perf_counter() - began, browser_cpu() - before)
 
 
+def many_tags(tags: int, folder: Path) -> Wide:
+    """Open a run of so many tags, move the pointer over it and filter it."""
+    target = folder / "base"
+    workloads.write_run(target / "run", workloads.scalar_run(0, tags, 50, "mindspore"), "mindspore")
+    with Ours(target, folder / "workspace") as server:
+        server.wait(1)
+        with opened(server) as (page, browser_cpu):
+            began = time.perf_counter()
+            page.goto(page.url)
+            page.wait_for_function(DRAWN[server.name], timeout=PATIENCE)
+            first = time.perf_counter() - began
+            page.wait_for_timeout(1000 * SETTLE)
+            elements = int(page.evaluate("document.querySelectorAll('*').length"))
+            hover = pointed_at(server, page, browser_cpu)
+            return Wide(first, elements, hover, *keys(page, browser_cpu))
+
+
+def keys(page: Page, browser_cpu: Callable[[], float]) -> tuple[float, float]:
+    """Milliseconds until the page shows what a filter finds, and the browser's CPU seconds; medians."""
+    box = page.get_by_role("searchbox", name="Filter tags").element_handle()
+    times, costs = [], []
+    for pattern in ("_29|_3$", "", "1", "nothing", "2", ""):
+        before = browser_cpu()
+        times.append(float(page.evaluate(ANSWERED, [box, pattern])))
+        page.wait_for_timeout(1500)
+        costs.append(browser_cpu() - before)
+    return statistics.median(times), statistics.median(costs)
+
+
 def measure(begin: Callable[[Path], Server], form: Format, seconds: float) -> tuple[Idle, Hover]:
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         target = base(form, Path(folder))
@@ -145,7 +189,12 @@ def measure(begin: Callable[[Path], Server], form: Format, seconds: float) -> tu
                 return idle, pointed_at(server, page, browser_cpu)
 
 
-def report(rows: dict[str, tuple[Idle, Hover]], seconds: float) -> str:
+def report(rows: dict[str, tuple[Idle, Hover]], wide: dict[int, Wide], seconds: float) -> str:
+    pages = "\n".join(
+        f"| {tags:,} | {page.first:.2f} | {page.elements:,} | {page.hover.browser:.2f} | {page.key:.0f} "
+        f"| {page.key_cpu:.2f} |"
+        for tags, page in wide.items()
+    )
     lines = "\n".join(
         f"| {name} | {idle.requests:.0f} | {idle.browser:.2f} | {idle.server:.2f} "
         f"| {hover.seconds:.2f} | {hover.browser:.2f} |"
@@ -163,6 +212,10 @@ load average {os.getloadavg()[0]:.1f}
 | | requests a minute | browser, CPU s a minute | server, CPU s a minute | {MOVES} moves, s | CPU s |
 |---|---:|---:|---:|---:|---:|
 {lines}
+
+| tags | first chart, s | elements | {MOVES} moves, CPU s | a key in the filter, ms | CPU s |
+|---|---:|---:|---:|---:|---:|
+{pages}
 """
 
 
@@ -179,7 +232,11 @@ def main() -> None:
         rows["TensorBoard"] = measure(
             lambda target: TensorBoard(python, target), "tensorboard", options.seconds
         )
-    text = report(rows, options.seconds)
+    wide = {}
+    for tags in (5_000, 10_000):
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+            wide[tags] = many_tags(tags, Path(folder))
+    text = report(rows, wide, options.seconds)
     RESULTS.write_text(text, encoding="utf-8")
     print(text)
 

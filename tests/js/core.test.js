@@ -10,7 +10,7 @@ import {
   onAsking,
 } from "../../web/mindinsight/web/static/js/core/api.js";
 import { unpack, unpackAnswers } from "../../web/mindinsight/web/static/js/core/column_decoding.js";
-import { colourOf, dashesOf } from "../../web/mindinsight/web/static/js/core/colours.js";
+import { colourOf, dashesOf, giveColours } from "../../web/mindinsight/web/static/js/core/colours.js";
 import { throttle } from "../../web/mindinsight/web/static/js/core/dom.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 import { createTranslate } from "../../web/mindinsight/web/static/js/core/i18n.js";
@@ -132,17 +132,28 @@ test("addresses repeat lists and leave out what is not given", () => {
 
 const member = (id, slot, rank = null) => ({ id, slot, rank });
 
-test("the colour of a run does not depend on what else is shown, and dashes tell collisions apart", () => {
+test("runs that are shown together have different colours and keep them; dashes tell repeats apart", () => {
   const many = Array.from({ length: 60 }, (_, i) => member(`r${i}`, i));
-  assert.deepEqual(many.slice(0, 13).map(colourOf), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]);
-  const looks = (runs) => runs.map((one) => `${colourOf(one)} ${dashesOf(runs).get(one.id)}`);
-  assert.equal(new Set(looks(many.slice(0, 48))).size, 48);
-  assert.deepEqual(looks([many[40], many[4], many[3]]), ["4 1", "4 0", "3 0"]);
+  assert.deepEqual(
+    [0, 19, 20].map((i) => colourOf(many[i])),
+    [0, 19, 0],
+  );
+  const given = new Map();
+  const colours = (runs) => runs.map(({ id }) => given.get(id));
+  assert.ok(giveColours([many[3], many[23], many[43]], given));
+  assert.deepEqual(colours([many[3], many[23], many[43]]), [3, 4, 5]);
+  assert.ok(giveColours([many[3], many[4], many[23]], given)); // 4 is taken
+  assert.deepEqual(colours([many[3], many[4], many[23]]), [3, 5, 4]);
+  assert.ok(!giveColours([many[23], many[4]], given));
+  giveColours(many.slice(0, 20), given);
+  assert.equal(new Set(colours(many.slice(0, 20))).size, 20);
+  const dashes = dashesOf(many.slice(0, 3), (id) => (id === "r1" ? "red" : "blue"));
+  assert.deepEqual([...dashes.values()], [0, 0, 1]);
 });
 
 test("ranks of a job go round the palette from its colour", () => {
-  const ranks = [0, 1, 2].map((rank) => member(`job/${rank}`, 11, rank));
-  assert.deepEqual(ranks.map(colourOf), [11, 0, 1]);
+  const ranks = [0, 1, 2].map((rank) => member(`job/${rank}`, 19, rank));
+  assert.deepEqual(ranks.map(colourOf), [19, 0, 1]);
 });
 
 test("the nearest recorded step is taken", () => {

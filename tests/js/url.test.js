@@ -21,16 +21,39 @@ test("settings are how things are shown, not what", () => {
 
 test("a view without anything of its own opens with its defaults", () => {
   const url = open("?runs=a/b");
-  url.fill("s=0.9&pin=a&pin=b");
+  url.fill("scalar", "s=0.9&pin=a&pin=b");
   assert.equal(globalThis.location.search, "?runs=a/b&s=0.9&pin=a&pin=b");
   assert.deepEqual(url.all("pin"), ["a", "b"]);
 });
 
 test("a link with settings shows what it says", () => {
   for (const search of ["?s=0.1", "?runs=a&z=1,2"]) {
-    open(search).fill("s=0.9");
+    open(search).fill("scalar", "s=0.9");
     assert.equal(globalThis.location.search, search);
   }
-  open("").fill(undefined);
+  open("").fill("scalar", undefined);
+  assert.equal(globalThis.location.search, "");
+});
+
+test("what somebody arranged is kept by base directory; links win over it and do not change it", () => {
+  const kept = new Map();
+  globalThis.localStorage = { getItem: (key) => kept.get(key), setItem: (key, text) => kept.set(key, text) };
+  const url = open("?runs=a&y=log");
+  assert.equal(url.remember("/base"), null);
+  url.set({ y: "log" });
+  assert.ok(!url.arranged("scalar"));
+  url.set({ pin: ["loss"], z: "1,2" });
+  const later = open("");
+  assert.ok(later.remember("/base") > 0);
+  later.fill("scalar", "s=0.9");
+  assert.equal(globalThis.location.search, "?runs=a&y=log&pin=loss");
+  const other = open("");
+  other.remember("/elsewhere");
+  other.fill("scalar", "s=0.9");
+  assert.equal(globalThis.location.search, "?s=0.9");
+  later.forget("scalar");
+  const reset = open("");
+  assert.equal(reset.remember("/base"), null);
+  reset.fill("scalar", undefined);
   assert.equal(globalThis.location.search, "");
 });

@@ -118,9 +118,9 @@ def test_a_colour_that_somebody_chose_for_a_run_wins(page: Any, changeable: Any)
     row = page.get_by_role("row").filter(has=page.get_by_text("adam_0", exact=True))
     row.get_by_role("button", name="Note, labels, colour").click()
     box = page.get_by_role("dialog", name="adam_0")
-    box.get_by_title("#c02a6b").click()
+    box.get_by_title("#d5639c").click()
     box.get_by_role("button", name="Save").click()
-    expect(sample(page, "adam_0")).to_have_attribute("stroke", "#c02a6b")
+    expect(sample(page, "adam_0")).to_have_attribute("stroke", "#d5639c")
     expect(sample(page, "adam_2")).to_have_attribute("stroke", "#1f6fd6")
 
 

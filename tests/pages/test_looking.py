@@ -109,6 +109,35 @@ def test_a_curve_that_is_pointed_at_stands_out(page: Any, samples: Any, chart: A
     expect(loss.element.locator(".trace.faded")).to_have_count(0)
 
 
+def test_a_legend_names_the_curves_with_their_values_under_the_pointer(
+    page: Any, serve: Any, tmp_path: Path, chart: Any
+) -> None:
+    for run, steps in (("long", 100), ("short", 40)):
+        with SummaryRecord(str(tmp_path / "base" / run)) as record:
+            for step in range(1, steps + 1):
+                record.add_value("scalar", "loss", float(step))
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}scalar?s=0")
+    loss = chart("loss")
+    loss.until(lambda traces: len(traces) == 2)
+    legend = page.get_by_role("list", name="Legend").get_by_role("listitem")
+    expect(legend).to_have_count(2)
+    expect(legend.filter(has_text="long")).to_have_text("long100")
+    expect(legend.filter(has_text="short")).to_have_text("short40")
+    loss.point(0.8, 0.5)
+    expect(legend.filter(has_text="long")).to_have_text("long80")
+    expect(legend.filter(has_text="short")).to_have_text("short")
+    expect(page.get_by_role("tooltip")).to_contain_text("short (ended at 40)")
+    legend.filter(has_text="short").hover()
+    expect(legend.filter(has_text="long")).to_have_text("long100")
+    expect(loss.element.locator(".trace.faded")).to_have_count(1)
+    expect(page.locator(".side-run.pointed")).to_have_text("short→")
+    expect(page.locator(".scalar-front path")).to_have_count(1)
+    page.get_by_role("button", name="All 2").click()
+    expect(page.get_by_role("button", name="Fewer")).to_be_visible()
+    assert "legend=1" in page.url
+
+
 def test_what_is_not_finite_is_one_press_away(page: Any, serve: Any, tmp_path: Path, chart: Any) -> None:
     base = tmp_path / "base"
     with SummaryRecord(str(base / "run")) as record:

@@ -158,7 +158,7 @@ def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart
     expect(legend).not_to_contain_text("more")
     eventually_true(page, lambda: lines.evaluate_all(colours) == 2)
     page.get_by_role("button", name="Curves", exact=True).click()
-    eventually_true(page, lambda: lines.evaluate_all(colours) == 12)
+    eventually_true(page, lambda: lines.evaluate_all(colours) == 14)
 
 
 SCROLLED_WITH_ITS_TAG = """region => {

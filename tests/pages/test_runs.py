@@ -145,7 +145,7 @@ def test_notes_labels_and_colour_are_kept(page: Any, changeable: Any) -> None:
     box = page.get_by_role("dialog", name="lenet")
     box.get_by_label("Note").fill("<script>alert(1)</script>")
     box.get_by_label("Labels").fill("good, 重要")
-    box.get_by_title("#c02a6b").click()
+    box.get_by_title("#d5639c").click()
     box.get_by_role("button", name="Save").click()
     expect(row(page, "lenet")).to_contain_text("重要")
     page.goto(f"{changeable}overview?run=./lenet")

@@ -138,3 +138,30 @@ def test_a_page_opens_with_its_default_settings_until_they_are_forgotten(page: A
     expect(dialog).to_have_count(0)
     page.goto(f"{url}scalar?runs=lenet&st=1&q=loss")
     expect(page.get_by_role("cell", name=re.compile(r"^\d\.\d{6,}$")).first).to_be_visible()
+
+
+def test_a_page_is_as_it_was_left_until_it_is_reset(page: Any, url: Any) -> None:
+    page.goto(f"{url}scalar?runs=lenet,values")
+    page.get_by_role("searchbox", name="Filter tags").fill("loss|float64$")
+    page.get_by_label("Y scale").select_option("Log")
+    page.locator("details.group > summary", has_text="scalar").click()
+    expect(page).to_have_url(
+        f"{url}scalar?runs=lenet,values&q=loss|float64$&y=log&fold=scalar".replace("|", "%7C").replace(
+            "$", "%24"
+        )
+    )
+    arranged = page.url
+    page.goto(f"{url}scalar?runs=values")  # what a link says counts, and is not kept
+    expect(page.locator("#side").get_by_role("checkbox", name="lenet")).not_to_be_checked()
+    page.goto("about:blank")
+    page.goto(f"{url}scalar")
+    expect(page).to_have_url(arranged)
+    expect(page.locator("details.group[open]")).to_have_count(1)
+    page.goto(f"{url}scalar?q=fc")
+    expect(page).to_have_url(f"{url}scalar?q=fc")
+    page.goto(f"{url}scalar")
+    opened(page).get_by_role("button", name="Reset this page and the choice of runs").click()
+    expect(page).to_have_url(f"{url}scalar")
+    page.goto(f"{url}scalar")
+    expect(page.get_by_label("Y scale")).to_have_value("linear")
+    expect(page).to_have_url(f"{url}scalar")

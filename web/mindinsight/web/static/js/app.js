@@ -60,5 +60,6 @@ if (failure) {
   await new Promise((resolve) => selection.on(() => resolve(null)));
 }
 followPreferences(app);
+selection.resume(url.remember(selection.list().base));
 app.alerts.begin(selection.list().base);
 await router.start(app);

@@ -1,4 +1,4 @@
-// Line sample of a run: its colour, and its dash after twelve colours.
+// Line sample of a run: its colour, and its dash where somebody wants dashes.
 
 import { svg } from "../core/dom.js";
 

@@ -1,4 +1,4 @@
-// Charts, drawn when they are seen, one per frame, and taken down when far away. Lines are sketched first,
+// Charts, drawn when they are seen, a few per frame, and taken down when far away. Lines are sketched first,
 // and drawn by Plotly once somebody turns to them; everything else is drawn by Plotly at once.
 
 import { listenToKeys, SHORTCUTS, takesKeys } from "./chart_keys.js";
@@ -13,6 +13,8 @@ import { canSketch, Sketch } from "./sketch/sketch.js";
  * @property {Record<string, any>} layout
  * @property {Record<string, any>} [config]
  * @property {boolean} [sketch] whether it may be sketched until somebody turns to it
+ * @property {any[]} [still] traces that `data` begins with, the same array as long as they look the same:
+ *   a sketch draws only the others anew
  */
 /**
  * @typedef {Object} Chart
@@ -35,6 +37,7 @@ const CONFIG = {
   showTips: false,
 };
 const USUAL = ".4g"; // format of numbers in texts of figures
+const BUDGET = 6; // ms of a frame for charts: of those that are quick, several are drawn in one
 const NEAR = "240px 0px"; // how far outside the window a chart is drawn already
 
 export class Charts {
@@ -213,20 +216,21 @@ export class Charts {
   }
 
   async #work() {
-    const element = this.#next();
-    if (!element) {
-      this.#busy = false;
-      this.#waiting.splice(0).forEach((resolve) => resolve());
-      return;
+    const began = performance.now();
+    for (let element = this.#next(); element; element = this.#next()) {
+      this.#queue.delete(element);
+      await this.#paint(element).catch((error) => console.error(error));
+      if (performance.now() - began > BUDGET) break;
     }
-    this.#queue.delete(element);
-    const chart = this.#charts.get(element);
-    if (chart?.near && chart.dirty) await this.#paint(element, chart).catch((error) => console.error(error));
-    requestAnimationFrame(() => this.#work());
+    this.#busy = this.#queue.size > 0;
+    if (this.#busy) requestAnimationFrame(() => this.#work());
+    else this.#waiting.splice(0).forEach((resolve) => resolve());
   }
 
-  /** @param {Element} element @param {Chart} chart */
-  async #paint(element, chart) {
+  /** @param {Element} element */
+  async #paint(element) {
+    const chart = this.#charts.get(element);
+    if (!chart?.near || !chart.dirty) return;
     chart.dirty = false;
     const figure = chart.figure();
     if (figure.sketch && !chart.drawn && !chart.attended && canSketch(figure)) {

@@ -135,6 +135,17 @@ export class Colouring {
     this.#theme.changed();
   }
 
+  /** Whether lines of one colour have dashes. */
+  dashed() {
+    return this.#url.get("dash") === "1" && !this.colours();
+  }
+
+  /** @param {boolean} on */
+  useDashes(on) {
+    this.#url.set({ dash: on ? "1" : null });
+    this.#theme.changed();
+  }
+
   /** Other runs are shown, or they have other values. @param {Run[]} runs shown */
   follow(runs) {
     this.#runs = runs;

@@ -1,6 +1,6 @@
 // Colours and dashes of runs.
 
-export const COLOURS = 12;
+export const COLOURS = 20;
 export const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /**
@@ -24,8 +24,8 @@ export function between(stops, at) {
 }
 
 /**
- * The number of a run in the palette, counted round: the slot of its job, which the server keeps, and its
- * rank. It does not depend on what is shown.
+ * The number that a run would have in the palette, counted round: the slot of its job, which the server
+ * keeps, and its rank.
  * @param {{slot: number, rank: number | null}} run
  */
 export function colourOf({ slot, rank }) {
@@ -33,15 +33,43 @@ export function colourOf({ slot, rank }) {
 }
 
 /**
- * Dashes tell the shown runs of one colour apart: the first has a solid line, ranks come last.
- * @param {{id: string, slot: number, rank: number | null}[]} runs
+ * Give runs that are shown together different colours, as long as there are enough. A run keeps its colour
+ * while no other one has it.
+ * @param {{id: string, slot: number, rank: number | null}[]} runs that are shown
+ * @param {Map<string, number>} given what runs have got; the new ones are added
+ * @returns {boolean} whether one has got another than before
+ */
+export function giveColours(runs, given) {
+  const used = new Set();
+  let changed = false;
+  const inOrder = [...runs].sort(
+    (a, b) =>
+      Number(given.has(b.id)) - Number(given.has(a.id)) || a.slot - b.slot || (a.rank ?? 0) - (b.rank ?? 0),
+  );
+  for (const run of inOrder) {
+    const wanted = given.get(run.id) ?? colourOf(run);
+    const free = Array.from({ length: COLOURS }, (_, i) => (wanted + i) % COLOURS).find((n) => !used.has(n));
+    changed ||= given.get(run.id) !== (free ?? wanted);
+    given.set(run.id, free ?? wanted);
+    used.add(free ?? wanted);
+  }
+  return changed;
+}
+
+/**
+ * Dashes for runs that share a colour: the first has a solid line.
+ * @param {{id: string}[]} runs in order
+ * @param {(id: string) => string} colour
  * @returns {Map<string, number>} id -> place in `DASHES`
  */
-export function dashesOf(runs) {
-  const used = new Array(COLOURS).fill(0);
-  const rank = (/** @type {{rank: number | null}} */ run) => run.rank ?? 0;
-  const inOrder = [...runs].sort(
-    (a, b) => Number(rank(a) > 0) - Number(rank(b) > 0) || a.slot - b.slot || rank(a) - rank(b),
+export function dashesOf(runs, colour) {
+  /** @type {Map<string, number>} */
+  const used = new Map();
+  return new Map(
+    runs.map(({ id }) => {
+      const before = used.get(colour(id)) ?? 0;
+      used.set(colour(id), before + 1);
+      return [id, before % DASHES.length];
+    }),
   );
-  return new Map(inOrder.map((run) => [run.id, used[colourOf(run)]++ % DASHES.length]));
 }

@@ -12,8 +12,8 @@ export class FixedUrl extends Url {
   }
 
   /** @override */
-  params() {
-    return new URLSearchParams(this.#query);
+  search() {
+    return this.#query;
   }
 
   /** @override @param {string} text */

@@ -1,6 +1,7 @@
 // Figures as JSON and back: columns in base64, and the colours of the theme by name, so that a frozen chart
 // keeps all digits and fits a page in the other theme.
 
+import { COLOURS } from "./colours.js";
 import { typed } from "./column_decoding.js";
 
 /** @typedef {{data: any[], layout: Record<string, any>}} Drawing */
@@ -8,7 +9,6 @@ import { typed } from "./column_decoding.js";
 
 const DTYPES = ["f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"];
 const NAME = /^var\((--[a-z]+(?:-[a-z0-9]+)*)\)$/;
-const RUNS = 12; // colours of the palette for runs
 const RAMP = 5;
 /** Of two names for one colour the earlier counts. */
 export const COLOUR_NAMES = [
@@ -23,7 +23,7 @@ export const COLOUR_NAMES = [
   "--warn",
   "--bad",
   "--ok",
-  ...Array.from({ length: RUNS }, (_, i) => `--run-${i + 1}`),
+  ...Array.from({ length: COLOURS }, (_, i) => `--run-${i + 1}`),
   ...Array.from({ length: RAMP }, (_, i) => `--ramp-${i + 1}`),
 ];
 

@@ -18,8 +18,9 @@ function observer() {
 /**
  * @param {Element} element
  * @param {(() => void) & {cancel?: () => void}} work a throttled one is cancelled at the end
+ * @param {() => void} [left] called when the element is no longer near
  */
-export function whenNear(element, work) {
+export function whenNear(element, work, left) {
   let near = false;
   let waiting = false;
   const run = () => {
@@ -27,8 +28,10 @@ export function whenNear(element, work) {
     work();
   };
   callbacks.set(element, (now) => {
+    const before = near;
     near = now;
     if (near && waiting) run();
+    else if (before && !near) left?.();
   });
   observer().observe(element);
   const wake = () => waiting && run();

@@ -48,6 +48,29 @@ export function visible(text) {
 export const idOf = (/** @type {string} */ name) =>
   name === "." || name.startsWith("./") ? `./${name.slice(2)}` : `./${name}`;
 
+/** @typedef {{inverted: boolean, ids: Set<string>}} Choice of runs; `inverted`: all but these */
+
+/**
+ * "a,b" are these runs, "!a" all but these, "-" none. "./" in front of an id is left out.
+ * @param {string | null} text
+ * @returns {Choice | null}
+ */
+export function parseChoice(text) {
+  if (text === null) return null;
+  const inverted = text.startsWith("!");
+  const names = (inverted ? text.slice(1) : text).split(",").filter((name) => name && name !== "-");
+  return {
+    inverted,
+    ids: new Set(names.map((name) => idOf(decodeURIComponent(name)))),
+  };
+}
+
+/** The choice as an address has it. @param {Choice} choice */
+export function writeChoice(choice) {
+  const names = [...choice.ids].map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".");
+  return (choice.inverted ? "!" : "") + (names.join(",") || (choice.inverted ? "" : "-"));
+}
+
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const LATIN = /\p{Script=Latin}/u;
 const OTHERS = new RegExp(`[${scripts("Cyrillic", "Greek", "Armenian", "Cherokee", "Coptic", "Lisu")}]`, "u");

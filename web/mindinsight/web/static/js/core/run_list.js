@@ -142,7 +142,5 @@ export function newestJobs(runs) {
   return [...newest].sort(([a, one], [b, other]) => newer(one, other) || byName(a, b)).map(([job]) => job);
 }
 
-/** @param {string} a @param {string} b */
-export function byName(a, b) {
-  return a.localeCompare(b, undefined, { numeric: true });
-}
+/** Compare names, numbers in them by size; many times faster than localeCompare. */
+export const byName = new Intl.Collator(undefined, { numeric: true }).compare;

@@ -6,13 +6,13 @@
 import { tell } from "./dom.js";
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
-import { colourOf, dashesOf, DASHES } from "./colours.js";
+import { colourOf, dashesOf, DASHES, giveColours } from "./colours.js";
 import { countJobs, foldedJobs, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
-import { idOf } from "./names.js";
+import { parseChoice, writeChoice } from "./names.js";
 import { Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
-/** @typedef {{inverted: boolean, ids: Set<string>}} Choice `inverted`: all but these */
+/** @typedef {import("./names.js").Choice} Choice */
 /** @typedef {"list" | "runs"} Reason "runs": another choice; "list": the runs themselves changed */
 
 export const NEWEST = 10; // jobs
@@ -31,8 +31,10 @@ export class Selection {
   #unfolded;
   /** Jobs that are shown as one, until something changes. @type {Set<string> | null} */
   #folded = null;
-  /** Places in `DASHES`. @type {Map<string, number>} */
-  #dashes = new Map();
+  /** Numbers of colours that shown runs were given, before the newest. @type {Map<string, number>} */
+  #given;
+  /** Places in `DASHES`, until something changes. @type {Map<string, number> | null} */
+  #dashes = null;
   /** @type {Set<(reason: Reason) => void>} */
   #callbacks = new Set();
   /** @type {Set<(id: string | null) => void>} */
@@ -48,9 +50,10 @@ export class Selection {
     this.#url = url;
     this.#live = live;
     this.#theme = theme;
-    this.#choice = parse(url.get("runs"));
-    this.#unfolded = parse(url.get("ranks"))?.ids ?? new Set();
+    this.#choice = parseChoice(url.get("runs"));
+    this.#unfolded = parseChoice(url.get("ranks"))?.ids ?? new Set();
     this.#following = source ? source.#following : new Following(live, () => this.#tell("list"));
+    this.#given = source ? source.#given : new Map();
     this.colouring = new Colouring(url, theme);
     /** No longer follow the source. */
     this.end = source ? source.on((reason) => reason === "list" && this.#tell("list")) : () => {};
@@ -64,7 +67,7 @@ export class Selection {
 
   /** The choice as it is written in an address; what nobody chose is named, too. */
   asText() {
-    return write(this.#choice ?? { inverted: false, ids: this.#on() });
+    return writeChoice(this.#choice ?? { inverted: false, ids: this.#on() });
   }
 
   refresh() {
@@ -122,7 +125,7 @@ export class Selection {
     const next = new Set(this.#unfolded);
     if (!next.delete(job)) next.add(job);
     this.#unfolded = next;
-    this.#url.set({ ranks: next.size ? write({ inverted: false, ids: next }) : null });
+    this.#url.set({ ranks: next.size ? writeChoice({ inverted: false, ids: next }) : null });
     this.#tell("runs");
   }
 
@@ -156,16 +159,15 @@ export class Selection {
       this.colouring.groups()?.of.get(id) ||
       run?.chosen ||
       this.colouring.colours()?.of.get(id) ||
-      this.#theme.colour(`--run-${(run ? colourOf(run) : 0) + 1}`)
+      this.#theme.colour(`--run-${(this.#given.get(id) ?? (run ? colourOf(run) : 0)) + 1}`)
     );
   }
 
-  /**
-   * Plotly's dash for a run: the second channel, where shown runs have one colour.
-   * @param {string} id
-   */
+  /** Plotly's dash for a run: solid, unless somebody wants dashes where colours repeat. @param {string} id */
   dash(id) {
-    return DASHES[this.colouring.colours() ? 0 : (this.#dashes.get(id) ?? 0)];
+    if (!this.colouring.dashed()) return DASHES[0];
+    this.#dashes ??= dashesOf(this.entries(), (other) => this.colour(other));
+    return DASHES[this.#dashes.get(id) ?? 0];
   }
 
   /** @param {string} id @param {boolean} [on] */
@@ -188,7 +190,7 @@ export class Selection {
   /** Name the shown runs in the address even where nobody chose them. @param {boolean} on */
   nameInAddress(on) {
     if (this.#choice === null) {
-      this.#url.set({ runs: on ? write({ inverted: false, ids: this.#on() }) : null });
+      this.#url.set({ runs: on ? writeChoice({ inverted: false, ids: this.#on() }) : null });
     }
   }
 
@@ -201,9 +203,24 @@ export class Selection {
 
   /** The address has changed under us. */
   reread() {
-    this.#choice = parse(this.#url.get("runs"));
-    this.#unfolded = parse(this.#url.get("ranks"))?.ids ?? new Set();
+    this.#choice = parseChoice(this.#url.get("runs"));
+    this.#unfolded = parseChoice(this.#url.get("ranks"))?.ids ?? new Set();
     this.#tell("runs");
+  }
+
+  /**
+   * Give runs the colours of an earlier day; beside the runs of that day, show those that began since.
+   * @param {number | null} since epoch seconds; null where the address says what is shown
+   */
+  resume(since) {
+    this.#url.colours().forEach(([id, number]) => this.#given.set(id, number));
+    this.reread();
+    const choice = this.#choice;
+    if (since === null || !choice || choice.inverted) return;
+    const later = this.all().filter((run) => run.created > since);
+    const newer = ofNewestJobs(later, NEWEST).map((run) => run.id);
+    if (newer.length) this.toggleMany(newer, true);
+    else if (![...choice.ids].some((id) => this.run(id))) this.reset();
   }
 
   /**
@@ -213,7 +230,10 @@ export class Selection {
    * @param {Record<string, any>} [more]
    */
   linkOnly(view, id, more = {}) {
-    return this.#url.link(view, { runs: write({ inverted: false, ids: new Set([id].flat()) }), ...more });
+    return this.#url.link(view, {
+      runs: writeChoice({ inverted: false, ids: new Set([id].flat()) }),
+      ...more,
+    });
   }
 
   /**
@@ -264,36 +284,17 @@ export class Selection {
     this.#choice = inverted
       ? { inverted, ids: new Set(ids.filter((id) => !next.has(id))) }
       : { inverted, ids: next };
-    this.#url.set({ runs: write(this.#choice) });
+    this.#url.set({ runs: writeChoice(this.#choice) });
     this.#tell("runs");
   }
 
   /** @param {Reason} reason */
   #tell(reason) {
-    this.#shown = this.#folded = null;
-    this.#dashes = dashesOf(this.entries().filter((run) => !run.chosen));
+    this.#shown = this.#folded = this.#dashes = null;
+    const entries = this.entries();
+    const plain = entries.filter((run) => !run.chosen);
+    if (giveColours(plain, this.#given)) this.#url.keepColours([...this.#given]);
     this.colouring.follow(this.runs());
     tell(this.#callbacks, reason);
   }
-}
-
-/**
- * "a,b" are these runs, "!a" all but these, "-" none. "./" in front of an id is left out.
- * @param {string | null} text
- * @returns {Choice | null}
- */
-function parse(text) {
-  if (text === null) return null;
-  const inverted = text.startsWith("!");
-  const names = (inverted ? text.slice(1) : text).split(",").filter((name) => name && name !== "-");
-  return {
-    inverted,
-    ids: new Set(names.map((name) => idOf(decodeURIComponent(name)))),
-  };
-}
-
-/** @param {Choice} choice */
-function write(choice) {
-  const names = [...choice.ids].map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".");
-  return (choice.inverted ? "!" : "") + (names.join(",") || (choice.inverted ? "" : "-"));
 }

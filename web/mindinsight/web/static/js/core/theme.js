@@ -1,12 +1,12 @@
 // Light and dark theme: the system's, until the user chooses; and the palette read from CSS.
 
+import { COLOURS } from "./colours.js";
 import { tell } from "./dom.js";
 import { cookiePath } from "./i18n.js";
 
 /** @typedef {"system" | "light" | "dark"} Choice */
 
 const NEXT = /** @type {const} */ ({ system: "light", light: "dark", dark: "system" });
-const COLOURS = 12; // of the palette for runs
 
 export class Theme {
   #root = document.documentElement;

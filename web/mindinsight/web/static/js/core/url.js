@@ -5,16 +5,44 @@ import { tell } from "./dom.js";
 /** @typedef {string | number | boolean | string[] | null | undefined} Value */
 
 /** The parameters one view shares with all others. */
-const SHARED = ["runs", "ranks", "colour"];
+const SHARED = ["runs", "ranks", "colour", "dash"];
+
+/** Pages that are tomorrow as they were left; on others the address is about what is looked at. */
+const REMEMBERED = ["runs", "scalar", "histogram", "image", "text", "audio", "pr_curve"];
+
+/** Runs whose colours are kept. */
+const MOST_COLOURS = 1000;
 
 /** What somebody looks at, not how: no settings. */
 const PLACES = ["z", "zy", "at", "step", "tag", "run", "job", "baseline"];
+
+/** Which runs are shown, since when, the settings of pages, and the numbers of runs' colours. */
+const NOTHING = {
+  shared: "",
+  chosen: 0,
+  views: /** @type {Record<string, string>} */ ({}),
+  colours: /** @type {[string, number][]} */ ([]),
+};
 
 export class Url {
   /** @type {Map<string, string>} view -> its query when it was left */
   #lastParams = new Map();
   /** @type {Set<() => void>} */
   #callbacks = new Set();
+  /** Name of what is kept in this browser, once the base directory is known. @type {string | null} */
+  #store = null;
+  #search = "";
+  #read = new URLSearchParams();
+
+  /** The parameters, to be read only: they are asked for once for each curve. */
+  #current() {
+    const search = this.search();
+    if (search !== this.#search) {
+      this.#search = search;
+      this.#read = this.params();
+    }
+    return this.#read;
+  }
 
   /**
    * @template {string | null} [D=null]
@@ -22,12 +50,12 @@ export class Url {
    * @returns {string | D}
    */
   get(key, fallback = /** @type {any} */ (null)) {
-    return this.params().get(key) ?? fallback;
+    return this.#current().get(key) ?? fallback;
   }
 
   /** All values of a repeated key. @param {string} key @returns {string[]} */
   all(key) {
-    return this.params().getAll(key);
+    return this.#current().getAll(key);
   }
 
   /**
@@ -47,21 +75,104 @@ export class Url {
     return readable(params);
   }
 
-  /** Settings for a view that was opened without anything of its own. @param {string | undefined} query */
-  fill(query) {
+  /**
+   * Settings for a view that was opened without anything of its own: as it was left, else these.
+   * @param {string} view @param {string | undefined} settings
+   */
+  fill(view, settings) {
     const params = this.params();
+    const query = this.#kept().views[view] ?? settings;
     if (!query || [...params.keys()].some((key) => !SHARED.includes(key))) return;
     new URLSearchParams(query).forEach((value, key) => params.append(key, value));
-    this.write(readable(params));
+    this.#replace(readable(params));
+  }
+
+  /**
+   * From now on keep in this browser what somebody arranges on the pages of a base directory. An address that
+   * says nothing shows the runs that were shown last.
+   * @param {string} base
+   * @returns {number | null} when they were chosen, in epoch seconds; null where the address says it
+   */
+  remember(base) {
+    this.#store = `mindinsight pages of ${base}`;
+    const { shared, chosen } = this.#kept();
+    if (this.search() || !shared) return null;
+    this.#replace(shared);
+    return chosen;
+  }
+
+  /** Whether a page is not as it is at first. @param {string} view */
+  arranged(view) {
+    const { shared, views } = this.#kept();
+    return Boolean(shared || views[view]);
+  }
+
+  /** Forget how a page was left, and which runs were shown. @param {string} view */
+  forget(view) {
+    const { views, colours } = this.#kept();
+    delete views[view];
+    this.#keep({ ...NOTHING, views, colours });
+    this.#lastParams.delete(view);
+  }
+
+  /** Numbers of the colours that runs were given. @returns {[string, number][]} */
+  colours() {
+    return this.#kept().colours;
+  }
+
+  /** @param {[string, number][]} colours the newest last */
+  keepColours(colours) {
+    this.#keep({ ...this.#kept(), colours: colours.slice(-MOST_COLOURS) });
+  }
+
+  /** @returns {typeof NOTHING} */
+  #kept() {
+    try {
+      return { ...NOTHING, ...JSON.parse((this.#store && localStorage.getItem(this.#store)) || "{}") };
+    } catch {
+      return NOTHING; // a browser that keeps nothing for us
+    }
+  }
+
+  /** @param {typeof NOTHING} kept */
+  #keep(kept) {
+    try {
+      if (this.#store) localStorage.setItem(this.#store, JSON.stringify(kept));
+    } catch {
+      // It counts for this page, then.
+    }
+  }
+
+  /** The query with its "?". */
+  search() {
+    return location.search;
   }
 
   /** @returns {URLSearchParams} */
   params() {
-    return new URLSearchParams(location.search);
+    return new URLSearchParams(this.search());
   }
 
-  /** Make a query that of the page. @param {string} text */
+  /** Make a query that of the page, and keep it for tomorrow. @param {string} text */
   write(text) {
+    const changed = text !== readable(this.params());
+    this.#replace(text);
+    if (!changed) return;
+    const { shared: before, chosen, views, colours } = this.#kept();
+    const view = location.pathname.replace(/.*\//, "") || "runs";
+    const params = this.params();
+    [...params.keys()].forEach((key) => SHARED.includes(key) || params.delete(key));
+    const shared = readable(params);
+    this.#keep({
+      shared,
+      colours,
+      chosen: shared === before ? chosen : Date.now() / 1000,
+      views: REMEMBERED.includes(view) ? { ...views, [view]: this.settings() } : views,
+    });
+  }
+
+  /** @param {string} text */
+  #replace(text) {
     const address = location.pathname + (text ? `?${text}` : "") + location.hash;
     if (address !== location.pathname + location.search + location.hash) {
       history.replaceState(history.state, "", address);

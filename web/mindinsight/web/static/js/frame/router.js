@@ -77,7 +77,7 @@ export class Router {
 
   async #show() {
     this.#leave();
-    this.#url.fill(this.#app.selection.list().defaults[this.#current]);
+    this.#url.fill(this.#current, this.#app.selection.list().defaults[this.#current]);
     tell(this.#callbacks, this.#current);
     document.title = `${this.#title()} · MindInsight`;
     await this.#mounting.ask(

@@ -81,12 +81,18 @@ class Box {
         (answer) => this.offerDefaults(answer.defaults, app.t(said)),
         (error) => this.failed(error),
       );
+    const reset = () => {
+      this.close();
+      app.url.forget(view);
+      app.router.go(app.url.at(view, ""));
+    };
     const item = (/** @type {string} */ key, /** @type {() => void} */ onclick) =>
       h("div", { class: "row" }, h("button", { type: "button", class: "link", onclick }, app.t(key)));
     replace(
       this.defaults,
       settings && settings !== defaults[view] && item("views.default", send(settings, "views.default.kept")),
       defaults[view] && item("views.default.forget", send("", "views.default.forgotten")),
+      app.url.arranged(view) && item("views.reset", reset),
       done && h("p", { class: "muted small", role: "status" }, done),
     );
   }

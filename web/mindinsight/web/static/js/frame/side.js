@@ -26,6 +26,7 @@ export function side(app) {
   /** @type {Item[]} */
   let items = [];
   let filter = "";
+  let look = ""; // what the rows show
 
   const count = h("span", { class: "muted small" });
   const list = h("div", { class: "side-items", role: "group", "aria-label": app.t("runs.panel") });
@@ -55,7 +56,9 @@ export function side(app) {
     count.textContent = app.t("runs.shown", { shown, n: selection.all().length });
     replace(foot, ...footer(app));
     colours.draw();
-    rows.update(items.length);
+    const next = JSON.stringify([start, items.map((item) => lookOf(app, item))]);
+    if (next !== look) rows.update(items.length);
+    look = next;
   };
 
   const search = searchBox({
@@ -69,6 +72,10 @@ export function side(app) {
   const head = h("div", { class: "side-head" }, title, search, choices(app, visible), colours.element);
   element.setAttribute("aria-label", app.t("runs.panel"));
   replace(element, head, scroller, foot, edge(app));
+  app.selection.onPoint((id) => {
+    const rowsShown = /** @type {HTMLElement[]} */ ([...list.children]);
+    rowsShown.forEach((shown) => shown.classList.toggle("pointed", shown.dataset.key === id));
+  });
   app.selection.on(draw);
   app.theme.on(draw);
   app.router.on(draw);
@@ -158,6 +165,18 @@ export function folded(runs, open) {
     if (!ranks || open(job)) items.push(...members.map((run) => ({ run, rank: ranks })));
   }
   return items;
+}
+
+/** All that a row shows. @param {App} app @param {Item} item */
+function lookOf({ selection, router, url }, item) {
+  if (!("run" in item)) {
+    const on = item.runs.filter(({ id }) => selection.has(id));
+    const first = on[0] ?? item.runs[0];
+    return [item.job, item.runs.length, on.length, selection.unfolded(item.job), selection.colour(first.id)];
+  }
+  const { id, rank, pinned, damage } = item.run;
+  const current = router.current() === "overview" && url.get("run") === id;
+  return [id, rank, pinned, damage, current, selection.has(id), selection.colour(id), selection.dash(id)];
 }
 
 /** Name of an entry that is none of a rank below its job. @param {Item} item */

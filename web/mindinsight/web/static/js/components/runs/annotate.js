@@ -1,5 +1,6 @@
 // Dialog that edits a run's note, labels and colour; the server stores them in the workspace.
 
+import { COLOURS } from "../../core/colours.js";
 import { button } from "../button.js";
 import { dialog } from "../dialog.js";
 import { toast } from "../toast.js";
@@ -17,7 +18,7 @@ export function annotateDialog(app, run) {
     value: run.labels.join(", "),
     placeholder: t("runs.labels.how"),
   });
-  const palette = ["", ...Array.from({ length: 12 }, (_, i) => app.theme.colour(`--run-${i + 1}`))];
+  const palette = ["", ...Array.from({ length: COLOURS }, (_, i) => app.theme.colour(`--run-${i + 1}`))];
   const choices = palette.includes(run.chosen) ? palette : [...palette, run.chosen];
   const colours = choices.map((colour) => swatch(app, colour, colour === run.chosen));
 

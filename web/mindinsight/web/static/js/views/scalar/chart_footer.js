@@ -2,9 +2,12 @@
 
 import { button } from "../../components/button.js";
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
-import { h } from "../../core/dom.js";
+import { longName } from "../../components/long_name.js";
+import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
-import { smoothedValues } from "./curve.js";
+import { commonStart } from "../../core/names.js";
+import { reaches, smoothedValues, xColumn } from "./curve.js";
+import { closest } from "./nearest.js";
 import { ticksFor } from "./ticks.js";
 import { clippedLines } from "./value_axis.js";
 
@@ -12,6 +15,81 @@ import { clippedLines } from "./value_axis.js";
 
 const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };
+
+const ROW = 12; // curves in a legend of one row
+const MOST = 200; // curves in a legend of all
+
+/**
+ * Legend of a chart of several curves: names and last values, or those under the cursor; one row, or all.
+ * @param {import("./card.js").Page} page
+ */
+export function createLegend(page) {
+  const { app } = page;
+  const list = h("ul", { class: "legend-list", "aria-label": app.t("scalar.legend") });
+  const all = button("", () => page.change({ legend: !page.options().legend }), { class: "link" });
+  const element = h("div", { class: "curve-legend row small", hidden: true }, list, all);
+  /** @type {{line: Line, value: HTMLElement}[]} */
+  let rows = [];
+  let looks = "";
+  /** @param {number | null} x */
+  const at = (x) => {
+    const axis = page.options().x;
+    for (const { line, value } of rows) {
+      const text = valueText(line.curve, axis, x);
+      if (value.textContent !== text) value.textContent = text;
+    }
+  };
+  return {
+    element,
+    at,
+    /** @param {Line[]} lines */
+    show(lines) {
+      const open = page.options().legend;
+      const shown = lines.length < 2 ? [] : lines.slice(0, open ? MOST : ROW);
+      element.hidden = !shown.length;
+      element.classList.toggle("open", open);
+      all.textContent = open ? app.t("scalar.legend.fewer") : app.t("scalar.legend.all", { n: lines.length });
+      const next = JSON.stringify(shown.map(({ label, colour, dash }) => [label, colour, dash]));
+      if (next !== looks) {
+        const start = commonStart(lines.map(({ label }) => label));
+        rows = shown.map((line) => ({ line, value: h("span", { class: "value" }) }));
+        replace(
+          list,
+          rows.map(({ line, value }) => legendRow(app, line, value, start)),
+        );
+      }
+      looks = next;
+      rows.forEach((row, i) => (row.line = shown[i]));
+      at(null);
+    },
+  };
+}
+
+/**
+ * @param {import("../../core/types.js").App} app @param {Line} line @param {HTMLElement} value
+ * @param {string} start that names share
+ */
+function legendRow({ selection }, { label, colour, curve }, value, start) {
+  const pointed = (/** @type {string | null} */ id) => () => selection.point(id);
+  return h(
+    "li",
+    { class: "row", onpointerenter: pointed(curve.run), onpointerleave: pointed(null) },
+    h("i", { class: "swatch", style: { background: colour } }),
+    longName(label, { start }),
+    value,
+  );
+}
+
+/**
+ * A curve's value at a place, its last one without a place; "" where the curve has none.
+ * @param {import("./curve.js").Curve} curve @param {string} axis @param {number | null} x
+ */
+function valueText(curve, axis, x) {
+  const values = smoothedValues(curve);
+  if (x === null) return values.length ? number(values[values.length - 1], 4) : "";
+  const row = reaches(curve, axis, x) ? closest(xColumn(curve, axis), x) : -1;
+  return row < 0 ? "" : number(values[row], 4);
+}
 
 /**
  * @param {import("./card.js").Page} page

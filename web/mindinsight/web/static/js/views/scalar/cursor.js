@@ -1,18 +1,20 @@
 // Cursor over all charts of the page: a line in each, and a table of values in the one under the pointer.
 
 import { createTip } from "../../components/tip.js";
-import { h, replace } from "../../core/dom.js";
+import { h, replace, svg } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { onClick } from "./click.js";
 import { cursorKeys } from "./cursor_keys.js";
 import { cursorTable } from "./cursor_table.js";
-import { smoothedValues } from "./curve.js";
+import { linePath, TENTHS } from "../../core/sketch/paths.js";
+import { smoothedValues, xColumn } from "./curve.js";
 import { nearest } from "./nearest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * A chart that shows the cursor.
  * @typedef {Object} Member
+ * @property {(x: number | null) => void} at what the curves hold at a place on x is told; null: nowhere
  * @property {() => import("./curve.js").Line[]} lines
  * @property {() => import("./options.js").Options} options
  * @property {() => import("./curve.js").Scales | null} scales
@@ -22,6 +24,7 @@ import { nearest } from "./nearest.js";
 
 const NEAR = 24; // px from the pointer within which a curve is emphasized
 const REST_MS = 100; // before others fade: drawing a hundred curves anew at each move would hold up the line
+const FRONT = 2.4; // px of the line that stands out
 const READ = 3; // curves whose values are read aloud
 const ON = 5; // px from the pointer within which an alert's line is described
 
@@ -34,7 +37,7 @@ class Cursor {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    /** By the chart's element. @type {Map<any, Member & {line: HTMLElement}>} */
+    /** By the chart's element. @type {Map<any, Member & {line: HTMLElement, front: Element}>} */
     this.members = new Map();
     this.tip = createTip();
     /** What a screen reader says while keys move the cursor. */
@@ -55,8 +58,9 @@ class Cursor {
   /** @param {any} element a chart's element @param {Member} member */
   join(element, member) {
     const line = h("div", { class: "scalar-cursor", hidden: true });
-    element.parentElement.append(line);
-    this.members.set(element, { ...member, line });
+    const front = svg("svg", { class: "scalar-front", "aria-hidden": "true" });
+    element.parentElement.append(line, front);
+    this.members.set(element, { ...member, line, front });
     element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(element, event));
     element.addEventListener("pointerleave", () => this.clear());
     const { charts } = this.app;
@@ -71,13 +75,28 @@ class Cursor {
 
   /** @param {any} element */
   leave(element) {
-    this.members.get(element)?.line.remove();
+    const member = this.members.get(element);
+    member?.line.remove();
+    member?.front.remove();
     this.members.delete(element);
   }
 
   /** The chart was drawn anew. @param {any} element */
   drawn(element) {
-    fade(element, this.emphasized);
+    this.fade(element);
+  }
+
+  /** Let the others step back behind the run that stands out; it is drawn in front. @param {any} element */
+  fade(element) {
+    const member = this.members.get(element);
+    const run = this.emphasized;
+    const axes = this.app.charts.axes(element);
+    const lines = run === null ? [] : (member?.lines() ?? []).filter(({ curve }) => curve.run === run);
+    for (const trace of element.querySelectorAll(".trace")) {
+      const own = trace.dataset.run ?? trace.__data__?.[0]?.trace?.meta ?? null;
+      trace.classList.toggle("faded", lines.length > 0 && own !== null && own !== run);
+    }
+    if (member) replace(member.front, axes && lines.length > 0 && frontOf(member, axes, lines));
   }
 
   /** @param {any} element @param {PointerEvent} event */
@@ -90,7 +109,7 @@ class Cursor {
     const rows = this.look(element, member, x, y, event);
     clearTimeout(this.resting);
     const run = rows.length > 1 && rows[0].away < NEAR ? rows[0].line.curve.run : null;
-    this.resting = window.setTimeout(() => this.emphasize(run), REST_MS);
+    this.resting = window.setTimeout(() => this.app.selection.point(run), REST_MS);
   }
 
   /**
@@ -135,6 +154,7 @@ class Cursor {
       const axis = this.app.charts.axes(element)?.xaxis;
       const scales = member.scales();
       if (!axis || !scales || !this.app.charts.visible(element)) continue;
+      member.at(x);
       const at = axis.c2p(scales.x.to(x));
       member.line.hidden = !(at >= 0 && at <= axis._length);
       member.line.style.transform = `translateX(${Math.round(axis._offset + at)}px)`;
@@ -145,7 +165,7 @@ class Cursor {
   emphasize(run) {
     if (run === this.emphasized) return;
     this.emphasized = run;
-    for (const element of this.members.keys()) if (this.app.charts.visible(element)) fade(element, run);
+    for (const element of this.members.keys()) if (this.app.charts.visible(element)) this.fade(element);
   }
 
   clearTip() {
@@ -156,8 +176,12 @@ class Cursor {
   clear() {
     clearTimeout(this.resting);
     this.clearTip();
-    this.emphasize(null);
-    this.members.forEach((member) => (member.line.hidden = true));
+    if (this.emphasized !== null) this.app.selection.point(null);
+    for (const member of this.members.values()) {
+      if (member.line.hidden) continue;
+      member.line.hidden = true;
+      member.at(null);
+    }
   }
 
   end() {
@@ -191,14 +215,26 @@ function pointerX(element, member, axes, event) {
   return scales.x.from(axis.p2c(event.clientX - element.getBoundingClientRect().left - axis._offset));
 }
 
-/** @param {any} element a chart @param {string | null} run that stands out */
-function fade(element, run) {
-  const traces = [...element.querySelectorAll(".trace")];
-  const runs = traces.map((trace) => trace.dataset.run ?? trace.__data__?.[0]?.trace?.meta ?? null);
-  const present = run !== null && runs.includes(run);
-  traces.forEach((trace, i) =>
-    trace.classList.toggle("faded", present && runs[i] !== null && runs[i] !== run),
+/**
+ * The lines of the run that stands out, over a chart that may have drawn them as a part of many.
+ * @param {Member} member @param {{xaxis: any, yaxis: any}} axes @param {import("./curve.js").Line[]} lines
+ */
+function frontOf(member, { xaxis, yaxis }, lines) {
+  const { x, y } = /** @type {import("./curve.js").Scales} */ (member.scales());
+  const axis = member.options().x;
+  const box = { x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length };
+  const scaled = {
+    x: { ...xaxis, c2p: (/** @type {number} */ value) => xaxis.c2p(x.to(value)) },
+    y: { ...yaxis, c2p: (/** @type {number} */ value) => yaxis.c2p(y.to(value)) },
+  };
+  const paths = lines.map(({ curve, colour }) =>
+    svg("path", {
+      d: linePath(xColumn(curve, axis), smoothedValues(curve), scaled),
+      stroke: colour,
+      "stroke-width": FRONT * TENTHS,
+    }),
   );
+  return svg("svg", box, svg("g", { transform: `scale(${1 / TENTHS})`, fill: "none" }, paths));
 }
 
 /**

@@ -39,12 +39,17 @@ export function cursorTable(app, rows, { axis, order, all }) {
   const aside = (/** @type {string} */ field) =>
     SPARED.includes(field) || (scalarX && field === "step") ? "aside" : null;
   const start = commonStart(rows.map(({ line }) => line.label));
-  const body = inOrder(rows.slice(0, ROWS), order).map(({ line: { curve, colour, label }, row }) =>
+  const body = inOrder(rows.slice(0, ROWS), order).map(({ line: { curve, colour, label }, row, ended }) =>
     h(
       "tr",
-      { class: curve === rows[0].line.curve ? "near" : "" },
+      { class: ended ? "muted" : curve === rows[0].line.curve ? "near" : "" },
       h("td", null, h("i", { class: "swatch", style: { background: colour } })),
-      h("th", { scope: "row" }, longName(label, { start })),
+      h(
+        "th",
+        { scope: "row" },
+        longName(label, { start }),
+        ended && ` ${app.t("scalar.tip.ended", { step: number(curve.step[row], 12) })}`,
+      ),
       fields.map((field) => {
         const text = FIELDS[field](curve, row);
         return h("td", { class: valueClass(text, aside(field) ?? "") }, text);
@@ -55,7 +60,8 @@ export function cursorTable(app, rows, { axis, order, all }) {
     h("th", { scope: "col", class: aside(field) }, app.t(`scalar.tip.${field}`)),
   );
   const hidden = rows.length - body.length;
-  const step = number(rows[0].line.curve.step[rows[0].row], 12);
+  const at = rows.find(({ ended }) => !ended) ?? rows[0];
+  const step = number(at.line.curve.step[at.row], 12);
   return [
     h(
       "table",

@@ -50,5 +50,11 @@ function displayControls(page) {
     checked: options.overwritten,
     onchange: (on) => page.change({ overwritten: on }),
   });
-  return [size, order, overwritten];
+  const { selection } = page.app;
+  const dashes = check({
+    label: t("scalar.dashes"),
+    checked: selection.colouring.dashed(),
+    onchange: (on) => selection.colouring.useDashes(on),
+  });
+  return [size, order, overwritten, dashes];
 }

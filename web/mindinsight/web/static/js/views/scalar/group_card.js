@@ -8,7 +8,7 @@ import { smoothing } from "./options.js";
 
 /** @typedef {{label: string, runs: string[]}} Group */
 
-export const MOST = 12; // groups drawn: as many as there are colours
+export const MOST = 12; // groups drawn: of more none is followed by eye
 
 /** @param {import("../../core/types.js").App} app @param {number} index of the group */
 export function groupColour(app, index) {

@@ -14,6 +14,7 @@ export function merged(traces) {
   return [
     ...[...alike.values()].map((similar) => ({
       ...similar[0],
+      meta: similar.length > 1 ? "" : similar[0].meta,
       x: joined(similar, "x"),
       y: joined(similar, "y"),
     })),

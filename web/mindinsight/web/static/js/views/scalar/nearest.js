@@ -2,9 +2,17 @@
 
 import { reaches, smoothedValues, xColumn } from "./curve.js";
 
+const CLOSE = 8; // px that a curve may begin after the pointer, or end before it
+
 /** @typedef {import("./curve.js").Line} Line */
 /** @typedef {import("./cursor.js").Member} Member */
-/** @typedef {{line: Line, row: number, away: number}} Near */
+/**
+ * @typedef {Object} Near
+ * @property {Line} line
+ * @property {number} row
+ * @property {number} away px from the pointer
+ * @property {boolean} ended the curve ends before the place
+ */
 
 /**
  * Each curve's point nearest in x, sorted by how far the curve is from the pointer: a curve that has
@@ -26,9 +34,10 @@ export function nearest(member, scales, { xaxis, yaxis }, x, y) {
     const row = closest(column, x);
     if (row < 0) continue;
     const beyond = reaches(line.curve, axis, x) ? 0 : pixel(column[row]) - pixel(x);
+    if (beyond > CLOSE) continue; // it has not begun
     const value = smoothedValues(line.curve)[row];
     const height = Number.isFinite(value) ? yaxis.c2p(scales.y.to(value)) : yaxis._length;
-    rows.push({ line, row, away: Math.hypot(height - y, beyond) });
+    rows.push({ line, row, away: Math.hypot(height - y, beyond), ended: beyond < -CLOSE });
   }
   return rows.sort((a, b) => a.away - b.away);
 }

@@ -19,8 +19,10 @@ import { idOf } from "../../core/names.js";
  * @property {Map<string, [number, number]>} tall chart's key -> range of y
  * @property {"medium" | "small" | "large"} size of the cards
  * @property {"distance" | "value" | "name"} tip order of the rows of the tooltip
+ * @property {boolean} legend all curves in the legends, not one row of them
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
+ * @property {string[]} folds sections that are closed
  * @property {string[][]} mixes tags that share a chart
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
@@ -33,6 +35,7 @@ import { idOf } from "../../core/names.js";
 const SMOOTH = 0.6;
 const FEW = 50; // points below which a curve is not smoothed by itself
 const TOLERANCE = 0.001;
+const FOLDS = 50; // closed sections in the address
 const PLACES = 12; // digits of a number in the address: wall time has ten before its point
 
 /** @param {import("../../core/url.js").Url} url @returns {Options} */
@@ -56,7 +59,9 @@ export function readOptions(url) {
     size: oneOf(url.get("size"), ["medium", "small", "large"]),
     tip: oneOf(url.get("tip"), ["distance", "value", "name"]),
     facts: url.get("st") === "1",
+    legend: url.get("legend") === "1",
     pins: url.all("pin"),
+    folds: url.all("fold"),
     mixes: url.all("mix").map((text) => text.split("|")),
     thresholds: new Map(url.all("th").map(splitLast)),
     job: url.get("job", ""),
@@ -86,7 +91,9 @@ export function writeOptions(url, options) {
     size: options.size === "medium" ? null : options.size,
     tip: options.tip === "distance" ? null : options.tip,
     st: options.facts ? "1" : null,
+    legend: options.legend ? "1" : null,
     pin: options.pins,
+    fold: options.folds.slice(0, FOLDS),
     mix: options.mixes.map((tags) => tags.join("|")),
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
