@@ -1,9 +1,10 @@
-// Colours and dashes of runs.
+// Palette colours and dash styles of runs.
 
 export const COLOURS = 12;
 export const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /**
+ * Interpolate a colour scale at a position between its first and last stop.
  * @param {[number, string][]} stops "#rrggbb" at ascending places
  * @param {number} at
  * @returns {string} "#rrggbb"
@@ -24,8 +25,8 @@ export function between(stops, at) {
 }
 
 /**
- * The number of a run in the palette, counted round: the slot of its job, which the server keeps, and its
- * rank. It does not depend on what is shown.
+ * Return a run's index in the palette. It depends on the job's stored slot and on the rank, not on which
+ * other runs are shown.
  * @param {{slot: number, rank: number | null}} run
  */
 export function colourOf({ slot, rank }) {
@@ -33,7 +34,7 @@ export function colourOf({ slot, rank }) {
 }
 
 /**
- * Dashes tell the shown runs of one colour apart: the first has a solid line, ranks come last.
+ * Assign dash styles so that shown runs of the same colour differ. The first one is solid; ranks come last.
  * @param {{id: string, slot: number, rank: number | null}[]} runs
  * @returns {Map<string, number>} id -> place in `DASHES`
  */
