@@ -1,11 +1,16 @@
-// What the colours of a dump mean, and how much of the dump is in the graph.
+// Legend of the colours that a dump gives to a graph, and the share of the dump that was found in it.
 
 import { h } from "../../core/dom.js";
 import { isLost, SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** @param {App} app @param {any} coloured what v2/graph/dump answers @param {string} paint */
+/**
+ * Create the legend.
+ * @param {App} app
+ * @param {any} coloured what v2/graph/dump answers
+ * @param {string} paint
+ */
 export function dumpLegend(app, coloured, paint) {
   return [
     ...(paint === "symptoms"
@@ -15,7 +20,12 @@ export function dumpLegend(app, coloured, paint) {
   ];
 }
 
-/** @param {App} app @param {any} found */
+/**
+ * Return one sign per kind of anomaly. If there is none, return the statement that none was found, once all
+ * tensors were measured.
+ * @param {App} app
+ * @param {any} found
+ */
 function symptoms({ t }, { counts, done, judged, unjudged }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
   if (entries.length || !done) return entries;
@@ -23,20 +33,22 @@ function symptoms({ t }, { counts, done, judged, unjudged }) {
 }
 
 /**
- * What is true where nothing was found: of what is not in the graph nothing is known.
- * @param {number} judged @param {number} unjudged
+ * Return the key of the statement made when no anomaly was found. It covers only what is both in the dump and
+ * in the graph.
+ * @param {number} judged
+ * @param {number} unjudged
  */
 export function healthText(judged, unjudged) {
   if (!judged) return "unjudged";
   return unjudged ? "fine_here" : "fine";
 }
 
-/** @param {App} app */
+/** Return the statement that nothing could be judged. @param {App} app */
 function nothingJudged({ t }) {
   return [h("span", null, t("graph.dump.unjudged"))];
 }
 
-/** @param {App["t"]} t @param {string} kind @param {number} n */
+/** Return a sign with its number of boxes. @param {App["t"]} t @param {string} kind @param {number} n */
 function sign(t, kind, n) {
   return h(
     "span",
@@ -51,8 +63,9 @@ function sign(t, kind, n) {
 }
 
 /**
- * What is hatched and outlined whatever the colour.
- * @param {App} app @param {{counts?: Record<string, number>}} coloured
+ * Return the legend of non-finite values, which are hatched whatever the colour scale.
+ * @param {App} app
+ * @param {{counts?: Record<string, number>}} coloured
  */
 export function lostSigns({ t }, { counts = {} }) {
   return Object.entries(counts)
@@ -60,7 +73,7 @@ export function lostSigns({ t }, { counts = {} }) {
     .map(([kind, n]) => sign(t, kind, n));
 }
 
-/** @param {App} app @param {any} found */
+/** Return the colour scale with its ends. @param {App} app @param {any} found */
 export function scale({ t, format }, { least, most }) {
   if (least === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
   return [
@@ -76,7 +89,11 @@ export function scale({ t, format }, { least, most }) {
   ];
 }
 
-/** @param {App} app @param {any} matched */
+/**
+ * Return how many operators of the dump were found in the graph, and how.
+ * @param {App} app
+ * @param {any} matched
+ */
 function coverage({ t }, { dumped, found: matched, by_order, tensors, measured, done }) {
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
