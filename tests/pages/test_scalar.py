@@ -591,10 +591,42 @@ def test_cards_of_all_sections_stand_on_one_grid(page: Page, samples: str) -> No
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{samples}scalar?runs=values,lenet&pin=loss/auto&pin=scalar/float32")
     expect(card(page, "loss/auto")).to_be_visible()
+    last = page.locator("details.group").last
+    last.locator("summary").scroll_into_view_if_needed()
+    expect(last.locator(".card").first).to_be_attached()
     pinned, others = widths(page, "Pinned"), widths(page, "scalar")
     assert len(pinned) == 2
     assert len(others) > 3
     assert max(pinned + others) - min(pinned + others) <= 1
+
+
+def test_cards_of_many_tags_are_in_the_page_near_the_window_alone(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        for step in range(1, 4):
+            for number in range(600):
+                record.add_value("scalar", f"layer/norm_{number:03}", float(step * number))
+            record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}scalar?s=0")
+    expect(card(page, "layer/norm_000").locator(".trace").first).to_be_attached()
+    cards = page.locator(".curve-card")
+    height = page.evaluate("document.documentElement.scrollHeight")
+    assert cards.count() < 100
+    page.mouse.move(700, 500)
+    page.mouse.wheel(0, height)
+    expect(card(page, "layer/norm_599").locator(".trace").first).to_be_attached()
+    expect(card(page, "layer/norm_000")).to_have_count(0)
+    assert cards.count() < 100
+    assert abs(page.evaluate("document.documentElement.scrollHeight") - height) < 0.02 * height
+    page.get_by_role("searchbox", name="Filter tags").fill("_(007|599)$")
+    expect(cards).to_have_count(2)
+    expect(card(page, "layer/norm_599").locator(".trace").first).to_be_attached()
+    x = page.get_by_label("X axis")
+    assert x.locator("option").count() < 600
+    x.focus()
+    expect(x.locator("option")).to_have_count(603)
+    expect(x).to_have_value("step")
 
 
 def test_a_card_that_fills_the_window_is_a_dialog_with_its_axes(page: Page, samples: str, chart: Any) -> None:

@@ -1,10 +1,13 @@
 """Sketched charts: what they show before Plotly is loaded is what Plotly draws once they get attention."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
+
+from mindinsight.writer import SummaryRecord
 
 from .conftest import Chart
 from .curves import eventually_true
@@ -47,6 +50,43 @@ def test_axes_and_lines_lie_where_plotly_draws_them(
     near(labels, drawn.element.evaluate(LABELS, ".xtick text, .ytick text"))
     strokes = drawn.element.evaluate(LINES, ".scatterlayer .js-line:not([style*='stroke-width: 0'])")
     near([["", *line] for line in lines], [["", *line] for line in strokes])
+
+
+def test_curves_that_ended_are_not_drawn_again_while_another_grows(
+    page: Page, serve: Callable[..., str], tmp_path: Path, chart: Callable[[str], Chart]
+) -> None:
+    for run in range(3):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{run}")) as record:
+            for step in range(1, 90):
+                record.add_value("scalar", "loss", 1.0 / step + run)
+                record.record(step)
+    with SummaryRecord(str(tmp_path / "base" / "live")) as live:
+
+        def grow(step: int) -> None:
+            live.add_value("scalar", "loss", 0.5)
+            live.record(step)
+            live.flush()
+
+        grow(1)
+        page.goto(f"{serve(tmp_path / 'base')}scalar?s=0")
+        element = chart("loss").element
+        expect(element.locator(".sketch .trace").first).to_be_attached()
+        grow(2)
+        still, front = element.locator(".sketch.still"), element.locator(".sketch.still + .sketch")
+        expect(still.locator(".trace")).to_have_count(3)
+        expect(front.locator(".trace[data-run='./live']")).to_have_count(1)
+        element.evaluate("element => element.querySelector('.still').dataset.seen = 'yes'")
+        for step in (3, 4):
+            before = front.locator("path[stroke]").first.get_attribute("d")
+            grow(step)
+            eventually_true(
+                page,
+                lambda: front.locator("path[stroke]").first.get_attribute("d") != before,  # noqa: B023
+            )
+        assert still.get_attribute("data-seen") == "yes"
+        grow(200)  # beyond the axis
+        expect(element.locator("[data-seen]")).to_have_count(0)
+        expect(still.locator(".trace")).to_have_count(3)
 
 
 def rest_on(chart: Locator) -> bool:

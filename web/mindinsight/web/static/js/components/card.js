@@ -45,8 +45,12 @@ export function card({ title, href, mark, tools = [], body, foot, full }) {
     replace(expand, icon(on ? "close" : "expand"));
     full?.onchange?.(on);
   });
+  let left = "";
   /** Leave the beginning out that the card shares with others. @param {string} start */
-  const shorten = (start) => start && replace(name, heading(start));
+  const shorten = (start) => {
+    if (start !== left) replace(name, heading(start));
+    left = start;
+  };
   return Object.assign(element, { inner, setFull, shorten });
 }
 

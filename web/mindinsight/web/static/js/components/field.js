@@ -1,9 +1,10 @@
 // Labelled form controls: select, check box, text box, search box, and slider with a number box.
 
-import { debounce, h } from "../core/dom.js";
+import { debounce, h, replace } from "../core/dom.js";
 import { commonStart, middleCut } from "../core/names.js";
 import { icon } from "./icons.js";
 
+const AT_ONCE = 200; // options that are made before somebody opens the list
 const LONGEST = 80; // characters of an option: a box as wide as a tag of thousands bursts the page
 
 /**
@@ -14,18 +15,27 @@ const LONGEST = 80; // characters of an option: a box as wide as a tag of thousa
 export function select({ label, options, value, onchange, inline = true }) {
   const start = commonStart(options.map((option) => option.label));
   const short = (/** @type {string} */ text) => (start ? `…${text.slice(start.length)}` : text);
-  const box = h(
-    "select",
-    { onchange: () => onchange(box.value) },
-    options.map((option) =>
+  /** @param {{value: string, label: string}[]} some @param {string} chosen */
+  const fill = (some, chosen) => {
+    const elements = some.map((option) =>
       h(
         "option",
         { value: option.value, title: start || option.label.length > LONGEST ? option.label : null },
         middleCut(short(option.label), LONGEST),
       ),
-    ),
+    );
+    replace(box, elements);
+    box.value = chosen;
+  };
+  const box = h("select", { onchange: () => onchange(box.value) });
+  fill(
+    options.filter((option, i) => i < AT_ONCE || option.value === value),
+    value,
   );
-  box.value = value;
+  if (options.length > AT_ONCE) {
+    const open = () => box.options.length < options.length && fill(options, box.value);
+    ["pointerdown", "focus"].forEach((event) => box.addEventListener(event, open));
+  }
   return Object.assign(
     h("label", { class: inline ? "field inline" : "field" }, h("span", { class: "label" }, label), box),
     { box },

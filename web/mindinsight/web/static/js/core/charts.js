@@ -1,6 +1,5 @@
-// Charts, drawn one per frame when they come near the window, and removed when far away. Line charts are
-// first drawn as a light SVG and by Plotly once the user points at them; other charts are drawn by Plotly at
-// once.
+// Charts, drawn when they are seen, a few per frame, and taken down when far away. Lines are sketched first,
+// and drawn by Plotly once somebody turns to them; everything else is drawn by Plotly at once.
 
 import { listenToKeys, SHORTCUTS, takesKeys } from "./chart_keys.js";
 import { chartFormat } from "./format.js";
@@ -14,6 +13,8 @@ import { canSketch, Sketch } from "./sketch/sketch.js";
  * @property {Record<string, any>} layout
  * @property {Record<string, any>} [config]
  * @property {boolean} [sketch] whether it may be sketched until somebody turns to it
+ * @property {any[]} [still] traces that `data` begins with, the same array as long as they look the same:
+ *   a sketch draws only the others anew
  */
 /**
  * @typedef {Object} Chart
@@ -36,6 +37,7 @@ const CONFIG = {
   showTips: false,
 };
 const USUAL = ".4g"; // format of numbers in texts of figures
+const BUDGET = 6; // ms of a frame for charts: of those that are quick, several are drawn in one
 const NEAR = "240px 0px"; // how far outside the window a chart is drawn already
 
 /** All charts of the application. */
@@ -225,20 +227,21 @@ export class Charts {
 
   /** Draw the queued charts, one per frame. */
   async #work() {
-    const element = this.#next();
-    if (!element) {
-      this.#busy = false;
-      this.#waiting.splice(0).forEach((resolve) => resolve());
-      return;
+    const began = performance.now();
+    for (let element = this.#next(); element; element = this.#next()) {
+      this.#queue.delete(element);
+      await this.#paint(element).catch((error) => console.error(error));
+      if (performance.now() - began > BUDGET) break;
     }
-    this.#queue.delete(element);
-    const chart = this.#charts.get(element);
-    if (chart?.near && chart.dirty) await this.#paint(element, chart).catch((error) => console.error(error));
-    requestAnimationFrame(() => this.#work());
+    this.#busy = this.#queue.size > 0;
+    if (this.#busy) requestAnimationFrame(() => this.#work());
+    else this.#waiting.splice(0).forEach((resolve) => resolve());
   }
 
-  /** Draw a chart now, as a light SVG or by Plotly. @param {Element} element @param {Chart} chart */
-  async #paint(element, chart) {
+  /** @param {Element} element */
+  async #paint(element) {
+    const chart = this.#charts.get(element);
+    if (!chart?.near || !chart.dirty) return;
     chart.dirty = false;
     const figure = chart.figure();
     if (figure.sketch && !chart.drawn && !chart.attended && canSketch(figure)) {

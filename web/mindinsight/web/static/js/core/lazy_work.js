@@ -21,8 +21,9 @@ function observer() {
  * Run work when an element is near the window. `ask()` requests it; `end()` stops observing.
  * @param {Element} element
  * @param {(() => void) & {cancel?: () => void}} work a throttled one is cancelled at the end
+ * @param {() => void} [left] called when the element is no longer near
  */
-export function whenNear(element, work) {
+export function whenNear(element, work, left) {
   let near = false;
   let waiting = false;
   const run = () => {
@@ -30,8 +31,10 @@ export function whenNear(element, work) {
     work();
   };
   callbacks.set(element, (now) => {
+    const before = near;
     near = now;
     if (near && waiting) run();
+    else if (before && !near) left?.();
   });
   observer().observe(element);
   const wake = () => waiting && run();

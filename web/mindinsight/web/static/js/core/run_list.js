@@ -134,7 +134,5 @@ export function inOrder(runs) {
   );
 }
 
-/** Compare two names in natural order: run2 before run10. @param {string} a @param {string} b */
-export function byName(a, b) {
-  return a.localeCompare(b, undefined, { numeric: true });
-}
+/** Compare names, numbers in them by size; many times faster than localeCompare. */
+export const byName = new Intl.Collator(undefined, { numeric: true }).compare;

@@ -16,6 +16,17 @@ export class Url {
   #lastParams = new Map();
   /** @type {Set<() => void>} */
   #callbacks = new Set();
+  #search = "";
+  #read = new URLSearchParams();
+
+  /** The parameters, to be read only: they are asked for once for each curve. */
+  #current() {
+    if (location.search !== this.#search) {
+      this.#search = location.search;
+      this.#read = this.params();
+    }
+    return this.#read;
+  }
 
   /**
    * Return a parameter's value, or `fallback` if it is missing.
@@ -25,12 +36,12 @@ export class Url {
    * @returns {string | D}
    */
   get(key, fallback = /** @type {any} */ (null)) {
-    return this.params().get(key) ?? fallback;
+    return this.#current().get(key) ?? fallback;
   }
 
   /** Return all values of a repeated parameter. @param {string} key @returns {string[]} */
   all(key) {
-    return this.params().getAll(key);
+    return this.#current().getAll(key);
   }
 
   /**

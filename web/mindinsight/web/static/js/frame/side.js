@@ -26,6 +26,8 @@ export function side(app) {
   /** @type {Item[]} */
   let items = [];
   let filter = "";
+  /** What the rows show. */
+  let look = "";
 
   const count = h("span", { class: "muted small" });
   const list = h("div", { class: "side-items", role: "group", "aria-label": app.t("runs.panel") });
@@ -55,7 +57,9 @@ export function side(app) {
     count.textContent = app.t("runs.shown", { shown, n: selection.all().length });
     replace(foot, ...footer(app));
     colours.draw();
-    rows.update(items.length);
+    const next = JSON.stringify([start, items.map((item) => lookOf(app, item))]);
+    if (next !== look) rows.update(items.length);
+    look = next;
   };
 
   const search = searchBox({
@@ -162,7 +166,19 @@ export function folded(runs, open) {
   return items;
 }
 
-/** Return an item's name as a list; [] for a rank below its job. @param {Item} item */
+/** All that a row shows. @param {App} app @param {Item} item */
+function lookOf({ selection, router, url }, item) {
+  if (!("run" in item)) {
+    const on = item.runs.filter(({ id }) => selection.has(id));
+    const first = on[0] ?? item.runs[0];
+    return [item.job, item.runs.length, on.length, selection.unfolded(item.job), selection.colour(first.id)];
+  }
+  const { id, rank, pinned, damage } = item.run;
+  const current = router.current() === "overview" && url.get("run") === id;
+  return [id, rank, pinned, damage, current, selection.has(id), selection.colour(id), selection.dash(id)];
+}
+
+/** Name of an entry that is none of a rank below its job. @param {Item} item */
 function nameInList(item) {
   if ("run" in item) return item.rank ? [] : [item.run.name];
   return [item.name];

@@ -30,7 +30,7 @@ const FETCH = ["x", "smooth", "smoothKind", "logX", "overwritten", "zoom", "tole
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options that need other controls. */
 const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
-const GAP = 800; // ms between two looks for new points: one is shown within a second
+const GAP = 1000; // ms between two looks for new points: no chart is drawn more often
 const MODES = {
   curves: curvesView,
   compare: compareView,
@@ -79,7 +79,15 @@ class Scalars {
     this.tree = tagTree(this.page, this.body);
     replace(root, this.head, this.tree.element, this.body);
     this.requests = latest(root);
+    let columns = 0;
+    const sized = new ResizeObserver(() => {
+      const before = columns;
+      columns = columnsIn(this.body);
+      if (before && columns !== before) this.choose();
+    });
+    sized.observe(this.body);
     this.subscriptions = [
+      () => sized.disconnect(),
       app.selection.on((reason) => this.select(reason)),
       app.theme.on(() => this.part?.paint()),
       app.url.on(() => this.reread()),
@@ -110,6 +118,7 @@ class Scalars {
       tags: [],
       runsOf: (tag) => this.holders.get(tag) ?? [],
       passing: (tags) => tagsShown(tags, this.options.filter),
+      columns: () => columnsIn(this.body),
       shown: () => page.passing(page.tags),
     };
     return page;
@@ -249,6 +258,13 @@ class Scalars {
     this.part?.end();
     this.page.cursor.end();
   }
+}
+
+/** How many cards stand beside each other. @param {HTMLElement} body */
+function columnsIn(body) {
+  const style = getComputedStyle(body);
+  const [least, gap] = ["--card", "--space-3"].map((name) => parseFloat(style.getPropertyValue(name)) || 0);
+  return Math.max(1, Math.floor((body.clientWidth + gap) / (least + gap)) || 1);
 }
 
 /** @param {string[]} tags @param {string} filter */

@@ -49,12 +49,24 @@ export function rangeOf({ range, type }, columns, length) {
   return scale ? [begin, end] : [begin - 1, end + 1];
 }
 
+/** Ends of columns, by bound: nobody writes to them, and those of finished runs are drawn again and again. */
+const known = new Map([0, -Infinity].map((bound) => [bound, new WeakMap()]));
+
 /**
- * Return the smallest and largest value above a bound.
- * @param {ArrayLike<number>} values
- * @param {number} bound
+ * The least and the largest finite value over a bound; the first is the larger where there is none.
+ * @param {ArrayLike<number>} values @param {number} bound 0 or -Infinity
+ * @returns {[number, number]}
  */
-function endsOf(values, bound) {
+export function endsOf(values, bound) {
+  const before = known.get(bound)?.get(values);
+  if (before) return before;
+  const ends = endsIn(values, bound);
+  if (ArrayBuffer.isView(values)) known.get(bound)?.set(values, ends);
+  return ends;
+}
+
+/** @param {ArrayLike<number>} values @param {number} bound @returns {[number, number]} */
+function endsIn(values, bound) {
   let [low, high] = [Infinity, -Infinity];
   for (let i = 0; i < values.length; i++) {
     const value = values[i];

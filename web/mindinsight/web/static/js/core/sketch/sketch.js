@@ -31,6 +31,11 @@ export class Sketch {
   axes = null;
   /** px @type {{width: number, height: number}} */
   size = { width: 0, height: 0 };
+  /**
+   * The layer of what stands still, and what it shows.
+   * @type {{element: Element, traces: any[], key: string} | null}
+   */
+  #still = null;
 
   /** @param {HTMLElement} element of the chart */
   constructor(element) {
@@ -47,24 +52,51 @@ export class Sketch {
     const { l: left, r, t: top, b } = layout.margin;
     const [width, height] = [Math.max(1, size.width - left - r), Math.max(1, size.height - top - b)];
     this.size = size;
-    const { xaxis, yaxis } = this.#axes(figure, { left, top, width, height });
+    const { xaxis, yaxis, ranges } = this.#axes(figure, { left, top, width, height });
     this.axes = { xaxis, yaxis };
     const box = { x: left, y: top, width, height };
-    const beyond = figure.data.filter(({ cliponaxis }) => cliponaxis === false);
-    const within = figure.data.filter(({ cliponaxis }) => cliponaxis !== false);
     const second = axisOf({ type: "linear" }, [0, 1], { offset: top, length: height, up: true });
     const axesOf = (/** @type {any} */ trace) => ({ x: xaxis, y: trace.yaxis === "y2" ? second : yaxis });
-    replace(
-      this.#element,
+    /** @param {any[]} data @param {Record<"under" | "over", any>} lines */
+    const layer = (data, { under, over }) =>
       svg(
         "svg",
         { class: "sketch", width: size.width, height: size.height, "aria-hidden": "true" },
-        grid(layout, xaxis, yaxis),
-        svg("svg", box, scaled(traces(within, axesOf)), rules(layout.shapes ?? [], xaxis, yaxis)),
-        svg("g", { transform: `translate(${left},${top})` }, scaled(traces(beyond, axesOf))),
-        labels(layout, xaxis, yaxis),
-      ),
-    );
+        under,
+        svg(
+          "svg",
+          box,
+          scaled(traces(data.filter(isClipped), axesOf)),
+          over && rules(layout.shapes ?? [], xaxis, yaxis),
+        ),
+        svg(
+          "g",
+          { transform: `translate(${left},${top})` },
+          scaled(
+            traces(
+              data.filter((trace) => !isClipped(trace)),
+              axesOf,
+            ),
+          ),
+        ),
+        over,
+      );
+    const under = grid(layout, xaxis, yaxis);
+    const over = labels(layout, xaxis, yaxis);
+    const still = figure.still ?? [];
+    if (!still.length) {
+      this.#still = null;
+      replace(this.#element, layer(figure.data, { under, over }));
+      return;
+    }
+    const key = JSON.stringify([size, layout.margin, ranges, layout.xaxis, layout.yaxis]);
+    if (this.#still?.traces !== still || this.#still.key !== key) {
+      this.#still = { element: layer(still, { under, over: null }), traces: still, key };
+      this.#still.element.classList.add("still");
+      replace(this.#element, this.#still.element);
+    }
+    this.#still.element.nextElementSibling?.remove();
+    this.#element.append(layer(figure.data.slice(still.length), { under: null, over }));
   }
 
   /**
@@ -87,21 +119,24 @@ export class Sketch {
     return {
       xaxis: axisOf(layout.xaxis, across, { offset: left, length: width }),
       yaxis: axisOf(layout.yaxis, up, { offset: top, length: height, up: true }),
+      ranges: [across, up],
     };
   }
 
   /** Remove the drawing. */
   remove() {
     this.#element.replaceChildren();
+    this.#still = null;
     this.axes = null;
   }
 }
 
-/**
- * Return the margin that a trace's markers need beyond the ends of the x axis, in pixels.
- * @param {any} trace
- * @param {number} length px
- */
+/** @param {any} trace */
+function isClipped({ cliponaxis }) {
+  return cliponaxis !== false;
+}
+
+/** Px that stay free beyond the ends of a trace on x. @param {any} trace @param {number} length px */
 function reach({ mode, marker }, length) {
   return mode === "lines" ? 0 : ROOM * length + 0.8 * Math.max(0, ...[marker?.size ?? 6].flat());
 }

@@ -8,8 +8,8 @@ import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
 import { toolsOf } from "./card_tools.js";
-import { figure } from "./figure.js";
-import { curveName } from "./curve.js";
+import { figure, Still } from "./figure.js";
+import { linesOf } from "./curve.js";
 import { footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
 import { chartControls } from "./toolbar.js";
@@ -39,10 +39,9 @@ import { zoomed } from "./zoom.js";
  * @property {string[]} tags all tags there are
  * @property {(tag: string) => string[]} runsOf the selected runs that hold a tag
  * @property {(tags: string[]) => string[]} passing those that the filter lets through
+ * @property {() => number} columns of cards
  * @property {() => string[]} shown tags that the filter lets through
  */
-
-const DASHES = ["solid", "dash", "dot", "dashdot"]; // of tags that share a chart
 
 /** @param {Page} page @param {string[]} tags more than one share the chart */
 export function curveCard(page, tags) {
@@ -66,6 +65,8 @@ class CurveCard {
     this.stale = true;
     /** Whether it is to be drawn when it is in the page again. */
     this.unpainted = false;
+    /** What is drawn once while other curves grow. */
+    this.still = new Still();
     /** Runs with new points that were not asked for. @type {Set<string>} */
     this.grown = new Set();
     /** Runs whose new points were asked for and have not come. @type {Set<string>} */
@@ -198,6 +199,7 @@ class CurveCard {
       (signal) => appended(this.page, this.curves, this.plot.clientWidth, grown, signal),
       (fresh) => {
         if (!fresh) return this.fetch();
+        grown.forEach((run) => this.still.growing.add(run));
         this.awaited = new Set();
         this.curves = fresh;
         return this.paint();
@@ -215,7 +217,15 @@ class CurveCard {
     const makeFigure = () => {
       const options = this.options();
       const threshold = parseThreshold(options.thresholds.get(this.tags[0]));
-      const chart = figure(app, this.lines(), options, threshold, options.tall.get(this.key), this.marks());
+      const chart = figure(
+        app,
+        this.lines(),
+        options,
+        threshold,
+        options.tall.get(this.key),
+        this.marks(),
+        this.still,
+      );
       this.scales = chart.scales;
       return chart;
     };
@@ -226,18 +236,19 @@ class CurveCard {
       drawn();
     };
     app.charts.draw(this.plot, makeFigure, ready, drawn);
-    replace(this.foot, footOf(this.page, this.lines(), this.key));
-    this.showValues();
+    const lines = this.lines();
+    replace(this.foot, footOf(this.page, lines, this.key));
+    this.showValues(lines);
     this.showRange();
   }
 
-  /** What every curve holds at the place that was clicked. */
-  showValues() {
+  /** What every curve holds at the place that was clicked. @param {import("./curve.js").Line[]} lines */
+  showValues(lines = this.lines()) {
     const onsort = (/** @type {import("./values.js").Order} */ order) => {
       this.order = order;
       this.showValues();
     };
-    renew(this.values, valuesAt(this.page, this.tags, this.lines(), this.order, onsort));
+    renew(this.values, valuesAt(this.page, this.tags, lines, this.order, onsort));
   }
 
   /** @param {any} change as Plotly tells it */
@@ -259,17 +270,7 @@ class CurveCard {
 
   /** @returns {import("./curve.js").Line[]} */
   lines() {
-    const { selection } = this.page.app;
-    const several = this.tags.length > 1;
-    const name = (/** @type {Curve} */ curve) => curveName(this.page.app, curve);
-    return this.tags.flatMap((tag, number) =>
-      (this.curves.get(tag) ?? []).map((curve) => ({
-        label: several ? `${name(curve)} · ${tag}` : name(curve),
-        colour: selection.colour(curve.run),
-        dash: several ? DASHES[number % DASHES.length] : selection.dash(curve.run),
-        curve,
-      })),
-    );
+    return linesOf(this.page.app, this.tags, this.curves);
   }
 
   /** Facts about the range that is looked at: when they are wanted, and always where there is room. */

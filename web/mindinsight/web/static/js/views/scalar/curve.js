@@ -1,5 +1,7 @@
 // A curve as the server sends it, and where its points lie on the x axis.
 
+import { DASHES } from "../../core/colours.js";
+
 /**
  * @typedef {Object} Curve
  * @property {string} run
@@ -63,4 +65,27 @@ export function reaches(curve, x, at) {
 export function curveName({ selection, t }, { run, job, ranks }) {
   if (!job) return selection.run(run)?.name ?? run;
   return t("scalar.job", { job: job.slice(2) || ".", n: ranks });
+}
+
+/**
+ * Lines of a chart, tag by tag.
+ * @param {import("../../core/types.js").App} app
+ * @param {string[]} tags of the chart
+ * @param {Map<string, Curve[]>} curves by tag
+ * @returns {Line[]}
+ */
+export function linesOf(app, tags, curves) {
+  const { selection } = app;
+  const several = tags.length > 1;
+  return tags.flatMap((tag, number) =>
+    (curves.get(tag) ?? []).map((curve) => {
+      const name = curveName(app, curve);
+      return {
+        label: several ? `${name} · ${tag}` : name,
+        colour: selection.colour(curve.run),
+        dash: several ? DASHES[number % DASHES.length] : selection.dash(curve.run),
+        curve,
+      };
+    }),
+  );
 }

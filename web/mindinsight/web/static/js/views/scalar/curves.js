@@ -1,102 +1,199 @@
-// Mode of curves: pinned and mixed charts on top, then one section per prefix of tags.
+// Mode of curves: pinned and mixed charts on top, then one section per prefix of tags. Cards are in the page
+// only near the window: a section of thousands is a few empty blocks, as high as their cards will be.
 
-import { shortenTitles } from "../../components/card.js";
-import { h } from "../../core/dom.js";
+import { h, replace } from "../../core/dom.js";
+import { whenNear } from "../../core/lazy_work.js";
+import { commonStart } from "../../core/names.js";
+import { byName } from "../../core/run_list.js";
 import { curveCard } from "./card.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {ReturnType<typeof curveCard>} Card */
+/** @typedef {{name: string, charts: string[][]}} Section tags of each chart */
+/** @typedef {{element: HTMLElement, fill: () => void, end: () => void}} Block */
 
 const FIRST = /loss|acc|metric|error|perplexity|reward/i;
+const BLOCK = 24; // cards that come and go together, in whole rows
+const KEPT = 240; // cards that are kept with their curves when they are far away
 
 /** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function curvesView(page, tags) {
-  /** Every card that was ever shown, by its tags. @type {Map<string, Card>} */
-  const known = new Map();
-  /** @type {Set<Card>} */
-  let shown = new Set();
-  /** @param {string[]} together tags of one chart */
-  const cardOf = (together) => {
-    const key = together.join("|");
-    const card = known.get(key) ?? curveCard(page, together);
-    known.set(key, card);
-    return card;
-  };
+  const cards = createCards(page);
+  const order = inOrder(page.tags);
+  /** By name. @type {Map<string, ReturnType<typeof createSection>>} */
+  const sections = new Map();
   /** @param {string[]} passing */
   const arrange = (passing) => {
-    const groups = chartGroups(page, passing).map(([name, charts]) => ({ name, cards: charts.map(cardOf) }));
-    shown = new Set(groups.flatMap((group) => group.cards));
-    return groups.map((group) => section(group.name, group.cards, groups.length > 1));
+    const found = new Set(passing);
+    const groups = chartGroups(
+      page,
+      order.filter((tag) => found.has(tag)),
+    );
+    const columns = page.columns();
+    const names = new Set(groups.map(({ name }) => name));
+    sections.forEach((section, name) => names.has(name) || section.show([], columns));
+    const elements = groups.map(({ name, charts }) => {
+      const section = sections.get(name) ?? createSection(name, cards);
+      sections.set(name, section);
+      section.show(charts, columns);
+      return groups.length > 1 ? section.folding() : section.blocks();
+    });
+    sections.get(groups[0]?.name)?.fill(); // what is in the window at first waits for no observer
+    return elements.flat();
   };
-  const element = arrange(tags);
   return {
-    element,
-    show(passing) {
-      const before = shown;
-      const elements = arrange(passing);
-      // once they are in the page
-      queueMicrotask(() => shown.forEach((card) => before.has(card) || card.enter()));
-      return elements;
+    element: arrange(tags),
+    show: arrange,
+    load: () => cards.all().forEach((card) => card.load()),
+    update: (runs) => cards.all().forEach((card) => card.update(runs)),
+    paint: () => cards.all().forEach((card) => card.paint()),
+    end() {
+      sections.forEach((section) => section.show([], 1));
+      cards.all().forEach((card) => card.end());
     },
-    load: () => known.forEach((card) => card.load()),
-    update: (runs) => known.forEach((card) => card.update(runs)),
-    paint: () => known.forEach((card) => card.paint()),
-    end: () => known.forEach((card) => card.end()),
+  };
+}
+
+/** The cards that were near the window, by their tags. @param {Page} page */
+function createCards(page) {
+  /** @type {Map<string, Card>} */
+  const known = new Map();
+  return {
+    all: () => [...known.values()],
+    /** @param {string[]} together tags of one chart */
+    of(together) {
+      const key = together.join("|");
+      const card = known.get(key) ?? curveCard(page, together);
+      known.set(key, card);
+      return card;
+    },
+    /** Cards have left the page; of many, only the newest are kept. @param {Card[]} left */
+    left(left) {
+      if (known.size <= KEPT) return;
+      left.forEach((card) => (card.end(), known.delete(card.key)));
+    },
+  };
+}
+
+/** @param {string} name @param {ReturnType<typeof createCards>} cards */
+function createSection(name, cards) {
+  const count = h("span", { class: "badge" });
+  const element = h("details", { class: "group", open: true }, h("summary", null, name, count));
+  /** @type {Block[]} */
+  let blocks = [];
+  let shown = "";
+  const elements = () => blocks.map((block) => block.element);
+  return {
+    /** Show these charts, in blocks of whole rows. @param {string[][]} charts @param {number} columns */
+    show(charts, columns) {
+      const next = JSON.stringify([charts, columns]);
+      if (next === shown) return;
+      shown = next;
+      blocks.forEach((block) => block.end());
+      const start = commonStart(charts.map((tags) => tags.join(" + ")));
+      const size = columns * Math.ceil(BLOCK / columns);
+      blocks = Array.from({ length: Math.ceil(charts.length / size) }, (_, i) =>
+        createBlock(cards, charts.slice(i * size, (i + 1) * size), { columns, start }),
+      );
+      count.textContent = String(charts.length);
+      element.classList.toggle("alone", charts.length === 1);
+    },
+    fill: () => blocks[0]?.fill(),
+    /** The section with its name. */
+    folding() {
+      if (blocks.some((block) => block.element.parentElement !== element)) {
+        replace(element, element.firstElementChild, elements());
+      }
+      return element;
+    },
+    blocks: elements,
   };
 }
 
 /**
- * @param {string} name
- * @param {Card[]} cards
- * @param {boolean} folding whether it can be folded away
+ * Some cards of a section: an empty box of their height while it is far from the window.
+ * @param {ReturnType<typeof createCards>} cards
+ * @param {string[][]} charts
+ * @param {{columns: number, start: string}} options `start`: what all titles of the section begin with
+ * @returns {Block}
  */
-function section(name, cards, folding) {
-  const elements = cards.map((card) => card.element);
-  shortenTitles(elements);
-  const grid = h("div", { class: "cards" }, elements);
-  if (!folding) return grid;
-  return h(
-    "details",
-    { class: cards.length === 1 ? "group alone" : "group", open: true },
-    h("summary", null, name, h("span", { class: "badge" }, cards.length)),
-    grid,
-  );
+function createBlock(cards, charts, { columns, start }) {
+  const element = h("div", { class: "cards far", style: { "--rows": Math.ceil(charts.length / columns) } });
+  /** @type {Card[]} */
+  let shown = [];
+  const fill = () => {
+    if (shown.length) return;
+    shown = charts.map((tags) => cards.of(tags));
+    shown.forEach((card) => /** @type {any} */ (card.element).shorten(start));
+    replace(
+      element,
+      shown.map((card) => card.element),
+    );
+    element.classList.remove("far");
+    element.style.minHeight = "";
+    queueMicrotask(() => shown.forEach((card) => card.enter())); // once they are in the page
+  };
+  const empty = () => {
+    const left = shown;
+    shown = [];
+    element.classList.add("far");
+    element.replaceChildren();
+    cards.left(left);
+  };
+  const near = whenNear(element, fill, () => {
+    const used =
+      element.contains(document.activeElement) ||
+      shown.some(({ element: { parentElement } }) => parentElement !== element);
+    if (!shown.length || used) return; // somebody is in it, or one of its cards fills the window
+    element.style.minHeight = `${element.offsetHeight}px`;
+    empty();
+    near.ask();
+  });
+  near.ask();
+  return {
+    element,
+    fill,
+    end: () => (near.end(), shown.length && empty()),
+  };
 }
 
 /**
  * Names of the sections, and for each of their charts the tags that share it.
  * @param {Page} page
- * @param {string[]} tags
- * @returns {[string, string[][]][]}
+ * @param {string[]} tags in order
+ * @returns {Section[]}
  */
 function chartGroups(page, tags) {
   const { t } = page.app;
   const { pins, mixes } = page.options();
+  const tagsThere = new Set(page.tags);
   const pinned = pins
     .map((pin) => pin.split("|"))
-    .filter((chart) => chart.every((tag) => page.tags.includes(tag)));
+    .filter((chart) => chart.every((tag) => tagsThere.has(tag)));
   const mixed = mixes.filter((mix) => !pins.includes(mix.join("|")));
   const unpinned = tags.filter((tag) => !pins.includes(tag));
-  /** @type {[string, string[][]][]} */
-  const named = [
-    [t("scalar.pinned"), pinned],
-    [t("scalar.mixed"), mixed],
+  const chosen = [
+    { name: t("scalar.pinned"), charts: pinned },
+    { name: t("scalar.mixed"), charts: mixed },
   ];
-  return [...named.filter(([, charts]) => charts.length), ...byPrefix(unpinned, t("scalar.no_prefix"))];
+  return [...chosen.filter(({ charts }) => charts.length), ...byPrefix(unpinned, t("scalar.no_prefix"))];
 }
 
-/** @param {string[]} tags @param {string} none @returns {[string, string[][]][]} */
+/** @param {string[]} tags @param {string} none @returns {Section[]} */
 function byPrefix(tags, none) {
   /** @type {Map<string, string[][]>} */
   const groups = new Map();
-  for (const tag of [...tags].sort(lossesFirst)) {
+  for (const tag of tags) {
     const prefix = tag.includes("/") ? tag.slice(0, tag.indexOf("/")) : none;
-    groups.set(prefix, [...(groups.get(prefix) ?? []), [tag]]);
+    const charts = groups.get(prefix);
+    if (charts) charts.push([tag]);
+    else groups.set(prefix, [[tag]]);
   }
-  return [...groups];
+  return [...groups].map(([name, charts]) => ({ name, charts }));
 }
 
-/** @param {string} a @param {string} b */
-function lossesFirst(a, b) {
-  return Number(FIRST.test(b)) - Number(FIRST.test(a)) || a.localeCompare(b, undefined, { numeric: true });
+/** Losses and the like first, then by name. @param {string[]} tags */
+function inOrder(tags) {
+  const sorted = [...tags].sort(byName);
+  return [...sorted.filter((tag) => FIRST.test(tag)), ...sorted.filter((tag) => !FIRST.test(tag))];
 }

@@ -4,16 +4,40 @@ import { reaches, xColumn } from "./curve.js";
 import { merged } from "./merge.js";
 import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
+import { extent } from "./ticks.js";
 import { beyond, tracesOf } from "./traces.js";
 import { stepTicks, valueAxis } from "./value_axis.js";
 
 /** Curves beyond which a chart is a cloud rather than lines to follow. */
 const MANY = 40;
+/** Widths of an axis that grows, until it is twice as wide. */
+const ROOMS = 16;
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./curve.js").Line} Line */
 /** @typedef {import("./traces.js").Pen} Pen */
+
+/** Traces of curves as drawn last, and what for. @type {WeakMap<object, {key: string, traces: any[]}>} */
+const drawn = new WeakMap();
+
+/** What of a chart stands still while some of its curves grow: one array as long as it looks the same. */
+export class Still {
+  /** Runs whose curves grow. @type {Set<string>} */
+  growing = new Set();
+  /** @type {any[]} */
+  #parts = [];
+  /** @type {any[]} */
+  #traces = [];
+
+  /** @param {any[]} parts @param {boolean} many */
+  traces(parts, many) {
+    if (parts.length !== this.#parts.length || parts.some((part, i) => part !== this.#parts[i])) {
+      [this.#parts, this.#traces] = [parts, many ? merged(parts) : parts];
+    }
+    return this.#traces;
+  }
+}
 
 /**
  * @param {App} app
@@ -22,9 +46,18 @@ const MANY = 40;
  * @param {import("./threshold.js").Threshold | null} threshold
  * @param {[number, number]} [tall] range of y that is looked at in this chart
  * @param {import("./alert_marks.js").Mark[]} [marks]
+ * @param {Still} [still] of a chart that is drawn again as its curves grow
  * @returns {import("../../core/charts.js").Figure & {scales: import("./curve.js").Scales}}
  */
-export function figure(app, lines, options, threshold = null, tall = undefined, marks = []) {
+export function figure(
+  app,
+  lines,
+  options,
+  threshold = null,
+  tall = undefined,
+  marks = [],
+  still = new Still(),
+) {
   const yScale = scaleOf(
     options.y,
     lines.map(({ curve }) => curve.value),
@@ -40,22 +73,43 @@ export function figure(app, lines, options, threshold = null, tall = undefined, 
   const many = lines.length > MANY;
   const { axis, clip } = valueAxis(lines, options, yScale, many, tall);
   const pen = { app, options, xScale, yScale, range: clip, many };
-  /** @type {any[]} */
-  const traces = lines.flatMap((curve) => tracesOf(pen, curve));
-  const data = many ? merged(traces) : traces;
-  if (threshold) data.push(...lines.flatMap((curve) => beyond(pen, curve, threshold)));
+  const view = JSON.stringify([options.x, many, clip, xScale.ticks, yScale.ticks]);
+  const grows = (/** @type {Line} */ { curve }) => still.growing.has(curve.run);
+  const [growing, ended] = [lines.filter(grows), lines.filter((line) => !grows(line))];
+  const back = still.traces(
+    ended.flatMap((line) => tracesOnce(pen, line, view)),
+    many,
+  );
+  const front = growing.flatMap((line) => tracesOf(pen, line));
+  if (threshold) front.push(...lines.flatMap((curve) => beyond(pen, curve, threshold)));
   const sheet = {
     ...layout(pen, threshold, marked, marks),
-    xaxis: xAxis(pen, lines),
+    xaxis: xAxis(pen, lines, growing.length > 0),
     yaxis: app.theme.axis({ type: yScale.type, ...axis }),
   };
   return {
-    data,
+    data: [...back, ...front],
     layout: withRoomForLabels(sheet),
     sketch: true,
+    still: growing.length ? back : undefined,
     config: { doubleClick: "autosize" },
     scales: { x: xScale, y: yScale },
   };
+}
+
+/**
+ * The traces of a curve: those of the last drawing if it looks the same.
+ * @param {Pen} pen
+ * @param {Line} line
+ * @param {string} view what all curves depend on
+ */
+function tracesOnce(pen, line, view) {
+  const key = [view, line.colour, line.dash, line.label].join();
+  const before = drawn.get(line.curve);
+  if (before?.key === key) return before.traces;
+  const traces = tracesOf(pen, line);
+  drawn.set(line.curve, { key, traces });
+  return traces;
 }
 
 /**
@@ -110,8 +164,8 @@ function layout({ app, xScale, yScale }, threshold, marked, marks) {
   };
 }
 
-/** @param {Pen} pen @param {Line[]} lines */
-function xAxis({ app, options, xScale }, lines) {
+/** @param {Pen} pen @param {Line[]} lines @param {boolean} growing */
+function xAxis({ app, options, xScale }, lines, growing) {
   const zoom = options.zoom?.map(
     xScale.ticks
       ? xScale.to
@@ -122,7 +176,26 @@ function xAxis({ app, options, xScale }, lines) {
   return app.theme.axis({
     type: options.x === "wall" ? "date" : xScale.type,
     ...(xScale.ticks ?? stepTicks(lines, options)),
-    ...(zoom ? { range: zoom } : {}),
+    ...(zoom
+      ? { range: zoom }
+      : growing && xScale.type === "linear"
+        ? roomToGrow(xScale, options, lines)
+        : {}),
     nticks: 6,
   });
+}
+
+/**
+ * A range that stays for a while as curves grow, so that those that ended need not be drawn anew.
+ * @param {import("./scale.js").Scale} scale @param {Options} options @param {Line[]} lines
+ */
+function roomToGrow(scale, { x }, lines) {
+  const ends = extent(
+    "linear",
+    lines.map(({ curve }) => xColumn(curve, x)),
+  );
+  if (!ends || x.startsWith("tag:") || ends[0] === ends[1]) return {};
+  const [low, high] = ends.map((end) => (scale.ticks ? scale.to(end) : end));
+  const unit = 2 ** Math.floor(Math.log2(high - low)) / ROOMS;
+  return { range: [low, low + unit * Math.ceil((high - low) / unit)] };
 }

@@ -3,6 +3,7 @@
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
+import { byName } from "../../core/run_list.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /**
@@ -21,10 +22,7 @@ const PART = /^\/*[^/]*\/?/;
  * @param {string[]} tags @returns {Branch[]}
  */
 export function tagBranches(tags) {
-  return branches(
-    [...tags].sort((a, b) => a.localeCompare(b, undefined, { numeric: true })),
-    "",
-  );
+  return branches([...tags].sort(byName), "");
 }
 
 /** @param {string[]} tags that begin with the path @param {string} path @returns {Branch[]} */
@@ -33,7 +31,9 @@ function branches(tags, path) {
   const parts = new Map();
   for (const tag of tags) {
     const part = tag.slice(path.length).match(PART)?.[0] ?? "";
-    parts.set(part, [...(parts.get(part) ?? []), tag]);
+    const members = parts.get(part);
+    if (members) members.push(tag);
+    else parts.set(part, [tag]);
   }
   return [...parts].map(([name, members]) => {
     const start = path + name;

@@ -1,5 +1,7 @@
 // Ticks of an axis: round values with both ends labelled, as full numbers on linear and logarithmic axes.
 
+import { endsOf } from "../../core/sketch/axis.js";
+
 const INTERVALS = 5; // between the ticks of an axis, about
 const ROOM = 0.02; // of the height that stays free beyond the outermost ticks
 const CONSTANT = 1e-9; // of its size: a curve that varies by less is drawn as constant
@@ -79,12 +81,8 @@ function texts(values) {
 export function extent(kind, columns) {
   let [low, high] = [Infinity, -Infinity];
   for (const column of columns) {
-    for (let i = 0; i < column.length; i++) {
-      const value = column[i];
-      if (!Number.isFinite(value) || (kind === "log" && value <= 0)) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
+    const [least, most] = endsOf(column, kind === "log" ? 0 : -Infinity);
+    [low, high] = [Math.min(low, least), Math.max(high, most)];
   }
   return low > high ? null : [low, high];
 }
