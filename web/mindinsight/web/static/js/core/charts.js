@@ -1,5 +1,6 @@
-// Charts, drawn when they are seen, a few per frame, and taken down when far away. Lines are sketched first,
-// and drawn by Plotly once somebody turns to them; everything else is drawn by Plotly at once.
+// Charts, drawn one per frame when they come near the window, and removed when far away. Line charts are
+// first drawn as a light SVG and by Plotly once the user points at them; other charts are drawn by Plotly at
+// once.
 
 import { listenToKeys, SHORTCUTS, takesKeys } from "./chart_keys.js";
 import { chartFormat } from "./format.js";
@@ -238,7 +239,7 @@ export class Charts {
     else this.#waiting.splice(0).forEach((resolve) => resolve());
   }
 
-  /** @param {Element} element */
+  /** Draw a chart now, as a light SVG or by Plotly. @param {Element} element */
   async #paint(element) {
     const chart = this.#charts.get(element);
     if (!chart?.near || !chart.dirty) return;

@@ -134,5 +134,5 @@ export function inOrder(runs) {
   );
 }
 
-/** Compare names, numbers in them by size; many times faster than localeCompare. */
+/** Compare two names in natural order: run2 before run10. */
 export const byName = new Intl.Collator(undefined, { numeric: true }).compare;

@@ -18,6 +18,7 @@ const LONGEST = 100; // characters of a name
 export function savedViews(app) {
   /** @type {Box | null} */
   let box = null;
+  /** Create the button that opens the preferences. */
   const opener = namedIconButton(
     "bookmark",
     app.t("views.title"),

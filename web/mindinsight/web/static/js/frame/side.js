@@ -178,7 +178,7 @@ function lookOf({ selection, router, url }, item) {
   return [id, rank, pinned, damage, current, selection.has(id), selection.colour(id), selection.dash(id)];
 }
 
-/** Name of an entry that is none of a rank below its job. @param {Item} item */
+/** Return an item's name as a list; [] for a rank below its job. @param {Item} item */
 function nameInList(item) {
   if ("run" in item) return item.rank ? [] : [item.run.name];
   return [item.name];

@@ -53,8 +53,9 @@ export function rangeOf({ range, type }, columns, length) {
 const known = new Map([0, -Infinity].map((bound) => [bound, new WeakMap()]));
 
 /**
- * The least and the largest finite value over a bound; the first is the larger where there is none.
- * @param {ArrayLike<number>} values @param {number} bound 0 or -Infinity
+ * Return the smallest and largest value above a bound.
+ * @param {ArrayLike<number>} values
+ * @param {number} bound 0 or -Infinity
  * @returns {[number, number]}
  */
 export function endsOf(values, bound) {

@@ -72,7 +72,9 @@ export class Sketch {
         svg(
           "g",
           { transform: `translate(${left},${top})` },
+          /** Return a group whose coordinates are tenths of a pixel. */
           scaled(
+            /** Return one group per trace. */
             traces(
               data.filter((trace) => !isClipped(trace)),
               axesOf,
@@ -136,7 +138,11 @@ function isClipped({ cliponaxis }) {
   return cliponaxis !== false;
 }
 
-/** Px that stay free beyond the ends of a trace on x. @param {any} trace @param {number} length px */
+/**
+ * Return the margin that a trace's markers need beyond the ends of the x axis, in pixels.
+ * @param {any} trace
+ * @param {number} length px
+ */
 function reach({ mode, marker }, length) {
   return mode === "lines" ? 0 : ROOM * length + 0.8 * Math.max(0, ...[marker?.size ?? 6].flat());
 }

@@ -25,11 +25,12 @@ const REST_MS = 100; // before others fade: drawing a hundred curves anew at eac
 const READ = 3; // curves whose values are read aloud
 const ON = 5; // px from the pointer within which an alert's line is described
 
-/** @param {App} app */
+/** Create the cursor. @param {App} app */
 export function createCursor(app) {
   return new Cursor(app);
 }
 
+/** Cursor shared by all charts. */
 class Cursor {
   /** @param {App} app */
   constructor(app) {
@@ -52,7 +53,7 @@ class Cursor {
     this.unsubscribe = app.selection.onPoint((run) => this.emphasize(run));
   }
 
-  /** @param {any} element a chart's element @param {Member} member */
+  /** Add a chart. @param {any} element a chart's element @param {Member} member */
   join(element, member) {
     const line = h("div", { class: "scalar-cursor", hidden: true });
     element.parentElement.append(line);
@@ -69,18 +70,18 @@ class Cursor {
     });
   }
 
-  /** @param {any} element */
+  /** Remove a chart. @param {any} element */
   leave(element) {
     this.members.get(element)?.line.remove();
     this.members.delete(element);
   }
 
-  /** The chart was drawn anew. @param {any} element */
+  /** Restore the emphasis of a run after a chart was drawn. @param {any} element */
   drawn(element) {
     fade(element, this.emphasized);
   }
 
-  /** @param {any} element @param {PointerEvent} event */
+  /** Follow the pointer. @param {any} element @param {PointerEvent} event */
   move(element, event) {
     const member = this.members.get(element);
     const layout = this.app.charts.axes(element);
@@ -94,10 +95,11 @@ class Cursor {
   }
 
   /**
-   * Show a place: a line in every chart, and a tip with what the curves of this one hold there.
+   * Show the cursor at a position: a line in every chart, and the values in this one.
    * @param {any} element
    * @param {Member} member
-   * @param {number} x in the units of the curves @param {number} y px in the plot
+   * @param {number} x in the units of the curves
+   * @param {number} y px in the plot
    * @param {{clientX: number, clientY: number, shiftKey: boolean}} event
    */
   look(element, member, x, y, event) {
@@ -120,7 +122,10 @@ class Cursor {
     return rows;
   }
 
-  /** Say what the nearest curves hold. @param {import("./nearest.js").Near[]} rows */
+  /**
+   * Announce the values of the nearest curves to screen readers.
+   * @param {import("./nearest.js").Near[]} rows
+   */
   read(rows) {
     const texts = rows
       .slice(0, READ)
@@ -129,7 +134,7 @@ class Cursor {
     replace(this.reading, [this.app.t("scalar.tip.step_of", { step }), ...texts].join("; "));
   }
 
-  /** @param {number} x in the units of the curves */
+  /** Draw the line in every chart. @param {number} x in the units of the curves */
   drawLines(x) {
     for (const [element, member] of this.members) {
       const axis = this.app.charts.axes(element)?.xaxis;
@@ -141,18 +146,20 @@ class Cursor {
     }
   }
 
-  /** Let a run stand out while the others step back. @param {string | null} run */
+  /** Emphasize a run in every chart; null ends it. @param {string | null} run */
   emphasize(run) {
     if (run === this.emphasized) return;
     this.emphasized = run;
     for (const element of this.members.keys()) if (this.app.charts.visible(element)) fade(element, run);
   }
 
+  /** Hide the tooltip. */
   clearTip() {
     this.redrawTip = () => {};
     this.tip.hide();
   }
 
+  /** Hide the cursor. */
   clear() {
     clearTimeout(this.resting);
     this.clearTip();
@@ -160,6 +167,7 @@ class Cursor {
     this.members.forEach((member) => (member.line.hidden = true));
   }
 
+  /** Remove the cursor. */
   end() {
     this.unsubscribe();
     document.removeEventListener("keydown", this.onkey);
@@ -171,14 +179,14 @@ class Cursor {
   }
 }
 
-/** List the values of a place under the charts. @param {Member} member @param {number} x */
+/** Show the values at a position below the charts. @param {Member} member @param {number} x */
 function pick(member, x) {
   const axis = member.options().x;
   if (Number.isFinite(x)) member.pick(axis === "wall" ? x / 1000 : axis === "step" ? Math.round(x) : x);
 }
 
 /**
- * Where the pointer is on x, in the units of the curves; NaN before the chart is drawn.
+ * Return the pointer's position on the x axis in the curves' units; NaN before the chart is drawn.
  * @param {any} element
  * @param {Member} member
  * @param {{xaxis: any} | null} axes
@@ -191,7 +199,11 @@ function pointerX(element, member, axes, event) {
   return scales.x.from(axis.p2c(event.clientX - element.getBoundingClientRect().left - axis._offset));
 }
 
-/** @param {any} element a chart @param {string | null} run that stands out */
+/**
+ * Fade all curves of a chart except those of one run.
+ * @param {any} element a chart
+ * @param {string | null} run that stands out
+ */
 function fade(element, run) {
   const traces = [...element.querySelectorAll(".trace")];
   const runs = traces.map((trace) => trace.dataset.run ?? trace.__data__?.[0]?.trace?.meta ?? null);
@@ -202,7 +214,7 @@ function fade(element, run) {
 }
 
 /**
- * Texts of the alerts whose lines are under the pointer.
+ * Return the texts of alerts whose marks are under the pointer.
  * @param {Member} member
  * @param {import("./curve.js").Scales} scales
  * @param {any} xaxis
