@@ -1,4 +1,4 @@
-// Text and link of an alert.
+// Text, level badge and link of an alert.
 
 import { claimText } from "../core/claims.js";
 import { h } from "../core/dom.js";
@@ -10,19 +10,19 @@ import { exactPattern } from "../core/patterns.js";
 /** @type {Record<Alert["level"], string>} */
 const BADGES = { info: "badge", warning: "badge warn", error: "badge bad" };
 
-/** What happened, in a line. @param {App} app @param {Alert} alert */
+/** Return an alert's text in one line. @param {App} app @param {Alert} alert */
 export function inWords(app, alert) {
   return alert.claim ? claimText(app, alert.claim) : alert.title;
 }
 
-/** @param {App} app @param {Alert["level"]} level */
+/** Return a badge with the alert's level. @param {App} app @param {Alert["level"]} level */
 export function levelBadge(app, level) {
   return h("span", { class: BADGES[level] }, app.t(`alert.level.${level}`));
 }
 
 /**
- * Where it can be seen: the first fault of its dump, the chart of its tag, or all charts of its run, at its
- * step.
+ * Return the address where an alert's cause can be seen: the first fault of its dump, the chart of its tag,
+ * or all charts of its run, at the alert's step.
  * @param {App} app
  * @param {Alert} alert
  */

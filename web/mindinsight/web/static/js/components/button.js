@@ -1,16 +1,21 @@
-// Buttons: with words, with an icon and a name, or several of which one is pressed.
+// Buttons: text buttons, icon buttons, and groups of which one button is pressed.
 
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { icon } from "./icons.js";
 
-/** @param {string} label @param {() => void} onclick @param {Record<string, any>} [attrs] */
+/**
+ * Create a text button.
+ * @param {string} label
+ * @param {() => void} onclick
+ * @param {Record<string, any>} [attrs]
+ */
 export function button(label, onclick, attrs = {}) {
   return h("button", { type: "button", onclick, ...attrs }, label);
 }
 
 /**
- * An icon whose name is read aloud and shown on hover.
+ * Create an icon button. The label is its tooltip and what screen readers announce.
  * @param {string} name
  * @param {string} label
  * @param {(event: MouseEvent) => void} onclick
@@ -25,8 +30,7 @@ export function iconButton(name, label, onclick, attrs = {}) {
 }
 
 /**
- * An icon button whose short name stands beside the icon where there is room: in the header of a wide window,
- * and in a menu.
+ * Create an icon button that also shows a short name where there is room, as in the header of a wide window.
  * @param {string} name
  * @param {string} label read aloud; the short name is a part of it
  * @param {string} short
@@ -40,9 +44,10 @@ export function namedIconButton(name, label, short, onclick, attrs = {}) {
 }
 
 /**
- * One of several: {value, label}. Left and right arrows move.
- * @param {{label: string, options: {value: string, label: string, icon?: string}[], value: string,
- *   onchange: (value: string) => void}} options
+ * Create a group of buttons of which exactly one is pressed. Left and right arrow keys move the focus.
+ * `set(value)` presses another one.
+ * @param {{label: string, options: {value: string, label: string, icon?: string}[], value: string, onchange:
+ *   (value: string) => void}} options
  */
 export function segments({ label, options, value, onchange }) {
   /** @type {HTMLButtonElement[]} */
@@ -82,7 +87,7 @@ export function segments({ label, options, value, onchange }) {
   );
 }
 
-/** A place for one button that turns into another; whoever has the focus on it keeps it. */
+/** Create a placeholder for a button that `show` replaces by another one, keeping the keyboard focus. */
 export function turning() {
   const element = h("span");
   return {

@@ -1,4 +1,4 @@
-// A box with a title, tools, a body and a foot line; can fill the window.
+// Card: a box with a title, tools, a body and a footer, which can fill the window.
 
 import { h, replace } from "../core/dom.js";
 import { commonStart } from "../core/names.js";
@@ -8,8 +8,9 @@ import { icon } from "./icons.js";
 import { longName } from "./long_name.js";
 
 /**
- * @param {{title: string, href?: string, mark?: Node | null, tools?: HTMLElement[], body: Node,
- *   foot?: Node | string, full?: import("./full_window.js").Full & {label: string, close: string}}} options
+ * Create a card. `setFull(on)` lets it fill the window; `shorten(start)` hides the beginning of its title.
+ * @param {{title: string, href?: string, mark?: Node | null, tools?: HTMLElement[], body: Node, foot?: Node |
+ *   string, full?: import("./full_window.js").Full & {label: string, close: string}}} options
  */
 export function card({ title, href, mark, tools = [], body, foot, full }) {
   const inner = h("div", { class: "body" }, body);
@@ -53,10 +54,7 @@ export function card({ title, href, mark, tools = [], body, foot, full }) {
   return Object.assign(element, { inner, setFull, shorten });
 }
 
-/**
- * Leave what the titles of several cards begin with out of each.
- * @param {any[]} cards made by `card`
- */
+/** Hide the beginning that the titles of all given cards share. @param {any[]} cards made by `card` */
 export function shortenTitles(cards) {
   const start = commonStart(cards.map((element) => element.getAttribute("aria-label") ?? ""));
   cards.forEach((element) => element.shorten?.(start));

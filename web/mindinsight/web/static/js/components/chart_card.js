@@ -1,4 +1,5 @@
-// Card around charts: loads when it comes near the window, drops stale responses, frees its charts.
+// Card with charts. It loads when it comes near the window, drops stale responses and removes its charts at
+// the end.
 
 import { h } from "../core/dom.js";
 import { latest } from "../core/latest.js";
@@ -8,12 +9,14 @@ import { card } from "./card.js";
 import { lookAlikeMark } from "./look_alike.js";
 import { pinButton } from "./pin_button.js";
 
-/** The element that a chart is drawn in. @param {string} label for screen readers */
+/** Create the element that a chart is drawn in. @param {string} label for screen readers */
 export function plotArea(label) {
   return h("div", { class: "chart", role: "img", "aria-label": label });
 }
 
 /**
+ * Create a card around charts. `load()` fetches data once the card is near the window; `end()` removes the
+ * charts.
  * @param {import("../core/types.js").App} app
  * @param {Object} options
  * @param {string} options.title

@@ -1,4 +1,4 @@
-// A list of check boxes with a filter, "all" and "none".
+// List of check boxes with a filter and buttons for all and none.
 
 import { h } from "../core/dom.js";
 import { commonStart } from "../core/names.js";
@@ -8,10 +8,9 @@ import { longName } from "./long_name.js";
 import { virtualRows } from "./virtual.js";
 
 /**
- * A list of boxes to tick, with a search and buttons that tick all or none of what it shows.
- * @param {{label: string, filter: string, allLabel: string, noneLabel: string,
- *   items: {value: string, label: string, count?: number}[], checked: Set<string>,
- *   onchange: (checked: Set<string>) => void}} options
+ * Create a list of check boxes. The filter hides items; the buttons tick or clear all visible ones.
+ * @param {{label: string, filter: string, allLabel: string, noneLabel: string, items: {value: string, label:
+ *   string, count?: number}[], checked: Set<string>, onchange: (checked: Set<string>) => void}} options
  */
 export function checklist({ label, filter, allLabel, noneLabel, items, checked, onchange }) {
   let visible = items;

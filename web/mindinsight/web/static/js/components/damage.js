@@ -1,10 +1,11 @@
-// Banner listing the records that could not be read.
+// Banner about records that could not be read.
 
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";
 
 /**
- * A line that says how many stretches of the shown runs are damaged, leading to the report.
+ * Return a banner with the number of damaged sections in the given runs and links to them, or null if there
+ * are none.
  * @param {import("../core/types.js").App} app
  * @param {import("../core/types.js").Run[]} runs
  */

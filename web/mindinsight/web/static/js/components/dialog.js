@@ -1,9 +1,11 @@
-// Modal dialog on the browser's <dialog>, and menus: focus stays inside, Escape closes, focus returns.
+// Modal dialogs on the browser's <dialog>, and menus. The focus stays inside, Escape closes, and the focus
+// returns.
 
 import { h } from "../core/dom.js";
 import { iconButton } from "./button.js";
 
 /**
+ * Open a modal dialog. Return the element; closing removes it from the page.
  * @param {{title: string, body: Node | Node[], actions?: HTMLElement[], close: string, wide?: boolean,
  *   onclose?: () => void}} options
  */
@@ -29,14 +31,17 @@ export function dialog({ title, body, actions = [], close, wide = false, onclose
   return element;
 }
 
-/** @param {MouseEvent} event */
+/** Close the dialog if the click was outside its content. @param {MouseEvent} event */
 function outside(event) {
   if (event.target === event.currentTarget) /** @type {HTMLDialogElement} */ (event.currentTarget).close();
 }
 
 /**
- * A small box under a button, closed by Escape, by a click elsewhere, or by leaving it.
- * @param {HTMLElement} anchor @param {Node | Node[]} body @param {string} label
+ * Open a menu below a button. Escape or a click elsewhere closes it. Return the menu's element with a
+ * function `close`.
+ * @param {HTMLElement} anchor
+ * @param {Node | Node[]} body
+ * @param {string} label
  */
 export function menu(anchor, body, label) {
   const element = h("div", { class: "menu", role: "dialog", "aria-label": label, tabindex: "-1" }, body);

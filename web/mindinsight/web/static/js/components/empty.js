@@ -1,9 +1,12 @@
-// Empty state: icon, reason and one action, where there is nothing to show or something failed.
+// Empty states: an icon, a reason and one action where there is nothing to show or something failed.
 
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";
 
-/** @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} options */
+/**
+ * Create an empty state.
+ * @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} options
+ */
 export function empty({ icon: name = "info", title, text, code, action }) {
   return h(
     "div",
@@ -16,7 +19,7 @@ export function empty({ icon: name = "info", title, text, code, action }) {
   );
 }
 
-/** Grey bars in the shape of what is coming. @param {string} label */
+/** Create a placeholder for content that is being loaded. @param {string} label */
 export function loading(label) {
   return h("p", { class: "booting", role: "status" }, label);
 }

@@ -1,4 +1,4 @@
-// Controls with a name: a select, a check box, a text box, a search box, a slider with its number box.
+// Labelled form controls: select, check box, text box, search box, and slider with a number box.
 
 import { debounce, h, replace } from "../core/dom.js";
 import { commonStart, middleCut } from "../core/names.js";
@@ -8,8 +8,9 @@ const AT_ONCE = 200; // options that are made before somebody opens the list
 const LONGEST = 80; // characters of an option: a box as wide as a tag of thousands bursts the page
 
 /**
- * @param {{label: string, options: {value: string, label: string}[], value: string,
- *   onchange: (value: string) => void, inline?: boolean}} options
+ * Create a labelled select.
+ * @param {{label: string, options: {value: string, label: string}[], value: string, onchange: (value: string)
+ *   => void, inline?: boolean}} options
  */
 export function select({ label, options, value, onchange, inline = true }) {
   const start = commonStart(options.map((option) => option.label));
@@ -41,15 +42,19 @@ export function select({ label, options, value, onchange, inline = true }) {
   );
 }
 
-/** @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} options */
+/**
+ * Create a labelled check box.
+ * @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} options
+ */
 export function check({ label, checked, onchange }) {
   const box = h("input", { type: "checkbox", checked, onchange: () => onchange(box.checked) });
   return Object.assign(h("label", { class: "check" }, box, h("span", null, label)), { box });
 }
 
 /**
- * @param {{label: string, value?: string, placeholder?: string, onchange: (value: string) => void,
- *   delay?: number}} options
+ * Create a search box. `onchange` is called `delay` ms after the last key.
+ * @param {{label: string, value?: string, placeholder?: string, onchange: (value: string) => void, delay?:
+ *   number}} options
  */
 export function searchBox({ label, value = "", placeholder, onchange, delay = 150 }) {
   const later = debounce(() => onchange(box.value), delay);
@@ -73,8 +78,8 @@ export function searchBox({ label, value = "", placeholder, onchange, delay = 15
 }
 
 /**
- * A range with its number box. With `values` it moves over these (steps of a series), and the box takes the
- * nearest one.
+ * Create a slider with a number box. With `values` it moves over them (for example the steps of a series),
+ * and the number box snaps to the nearest one.
  * @param {{label: string, min?: number, max?: number, step?: number | "any", values?: ArrayLike<number>,
  *   value: number, onchange: (value: number) => void, delay?: number, hideLabel?: boolean}} options
  */
@@ -136,7 +141,11 @@ export function slider({
   return Object.assign(h("div", { class: "slider" }, text, range, box), { set, setValues, range, box });
 }
 
-/** Index of the value nearest to a target. @param {ArrayLike<number>} values @param {number} target */
+/**
+ * Return the index of the value nearest to `target`.
+ * @param {ArrayLike<number>} values
+ * @param {number} target
+ */
 export function nearest(values, target) {
   let best = 0;
   for (let i = 1; i < values.length; i++) {

@@ -1,4 +1,4 @@
-// Dialog in which a card fills the window: nothing behind it takes keys or clicks, Escape and × close it.
+// Dialog in which a card fills the window. Escape and the close button put the card back.
 
 import { h } from "../core/dom.js";
 
@@ -9,6 +9,7 @@ import { h } from "../core/dom.js";
  */
 
 /**
+ * Return functions that open and close the dialog, and one that subscribes to both.
  * @param {HTMLElement} card
  * @param {string} title
  * @param {Full} full

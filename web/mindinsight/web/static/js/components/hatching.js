@@ -1,4 +1,4 @@
-// Hatching of the cells of a heat map that are not finite: seen in any colours, and by whoever sees none.
+// Hatching of non-finite cells, so that they do not depend on colour alone.
 
 const WIDTH = 800; // px of the picture that is laid over the map, half as wide in most cards
 const HEIGHT = 400;
@@ -8,7 +8,7 @@ const STRIPE = 7; // px
 /** @typedef {{left: number, top: number, width: number, height: number}} Box shares of the map */
 
 /**
- * Boxes of the cells that hold a number, one for neighbours in a row.
+ * Return one box for each horizontal group of cells that hold a number, as shares of the map's size.
  * @param {ArrayLike<number>} x centres of the columns, ascending
  * @param {ArrayLike<number>} y centres of the rows, the lowest first
  * @param {ArrayLike<number | null>[]} z rows; null and NaN where there is no cell
@@ -30,8 +30,9 @@ export function cellBoxes(x, y, z) {
 }
 
 /**
- * Beginnings and ends of what holds numbers.
- * @param {ArrayLike<number | null>} row @returns {[number, number][]}
+ * Return start and end of each group of consecutive numbers in a row.
+ * @param {ArrayLike<number | null>} row
+ * @returns {[number, number][]}
  */
 function stretches(row) {
   /** @type {[number, number][]} */
@@ -46,7 +47,10 @@ function stretches(row) {
   return found;
 }
 
-/** Borders of cells around their centres, as Plotly draws them. @param {ArrayLike<number>} centres */
+/**
+ * Return the borders of cells from their centres, as Plotly draws them.
+ * @param {ArrayLike<number>} centres
+ */
 function edges(centres) {
   const n = centres.length;
   if (n < 2) return [(centres[0] ?? 0) - 0.5, (centres[0] ?? 0) + 0.5];
@@ -54,13 +58,13 @@ function edges(centres) {
   return [2 * centres[0] - inner[0], ...inner, 2 * centres[n - 1] - inner[n - 2]];
 }
 
-/** @param {number[]} ends */
+/** Return the distance between the first and last border. @param {number[]} ends */
 function extent(ends) {
   return ends[ends.length - 1] - ends[0];
 }
 
 /**
- * Pictures for Plotly's layout that hatch cells of a heat map.
+ * Return images for a Plotly layout that hatch the cells of a heat map; [] if there is no cell to hatch.
  * @param {ArrayLike<number>} x as for `cellBoxes`
  * @param {ArrayLike<number>} y
  * @param {ArrayLike<number | null>[]} z
@@ -87,7 +91,7 @@ export function hatchImages(x, y, z, colour) {
   ];
 }
 
-/** @param {Box[]} boxes @param {string} colour */
+/** Draw the hatching and return it as a data URL. @param {Box[]} boxes @param {string} colour */
 function drawn(boxes, colour) {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: WIDTH, height: HEIGHT });
@@ -110,8 +114,9 @@ function drawn(boxes, colour) {
 }
 
 /**
- * Background of a key for hatched cells.
- * @param {string} colour name of a variable @param {string} stripes
+ * Return the CSS background of a legend entry for hatched cells.
+ * @param {string} colour name of a variable
+ * @param {string} stripes
  */
 export function hatchKey(colour, stripes) {
   return `repeating-linear-gradient(135deg, var(${colour}) 0 3px, var(${stripes}) 3px 5px)`;
@@ -121,8 +126,9 @@ export function hatchKey(colour, stripes) {
 export const NOT_FINITE_BADGE = "badge bad strange";
 
 /**
- * Class of a table's cell, by its text: what is not finite is hatched there, too.
- * @param {string} text @param {string} [others] other classes
+ * Return the CSS classes of a table cell by its text. Non-finite values get the hatched class.
+ * @param {string} text
+ * @param {string} [others] other classes
  */
 export function valueClass(text, others = "") {
   return /^[+\u2212-]?(?:nan|inf|\u221e)/i.test(text) ? `${others} strange`.trim() : others || null;

@@ -1,4 +1,4 @@
-// Strip of the ranks of a job: a cell for each, coloured by the worst that is wrong with it.
+// Strip with one cell per rank of a job, coloured by the rank's most serious anomaly.
 
 import { claimText } from "../core/claims.js";
 import { h } from "../core/dom.js";
@@ -15,7 +15,7 @@ export const KINDS = /** @type {const} */ (["not_finite", "silent", "lasting", "
 
 const CELLS = 64; // beyond which several ranks share a cell
 
-/** What is wrong with each rank, the worst first. @param {Health} health @returns {RankStray[][]} */
+/** Return the anomalies of each rank, most serious first. @param {Health} health @returns {RankStray[][]} */
 export function straysByRank(health) {
   /** @type {RankStray[][]} */
   const rows = health.runs.map(() => []);
@@ -28,8 +28,9 @@ export function straysByRank(health) {
 }
 
 /**
- * Kind of each cell: the worst of the ranks that share it.
- * @param {Health} health @param {number} [most]
+ * Return the most serious anomaly of each cell. Ranks share cells if there are more than `most`.
+ * @param {Health} health
+ * @param {number} [most]
  * @returns {(RankStray | undefined)[]}
  */
 export function cellsOf(health, most = CELLS) {
@@ -43,7 +44,7 @@ export function cellsOf(health, most = CELLS) {
   return cells;
 }
 
-/** Runs of which it is not known whether they are well. @param {Pick<Health, "claims">} health */
+/** Return the ids of runs whose health is unknown. @param {Pick<Health, "claims">} health */
 export function unknownRuns({ claims }) {
   const unknown = claims.filter(({ verdict }) => verdict === "unknown");
   return new Set(unknown.flatMap(({ evidence }) => evidence.map(({ run }) => run)));
@@ -86,8 +87,11 @@ export function healthStrip(app, health, job, most = CELLS) {
 }
 
 /**
- * "rank 7: loss: NaN at step 120"; without a rank where two differ from each other.
- * @param {App} app @param {Health} health @param {RankStray} stray
+ * Return an anomaly as text: "rank 7: loss: NaN at step 120". If two ranks differ from each other, neither is
+ * named as the faulty one.
+ * @param {App} app
+ * @param {Health} health
+ * @param {RankStray} stray
  */
 export function rankText(app, health, stray) {
   if (typeof stray.other === "number") return `${stray.tag}: ${claimText(app, stray.claim)}`;

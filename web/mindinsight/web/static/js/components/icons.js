@@ -1,4 +1,4 @@
-// Line icons on a 16 × 16 grid, drawn in the colour of the text.
+// Line icons on a 16 × 16 grid in the colour of the text.
 
 import { svg } from "../core/dom.js";
 
@@ -57,19 +57,28 @@ const PATHS = {
 };
 
 /**
- * The icon of a view, drawn by the view's own `icon.svg`.
- * @param {import("../core/types.js").App} app @param {string} view
+ * Create a view's icon from its own `icon.svg`.
+ * @param {import("../core/types.js").App} app
+ * @param {string} view
  */
 export function viewIcon(app, view) {
   return icon(viewPath(app, view));
 }
 
-/** The path of a view's icon, for `icon`. @param {import("../core/types.js").App} app @param {string} view */
+/**
+ * Return the SVG path of a view's icon, or "" for an unknown view.
+ * @param {import("../core/types.js").App} app
+ * @param {string} view
+ */
 export function viewPath(app, view) {
   return app.boot.views.find(({ name }) => name === view)?.icon ?? "";
 }
 
-/** @param {string} name of an icon, or the path of one @returns {SVGElement} */
+/**
+ * Create an icon from its name or from an SVG path.
+ * @param {string} name of an icon, or the path of one
+ * @returns {SVGElement}
+ */
 export function icon(name) {
   return svg(
     "svg",

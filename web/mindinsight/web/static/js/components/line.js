@@ -6,7 +6,9 @@ import { svg } from "../core/dom.js";
 const DASHES = { solid: "none", dash: "5 3", dot: "2 2.5", dashdot: "6 2 2 2" };
 
 /**
- * @param {import("../core/types.js").App} app @param {string} id of the run
+ * Create the line sample of a run. It is gray if the run is not shown.
+ * @param {import("../core/types.js").App} app
+ * @param {string} id of the run
  * @param {boolean} on whether it is shown; grey when it is not
  */
 export function lineSample(app, id, on) {

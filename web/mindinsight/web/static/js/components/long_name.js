@@ -1,5 +1,5 @@
-// Name that fits where it stands: without the beginning it shares with its neighbours, and cut in its middle.
-// The whole of it is in its text, for copies, searches and screen readers, and in its tooltip.
+// Name that fits its place: without the beginning it shares with its neighbours, and shortened in the middle.
+// The full name stays in the text for copying, search and screen readers, and in the tooltip.
 
 import { h } from "../core/dom.js";
 import { visible } from "../core/names.js";
@@ -8,6 +8,7 @@ const SHORT = 24; // characters of a name that is cut at its end, if at all
 const TAIL = 24; // characters at the end that stay longest, half of the name at most
 
 /**
+ * Create the element of a name.
  * @param {string} name
  * @param {{start?: string, title?: string}} [options] `start`: what the names of a list share (`commonStart`)
  */

@@ -1,9 +1,10 @@
-// Warning mark behind a name whose characters look like others.
+// Warning beside a name with characters that look like other ones.
 
 import { h } from "../core/dom.js";
 import { lookAlikes, numbered } from "../core/names.js";
 
 /**
+ * Return the warning, or null if the name has no such characters.
  * @param {import("../core/types.js").App} app
  * @param {string} name
  * @returns {HTMLElement | null} null for a name that is what it looks like

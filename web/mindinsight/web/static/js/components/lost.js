@@ -3,7 +3,11 @@
 import { button } from "./button.js";
 import { empty } from "./empty.js";
 
-/** @param {import("../core/types.js").App} app @param {any} error why nothing could be loaded */
+/**
+ * Create the empty state with a button that tries again.
+ * @param {import("../core/types.js").App} app
+ * @param {any} error why nothing could be loaded
+ */
 export function lostPage({ live, t }, error) {
   const answered = error?.status > 0 && live.state() !== "lost";
   return empty({

@@ -1,4 +1,4 @@
-// Renderer of Markdown from the tree that the server sends: no HTML is parsed here or there.
+// Markdown, rendered from the syntax tree that the server sends. No HTML is parsed.
 
 import { h } from "../core/dom.js";
 
@@ -11,12 +11,16 @@ const TAGS = new Set(
 );
 const SCHEMES = ["http:", "https:", "mailto:"];
 
-/** @param {Node[]} tree @returns {Element} */
+/** Create the element of a Markdown tree. @param {Node[]} tree @returns {Element} */
 export function markdown(tree) {
   return h("div", { class: "markdown" }, tree.map(element));
 }
 
-/** @param {Node} node @returns {any} */
+/**
+ * Create the element of one node. Of tags that are not allowed only the children are kept.
+ * @param {Node} node
+ * @returns {any}
+ */
 function element(node) {
   if (typeof node === "string") return node;
   const [tag, attributes, children] = node;
@@ -24,14 +28,21 @@ function element(node) {
   return h(tag, allowed(tag, attributes), children.map(element));
 }
 
-/** @param {string} tag @param {Record<string, any>} attributes */
+/**
+ * Return the attributes that are allowed on a tag.
+ * @param {string} tag
+ * @param {Record<string, any>} attributes
+ */
 function allowed(tag, { href, start }) {
   if (tag === "a" && isSafe(href)) return { href, rel: "noopener noreferrer nofollow", target: "_blank" };
   if (tag === "ol" && Number.isInteger(start)) return { start };
   return null;
 }
 
-/** @param {any} href */
+/**
+ * Return whether a link has an http, https or mailto address. Relative ones would lead into this application.
+ * @param {any} href
+ */
 function isSafe(href) {
   try {
     return SCHEMES.includes(new URL(href).protocol);

@@ -1,4 +1,4 @@
-// Empty state of a page of one kind of data: why there is nothing, and the one thing to do about it.
+// Empty state of a page for one kind of data: the reason and one action.
 
 import { ofNewestJobs } from "../core/jobs.js";
 import { NEWEST } from "../core/selection.js";
@@ -9,6 +9,8 @@ import { h } from "../core/dom.js";
 /** @typedef {import("../core/types.js").App} App */
 
 /**
+ * Create the empty state: filter without a match, data in hidden runs, files still being read, damaged
+ * records, or nothing recorded yet.
  * @param {App} app
  * @param {Object} page
  * @param {string} page.kind "histogram"
@@ -30,7 +32,7 @@ export function nothingOf(app, { kind, filter, clear, code }) {
 }
 
 /**
- * Runs that are not shown have such data.
+ * Create the empty state for data in runs that are not shown, with a button that shows them.
  * @param {App} app
  * @param {string} kind
  * @param {import("../core/types.js").Run[]} having
@@ -48,12 +50,15 @@ function elsewhere({ selection, t }, kind, having) {
   });
 }
 
-/** "Histograms" as it stands within a sentence; "PR curves" stays. @param {string} name */
+/** Return a page's name as written within a sentence: "histograms", but "PR curves". @param {string} name */
 function inSentence(name) {
   return /^\p{Lu}\p{Lu}/u.test(name) ? name : name.charAt(0).toLowerCase() + name.slice(1);
 }
 
-/** Nothing yet: files are still being read. @param {App} app */
+/**
+ * Return the empty state with the progress of reading, or null if all files have been read.
+ * @param {App} app
+ */
 function unread({ selection, t }) {
   const runs = selection.runs();
   const [read, total] = [sum(runs, "read"), sum(runs, "total")];
@@ -61,7 +66,7 @@ function unread({ selection, t }) {
   return empty({ title: t("runs.loading", { percent: Math.floor((100 * read) / total) }) });
 }
 
-/** Some records of the shown runs cannot be read: it may be among them. @param {App} app */
+/** Return the empty state for shown runs with damaged records, or null if there are none. @param {App} app */
 function damaged({ selection, t, url }) {
   const hurt = selection.runs().filter((run) => run.damage);
   if (!hurt.length) return null;
@@ -74,7 +79,11 @@ function damaged({ selection, t, url }) {
   });
 }
 
-/** @param {import("../core/types.js").Run[]} runs @param {"read" | "total" | "damage"} field */
+/**
+ * Return the sum of a field over the runs.
+ * @param {import("../core/types.js").Run[]} runs
+ * @param {"read" | "total" | "damage"} field
+ */
 function sum(runs, field) {
   return runs.reduce((total, run) => total + run[field], 0);
 }

@@ -1,4 +1,4 @@
-// Colour of a line on the scale of its objective.
+// Colour of a run on the scale of an objective.
 
 import { between } from "../core/colours.js";
 import { ramp } from "../core/ramp.js";
@@ -7,7 +7,7 @@ import { ramp } from "../core/ramp.js";
 const START = 0.2;
 
 /**
- * The ramp without its beginning, for dots and lines on a panel.
+ * Return the colour scale without its palest part, for dots and lines on a panel.
  * @param {import("../core/types.js").App} app
  * @returns {[number, string][]}
  */
@@ -17,6 +17,7 @@ export function inkRamp(app) {
 }
 
 /**
+ * Return a function that gives a row's colour by its objective. Rows without a finite objective are gray.
  * @param {import("../core/types.js").App} app
  * @param {{run: string, values: Record<string, any>}[]} rows
  * @param {string} objective

@@ -1,8 +1,9 @@
-// A bar as long as a training, filled from the step on at which something begins.
+// Bar of a training's length, filled from an onset step to the end.
 
 import { h } from "../core/dom.js";
 
 /**
+ * Create the bar. It is empty if the onset is null or lies after the last step.
  * @param {number | null} onset
  * @param {number} last step of the training
  * @param {string} label what the bar says, in words

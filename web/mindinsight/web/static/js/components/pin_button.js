@@ -1,4 +1,4 @@
-// Button that adds a card, or the page, to a report: as it is now, or live.
+// Buttons that add a card or the page to a report, frozen or live.
 
 import { PATH, pinOf } from "../core/pins.js";
 import { h, replace } from "../core/dom.js";
@@ -12,13 +12,13 @@ import { toast } from "./toast.js";
 
 const MOST = 8; // reports that are offered, the newest first
 
-/** A card's tool. @param {App} app @param {() => Element} card */
+/** Create the button of a card that adds it to a report. @param {App} app @param {() => Element} card */
 export function pinButton(app, card) {
   const opener = iconButton("report", app.t("reports.pin"), () => openMenu(app, opener, card()));
   return opener;
 }
 
-/** The header's way to the reports, which adds the page to one of them. @param {App} app */
+/** Create the header's button for reports, which also adds the current page to one. @param {App} app */
 export function reportsButton(app) {
   const opener = namedIconButton(
     "report",
@@ -34,8 +34,10 @@ export function reportsButton(app) {
 }
 
 /**
- * The choice of a report, below a button.
- * @param {App} app @param {HTMLElement} opener @param {Element | null} card null for the page
+ * Open the menu that chooses a report for a card, or for the page if `card` is null.
+ * @param {App} app
+ * @param {HTMLElement} opener
+ * @param {Element | null} card null for the page
  */
 export function openMenu(app, opener, card) {
   const { t } = app;
@@ -98,7 +100,11 @@ export function openMenu(app, opener, card) {
   );
 }
 
-/** Live or frozen, and what that means. @param {App} app @param {(frozen: boolean) => void} onchange */
+/**
+ * Create the choice between live and frozen with an explanation.
+ * @param {App} app
+ * @param {(frozen: boolean) => void} onchange
+ */
 function kindChoice({ t }, onchange) {
   const why = h("p", { class: "muted small" }, t("reports.kind.live.why"));
   const choice = segments({
@@ -113,7 +119,7 @@ function kindChoice({ t }, onchange) {
   return [choice, why];
 }
 
-/** @param {any} error */
+/** Return the text key of an error. @param {any} error */
 function faultKey(error) {
   if (error.status === 413) return "reports.too_large";
   return error.status === 422 ? "views.too_long" : (error.key ?? "error.http");

@@ -1,10 +1,11 @@
-// Edge of a panel that is dragged, or moved by arrow keys, to make the panel wider.
+// Handle at a panel's edge that changes its width by dragging or arrow keys.
 
 import { h } from "../core/dom.js";
 
 const STEP = 24; // px of an arrow key
 
 /**
+ * Create the handle. `onresize` is called with each new width in pixels.
  * @param {Object} options
  * @param {string} options.label
  * @param {"left" | "right"} options.edge of the panel, which is the handle's parent

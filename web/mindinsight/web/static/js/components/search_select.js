@@ -1,10 +1,11 @@
-// A select whose options are searched: what is typed filters them, and leaving it changes nothing.
+// Select with a text box that filters its options. Leaving it without a choice changes nothing.
 
 import { h } from "../core/dom.js";
 
 /**
- * @param {{label: string, id: string, options: {value: string, label: string}[], value: string,
- *   onchange: (value: string) => void}} options `id` of the list of options, unique on the page
+ * Create the select. `onchange` is called when another option is chosen.
+ * @param {{label: string, id: string, options: {value: string, label: string}[], value: string, onchange:
+ *   (value: string) => void}} options `id` of the list of options, unique on the page
  */
 export function searchSelect({ label, id, options, value, onchange }) {
   const current = () => options.find((option) => option.value === value)?.label ?? "";

@@ -9,7 +9,7 @@ import { offlinePage } from "../core/offline.js";
 /** @typedef {import("../core/types.js").App} App */
 
 /**
- * The address of what is shown, to the clipboard; where a page may not use it, in a box to copy from.
+ * Copy the page's address to the clipboard. Where that is not allowed, show it in a dialog to copy from.
  * @param {App} app
  */
 export async function copyLink(app) {
@@ -28,7 +28,12 @@ export async function copyLink(app) {
   }
 }
 
-/** A view or a card as one HTML file. @param {App} app @param {Element} root @param {string} title */
+/**
+ * Download a view or a card as one HTML file.
+ * @param {App} app
+ * @param {Element} root
+ * @param {string} title
+ */
 export async function savePage(app, root, title) {
   toast(app.t("share.saving"), { seconds: 2 });
   try {
@@ -40,7 +45,12 @@ export async function savePage(app, root, title) {
   }
 }
 
-/** A card's tool. @param {App} app @param {() => Element} root @param {string} title */
+/**
+ * Create the button of a card that saves it as a file.
+ * @param {App} app
+ * @param {() => Element} root
+ * @param {string} title
+ */
 export function saveButton(app, root, title) {
   return iconButton("page", app.t("share.card"), () => savePage(app, root(), title));
 }

@@ -1,4 +1,4 @@
-// Table of a slice: cells coloured by value, values that are not finite highlighted.
+// Table of a tensor slice. Cells are coloured by value; non-finite values are highlighted.
 
 import { h } from "../core/dom.js";
 
@@ -21,7 +21,9 @@ const FACTS = [
 const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 
 /**
- * @param {App} app @param {any} slice answer of v2/tensor/slice
+ * Create the table of a slice.
+ * @param {App} app
+ * @param {any} slice answer of v2/tensor/slice
  * @param {{digits: number, scientific: boolean}} look
  */
 export function sliceTable(app, slice, look) {
@@ -47,6 +49,7 @@ export function sliceTable(app, slice, look) {
 }
 
 /**
+ * Create the cell of one value, coloured by its place between the minimum and maximum.
  * @param {App} app
  * @param {number} value
  * @param {number} min
@@ -65,7 +68,11 @@ function cell(app, value, min, max, look) {
   );
 }
 
-/** @param {number} value @param {{digits: number, scientific: boolean}} look */
+/**
+ * Format a value with the chosen digits and notation.
+ * @param {number} value
+ * @param {{digits: number, scientific: boolean}} look
+ */
 export function text(value, look) {
   const number = look.scientific
     ? value.toExponential(look.digits)
@@ -76,7 +83,8 @@ export function text(value, look) {
 }
 
 /**
- * Statistics of the slice beside those of the tensor; of the tensor alone where the slice is all of it.
+ * Create the table of statistics of the slice and of the whole tensor; of the tensor alone if the slice is
+ * all of it.
  * @param {App} app
  * @param {any} slice
  */

@@ -1,8 +1,12 @@
-// Text of which rows and columns of a slice a table shows.
+// Text with the rows and columns of a slice that a table shows.
 
 /** @typedef {import("../core/types.js").App} App */
 
-/** @param {App} app @param {any} slice answer of a slice: its size, and the window of it that came */
+/**
+ * Return the text.
+ * @param {App} app
+ * @param {any} slice answer of a slice: its size, and the window of it that came
+ */
 export function windowText(app, slice) {
   const [rows, columns] = slice.window;
   return app.t("tensor.window", {

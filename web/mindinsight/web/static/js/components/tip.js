@@ -4,6 +4,7 @@ import { h, replace } from "../core/dom.js";
 
 const GAP = 8; // px
 
+/** Create a tooltip with functions that show it near the pointer, hide it and remove it. */
 export function createTip() {
   const element = h("div", { class: "tip", role: "tooltip", hidden: true });
   document.body.append(element);

@@ -3,6 +3,7 @@
 import { h } from "../core/dom.js";
 
 /**
+ * Show a message for some seconds, as an error if `bad`, with an optional link.
  * @param {string} text
  * @param {{bad?: boolean, seconds?: number, link?: {href: string, label: string}}} [options]
  */

@@ -1,4 +1,4 @@
-// Virtual list and table: only the rows near the window exist, between two spacers.
+// Virtual lists and tables: only the rows near the window exist, between two spacers.
 
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
@@ -8,10 +8,11 @@ const OVERSCAN = 8;
 const LONGEST = 24; // characters of a heading that is not cut
 
 /**
- * A list of rows of one height inside an element that scrolls.
- * @param {{scroller: HTMLElement, body: HTMLElement, spacer: () => HTMLElement, height: number,
- *   head?: number, row: (index: number) => HTMLElement}} options `head` px of the scroller are covered (by a
- *   sticky header)
+ * Create a virtual list of rows of one height inside a scrolling element. `update(count)` redraws it,
+ * `reveal(index)` scrolls to a row, `close()` stops observing the size.
+ * @param {{scroller: HTMLElement, body: HTMLElement, spacer: () => HTMLElement, height: number, head?:
+ *   number, row: (index: number) => HTMLElement}} options `head` px of the scroller are covered (by a sticky
+ *   header)
  */
 export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
   let count = 0;
@@ -56,7 +57,7 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
 }
 
 /**
- * A table whose rows are virtual. Headers sort when they have an `onsort`.
+ * Create a table with virtual rows. `setHead` sets its header cells, `update(count)` redraws it.
  * @param {{label: string, height?: number, row: (index: number) => HTMLElement}} options
  */
 export function virtualTable({ label, height = 31, row }) {
@@ -89,7 +90,7 @@ export function virtualTable({ label, height = 31, row }) {
 }
 
 /**
- * A header cell; with `onsort` a button that tells which way the column is sorted.
+ * Create a header cell. With `onsort` it is a button that shows the direction of sorting.
  * @param {{label: string, number?: boolean, sorted?: "ascending" | "descending" | null, onsort?: () => void,
  *   title?: string, tools?: HTMLElement}} options
  */

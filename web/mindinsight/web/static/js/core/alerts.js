@@ -1,7 +1,7 @@
-// What happened that a person should know of: how much of it is new, and what came since the page was opened.
+// Alerts of all runs: the number of unread ones, and those that arrived since the page was opened.
 //
-// What counts as seen is kept by the browser, as the time of the newest alert that was on the screen; so are
-// the runs of which nobody wants to be told.
+// The browser's storage holds the time of the newest alert that was shown and the runs whose alerts are
+// muted.
 
 import { get } from "./api.js";
 import { throttle, tell } from "./dom.js";
@@ -40,6 +40,7 @@ const KNOWN = 1000;
 const MUTED = " muted"; // after the key of what was seen
 const MOST_MUTED = 500; // runs, the last ones: they are named in each question
 
+/** Polls the server for alerts and tells subscribers about new ones. */
 export class Alerts {
   #live;
   #key = "";
@@ -58,7 +59,10 @@ export class Alerts {
     this.#live = live;
   }
 
-  /** @param {string} base what is seen of one base directory says nothing of another */
+  /**
+   * Load what the browser stored for this base directory, then start polling.
+   * @param {string} base what is seen of one base directory says nothing of another
+   */
   begin(base) {
     this.#key = `mindinsight alerts seen ${base}`;
     this.#readKept();
@@ -74,17 +78,22 @@ export class Alerts {
     look();
   }
 
+  /** Read the time of the last seen alert and the muted runs from the browser's storage. */
   #readKept() {
     this.#lastSeen = read(this.#key);
     this.#muted = new Set(readMuted(this.#key + MUTED));
   }
 
-  /** Whether nobody wants to be told of a run. @param {string} run */
+  /** Return whether the alerts of a run are muted. @param {string} run */
   muted(run) {
     return this.#muted.has(run);
   }
 
-  /** Tell nothing of a run any more, or tell again. @param {string} run @param {boolean} on */
+  /**
+   * Mute or unmute the alerts of a run, and store the choice in the browser.
+   * @param {string} run
+   * @param {boolean} on
+   */
   mute(run, on) {
     if (on) this.#muted.add(run);
     else this.#muted.delete(run);
@@ -92,17 +101,20 @@ export class Alerts {
     this.#look();
   }
 
-  /** How many are later than what was seen. */
+  /** Return the number of alerts that are newer than the last seen one. */
   unseen() {
     return this.#new;
   }
 
-  /** Up to which time everything was seen, Unix seconds. */
+  /** Return the time of the newest seen alert in Unix seconds; -Infinity if none was seen. */
   seen() {
     return this.#lastSeen;
   }
 
-  /** Everything up to a time has been on the screen. @param {number} wall Unix seconds */
+  /**
+   * Mark all alerts up to a time as seen. Does nothing if a later time is marked already.
+   * @param {number} wall Unix seconds
+   */
   see(wall) {
     if (!(wall > this.#lastSeen)) return;
     this.#lastSeen = wall;
@@ -111,7 +123,7 @@ export class Alerts {
   }
 
   /**
-   * Called with those that came since the page was opened, each once.
+   * Subscribe to alerts that arrive after the page was opened. Each alert is delivered once.
    * @param {(came: Alert[]) => void} callback
    * @returns {() => void} off
    */
@@ -120,6 +132,7 @@ export class Alerts {
     return () => this.#callbacks.delete(callback);
   }
 
+  /** Request the list of alerts; an earlier request is dropped. */
   #look() {
     const since = Number.isFinite(this.#lastSeen) ? this.#lastSeen : null;
     this.#requests.ask(
@@ -129,7 +142,10 @@ export class Alerts {
     );
   }
 
-  /** @param {{alerts: Alert[], total: number}} answer */
+  /**
+   * Store an answer and tell subscribers about alerts not delivered before.
+   * @param {{alerts: Alert[], total: number}} answer
+   */
   #take({ alerts, total }) {
     const ids = this.#reported;
     const fresh = ids ? alerts.filter((alert) => !ids.has(alert.id)) : [];
@@ -139,7 +155,7 @@ export class Alerts {
   }
 }
 
-/** @param {string} key */
+/** Return a stored number, or -Infinity if it is missing or storage is not available. @param {string} key */
 function read(key) {
   try {
     const text = localStorage.getItem(key);
@@ -149,7 +165,11 @@ function read(key) {
   }
 }
 
-/** @param {string} key @returns {string[]} */
+/**
+ * Return the stored ids of muted runs, or [] if they are missing or damaged.
+ * @param {string} key
+ * @returns {string[]}
+ */
 function readMuted(key) {
   try {
     const runs = JSON.parse(localStorage.getItem(key) ?? "[]");
@@ -159,7 +179,11 @@ function readMuted(key) {
   }
 }
 
-/** @param {string} key @param {number | string} value */
+/**
+ * Store a value. Without storage the value lasts as long as the page.
+ * @param {string} key
+ * @param {number | string} value
+ */
 function write(key, value) {
   try {
     localStorage.setItem(key, String(value));

@@ -1,8 +1,13 @@
-// Questions to the server. Addresses are relative, so pages work below any prefix and behind any proxy.
+// HTTP client of the server's API. Addresses are relative, so pages work below any prefix and behind any
+// proxy.
 
 import { tell } from "./dom.js";
 import { ACCEPT, typed, unpack } from "./column_decoding.js";
 
+/**
+ * Error answer of the server. `key` and `vars` give the translated message; `status` is 0 if the server was
+ * not reachable.
+ */
 export class ApiError extends Error {
   /**
    * @param {number} status
@@ -23,7 +28,7 @@ const KNOWN_MAX = 200;
 
 let flying = 0;
 
-/** How many questions are on their way. */
+/** Return the number of requests in flight. */
 export function asking() {
   return flying;
 }
@@ -32,7 +37,7 @@ export function asking() {
 const counters = new Set();
 
 /**
- * Tell how many questions are on their way, now and whenever that changes.
+ * Subscribe to the number of requests in flight. The callback runs at once and on each change.
  * @param {(count: number) => void} callback
  * @returns {() => void} off
  */
@@ -42,7 +47,12 @@ export function onAsking(callback) {
   return () => counters.delete(callback);
 }
 
-/** @template T @param {() => Promise<T>} question @returns {Promise<T>} */
+/**
+ * Run a request and count it as in flight until it ends.
+ * @template T
+ * @param {() => Promise<T>} question
+ * @returns {Promise<T>}
+ */
 async function counted(question) {
   tell(counters, ++flying);
   try {
@@ -53,7 +63,8 @@ async function counted(question) {
 }
 
 /**
- * GET with parameters; lists are repeated, null and undefined left out. Unchanged answers cost no body.
+ * GET a JSON answer. Lists become repeated parameters; null and undefined are left out. Unchanged answers are
+ * served from an ETag cache. Throws ApiError, or AbortError after an abort.
  * @param {string} path "v2/runs"
  * @param {Record<string, any>} [params]
  * @param {{signal?: AbortSignal}} [options]
@@ -63,7 +74,11 @@ export function get(path, params = {}, { signal } = {}) {
   return counted(() => fresh(build(path, params), signal));
 }
 
-/** @param {string} address @param {AbortSignal} [signal] */
+/**
+ * GET an address with the ETag of the cached answer. Return the cached answer on 304.
+ * @param {string} address
+ * @param {AbortSignal} [signal]
+ */
 async function fresh(address, signal) {
   const before = bodies.get(address);
   const headers = before ? { "If-None-Match": before.etag } : undefined;
@@ -75,7 +90,12 @@ async function fresh(address, signal) {
   return body;
 }
 
-/** @param {string} address @param {string} etag @param {any} body */
+/**
+ * Cache an answer by its address, and drop the oldest one above the limit.
+ * @param {string} address
+ * @param {string} etag
+ * @param {any} body
+ */
 function remember(address, etag, body) {
   bodies.delete(address);
   bodies.set(address, { etag, body });
@@ -83,7 +103,8 @@ function remember(address, etag, body) {
 }
 
 /**
- * GET an answer with columns, as typed arrays; POST with a body, for questions too long for an address.
+ * Request an answer with typed arrays for its columns. Uses POST when a body is given, for questions too long
+ * for an address. Throws ApiError, or AbortError after an abort.
  * @param {string} path
  * @param {Record<string, any>} [params]
  * @param {{signal?: AbortSignal, body?: any}} [options]
@@ -102,7 +123,7 @@ export function columns(path, params = {}, { signal, body } = {}) {
 }
 
 /**
- * POST, PUT, PATCH or DELETE with a JSON body.
+ * Send a JSON body. Return the parsed answer, or null for 204. Throws ApiError.
  * @param {"POST" | "PUT" | "PATCH" | "DELETE"} method
  * @param {string} path
  * @param {any} [body]
@@ -115,7 +136,7 @@ export async function send(method, path, body, { signal } = {}) {
 }
 
 /**
- * The address of a question, for links, downloads and images.
+ * Return the address of a request, for links, downloads and images.
  * @param {string} path
  * @param {Record<string, any>} [params]
  */
@@ -130,7 +151,11 @@ export function build(path, params = {}) {
   return text ? `${path}?${text}` : path;
 }
 
-/** @param {string} address @param {RequestInit} options */
+/**
+ * Fetch an address. Throws ApiError `unreachable` if the network fails, AbortError after an abort.
+ * @param {string} address
+ * @param {RequestInit} options
+ */
 async function ask(address, options) {
   try {
     return await fetch(address, options);
@@ -144,7 +169,10 @@ async function ask(address, options) {
   }
 }
 
-/** @param {Response} answer */
+/**
+ * Return the JSON of a successful answer, or null for 204. Throws ApiError otherwise.
+ * @param {Response} answer
+ */
 async function parse(answer) {
   if (answer.ok) return answer.status === 204 ? null : answer.json();
   let body = null;
@@ -156,13 +184,13 @@ async function parse(answer) {
   throw new ApiError(answer.status, body?.error ?? {});
 }
 
-/** Whether an error only says that we asked for something newer instead. @param {any} error */
+/** Return whether an error only means that the request was aborted. @param {any} error */
 export function aborted(error) {
   return error?.name === "AbortError";
 }
 
 /**
- * A column as a typed array.
+ * Decode a base64 column to a typed array. A plain array is returned as it is.
  * @param {import("./types.js").Column | number[]} data
  * @returns {any}
  */

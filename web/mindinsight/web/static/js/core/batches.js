@@ -1,4 +1,4 @@
-// Queue of requests of which some are under way at a time; those that wait go together where they are alike.
+// Request queue with limited concurrency. Waiting items with the same key share one request.
 
 /**
  * @template Item, Answer
@@ -12,8 +12,9 @@
  */
 
 /**
- * A browser has six connections to a server; who asks for many things at once leaves some for the others, and
- * gets the first of its answers sooner.
+ * Create a queue that sends at most `most` requests at a time. Browsers open six connections to a server, so
+ * a page with many charts must leave some free. Return a function that adds one item and resolves to its
+ * answer.
  * @template Item, Answer
  * @param {number} most requests at a time
  * @param {number} size items in one request
@@ -91,7 +92,7 @@ export function batches(most, size, send, gather = 0) {
 }
 
 /**
- * A signal that aborts when nobody wants any of the answers.
+ * Return a signal that aborts once all of the given signals have aborted.
  * @param {{signal: AbortSignal}[]} alike
  */
 function together(alike) {

@@ -1,4 +1,4 @@
-// Copy of a part of a page that needs nothing else: charts as figures, pictures as data, no controls.
+// Self-contained copy of a part of the page: charts as figures, images as data URLs, no controls.
 
 import { h, replace } from "./dom.js";
 
@@ -9,6 +9,7 @@ import { h, replace } from "./dom.js";
 const ASIDE = ".pin-path > :not(.pin-path, .pin-target)";
 
 /**
+ * Copy an element. A chart in the copy is an empty box whose `data-figure` is its index in `figures`.
  * @param {App} app
  * @param {Element} root
  * @returns {Promise<{copy: HTMLElement, figures: Figure[]}>} a chart in the copy has its figure's number in
@@ -31,7 +32,7 @@ export async function capture(app, root) {
 }
 
 /**
- * An empty box in place of the chart, and its figure.
+ * Empty the copied chart and add the figure of the original to `figures`.
  * @param {App} app
  * @param {Element} from
  * @param {Element} to
@@ -45,7 +46,11 @@ function extractFigure(app, from, to, figures) {
   figures.push(named(figure));
 }
 
-/** Lines that answer the pointer: the copy has a tip of its own. @param {Figure} figure @returns {Figure} */
+/**
+ * Return the figure with named lines made hoverable, because the copy has a tooltip of its own.
+ * @param {Figure} figure
+ * @returns {Figure}
+ */
 function named({ data, layout, config }) {
   const lines = data.map((trace) =>
     trace.name && trace.hoverinfo === "skip" && trace.opacity === 1 && !trace.fill
@@ -59,13 +64,19 @@ function named({ data, layout, config }) {
   };
 }
 
-/** @param {Element} root @param {Element} copy @param {string} selector @returns {[any, any][]} */
+/**
+ * Pair each element that matches a selector with its copy.
+ * @param {Element} root
+ * @param {Element} copy
+ * @param {string} selector
+ * @returns {[any, any][]}
+ */
 function pairs(root, copy, selector) {
   const copies = [...copy.querySelectorAll(selector)];
   return [...root.querySelectorAll(selector)].map((element, i) => [element, copies[i]]);
 }
 
-/** What is painted on a canvas, as a picture. @param {HTMLCanvasElement} canvas */
+/** Return an image with the current content of a canvas. @param {HTMLCanvasElement} canvas */
 function drawn(canvas) {
   const size = canvas.getBoundingClientRect();
   const style = { width: `${size.width}px`, height: `${size.height}px` };
@@ -73,7 +84,11 @@ function drawn(canvas) {
   return h("img", { src, style, class: canvas.className || null, alt: "" });
 }
 
-/** A picture's bytes into its address. @param {HTMLImageElement} from @param {HTMLImageElement} to */
+/**
+ * Set the source of a copied image to a data URL of the original's bytes.
+ * @param {HTMLImageElement} from
+ * @param {HTMLImageElement} to
+ */
 async function inline(from, to) {
   if (from.src.startsWith("data:")) return;
   to.removeAttribute("src");
@@ -89,7 +104,7 @@ async function inline(from, to) {
   );
 }
 
-/** Controls lead nowhere in a copy: what they say stays, what they do goes. @param {Element} copy */
+/** Remove controls from a copy. Buttons and links become plain text. @param {Element} copy */
 function plain(copy) {
   copy.querySelectorAll(ASIDE).forEach((element) => element.remove());
   copy

@@ -1,10 +1,12 @@
-// Filters of change events: which runs grew in a kind of data.
+// Helpers for change events: which runs grew, and how to merge two events.
 
 /** @typedef {import("./types.js").Change} Change */
 
 /**
- * The runs that may have something new of a kind.
- * @param {import("./types.js").App} app @param {Change} change @param {string[]} kinds any of these
+ * Return the ids of the runs that may have new data of any of the given kinds.
+ * @param {import("./types.js").App} app
+ * @param {Change} change
+ * @param {string[]} kinds any of these
  * @returns {string[]} ids
  */
 export function grownRuns(app, change, ...kinds) {
@@ -13,8 +15,10 @@ export function grownRuns(app, change, ...kinds) {
 }
 
 /**
- * Both changes as one, for who could not take the first in time.
- * @param {Change | null} before @param {Change} change @returns {Change}
+ * Merge two change events into one.
+ * @param {Change | null} before
+ * @param {Change} change
+ * @returns {Change}
  */
 export function together(before, change) {
   const runs = { ...before?.runs };

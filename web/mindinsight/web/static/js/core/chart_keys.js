@@ -1,4 +1,4 @@
-// Keyboard of a chart: zoom, pan and reset of its x axis. What a view does with keys itself comes first.
+// Keyboard control of a chart: zoom, pan and reset of its x axis. A page's own key handlers run first.
 
 /** @typedef {[number, number]} Range */
 
@@ -7,26 +7,36 @@ export const SHORTCUTS = "+ - 0 Home ArrowLeft ArrowRight Shift+ArrowLeft Shift+
 const ZOOM = 2;
 const PAN = 0.25; // of what is seen
 
-/** A range around the same middle. @param {Range} range @param {number} factor @returns {Range} */
+/**
+ * Scale a range around its centre. A factor above 1 widens it.
+ * @param {Range} range
+ * @param {number} factor
+ * @returns {Range}
+ */
 export function widened([low, high], factor) {
   const half = ((high - low) / 2) * factor;
   const middle = low + (high - low) / 2;
   return [middle - half, middle + half];
 }
 
-/** @param {Range} range @param {number} share of its width, to the right @returns {Range} */
+/**
+ * Shift a range to the right by a share of its width.
+ * @param {Range} range
+ * @param {number} share of its width, to the right
+ * @returns {Range}
+ */
 export function moved([low, high], share) {
   const by = (high - low) * share;
   return [low + by, high + by];
 }
 
-/** Whether a range holds all of another. @param {Range} range @param {Range} other */
+/** Return whether a range contains all of another range. @param {Range} range @param {Range} other */
 function holds([low, high], other) {
   return low <= other[0] && other[1] <= high;
 }
 
 /**
- * The range that a key leads to; null for the whole axis, undefined for a key without a meaning here.
+ * Return the x range after a key press; null to show the whole axis, undefined if the key has no effect.
  * @param {{key: string, shiftKey: boolean}} event
  * @param {Range} range that is seen
  * @param {Range | null} whole where it is known
@@ -44,7 +54,7 @@ export function rangeAfter({ key }, range, whole) {
 }
 
 /**
- * Let a chart of Plotly take the focus and keys.
+ * Handle the zoom and pan keys of a focused Plotly chart.
  * @param {any} element
  * @param {() => any} plotly what draws it; null while it is not drawn
  */
@@ -66,19 +76,19 @@ export function listenToKeys(element, plotly) {
   });
 }
 
-/** Whether keys do something to a chart that is drawn. @param {any} element */
+/** Return whether a drawn chart can be zoomed by keys. @param {any} element */
 export function takesKeys(element) {
   return zoomable(element) !== null;
 }
 
-/** @param {any} element */
+/** Return the x axis that can be zoomed, or null. @param {any} element */
 function zoomable(element) {
   const layout = element._fullLayout;
   const axis = layout?._has?.("cartesian") && layout.dragmode ? layout.xaxis : null;
   return axis?.range && !axis.fixedrange ? axis : null;
 }
 
-/** @param {any} axis @param {Range} range */
+/** Return Plotly's layout update that sets the x range. @param {any} axis @param {Range} range */
 function rangeChange(axis, range) {
   return { "xaxis.range[0]": axis.l2r(range[0]), "xaxis.range[1]": axis.l2r(range[1]) };
 }

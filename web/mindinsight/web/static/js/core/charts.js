@@ -1,5 +1,6 @@
-// Charts, drawn when they are seen, a few per frame, and taken down when far away. Lines are sketched first,
-// and drawn by Plotly once somebody turns to them; everything else is drawn by Plotly at once.
+// Charts, drawn one per frame when they come near the window, and removed when far away. Line charts are
+// first drawn as a light SVG and by Plotly once the user points at them; other charts are drawn by Plotly at
+// once.
 
 import { listenToKeys, SHORTCUTS, takesKeys } from "./chart_keys.js";
 import { chartFormat } from "./format.js";
@@ -40,6 +41,7 @@ const USUAL = ".4g"; // format of numbers in texts of figures
 const BUDGET = 6; // ms of a frame for charts: of those that are quick, several are drawn in one
 const NEAR = "240px 0px"; // how far outside the window a chart is drawn already
 
+/** All charts of the application. */
 export class Charts {
   #plotlys;
   /** @type {Map<Element, Chart>} */
@@ -66,16 +68,13 @@ export class Charts {
     theme.on(() => this.#charts.forEach((chart, element) => this.#mark(element, chart)));
   }
 
-  /**
-   * A chart of this type will be drawn: what can draw it is loaded while its data is on the way.
-   * @param {string} type
-   */
+  /** Load what draws a trace type while the data is on its way. @param {string} type */
   prepare(type) {
     this.#plotlys.get([{ type }]).catch(() => {}); // drawing will say so
   }
 
   /**
-   * A chart as a picture in a file.
+   * Save a chart as an image file.
    * @param {Element} element
    * @param {Record<string, any>} options of Plotly
    * @param {(figure: Figure) => Figure} [as] how it looks in the file
@@ -83,20 +82,22 @@ export class Charts {
   async download(element, options, as = (figure) => figure) {
     const chart = this.#charts.get(element);
     if (!chart) return;
+    /** Return the figure of a chart, or null if the element is no chart. */
     const figure = chart.figure();
     const Plotly = chart.drawn || (await this.#plotlys.get(figure.data));
     await Plotly.downloadImage(as(figure), options);
   }
 
-  /** The address of what can draw all of these figures. @param {Figure[]} figures */
+  /** Return the address of the Plotly build that can draw all of these figures. @param {Figure[]} figures */
   script(figures) {
     return this.#plotlys.address(figures.flatMap((figure) => figure.data));
   }
 
   /**
-   * Make an element a chart. `figure` is called each time it is drawn, so it should read the newest data
-   * and the theme's colours then. The element needs a height of its own (class "chart").
-   * @param {Element} element @param {() => Figure} figure
+   * Turn an element into a chart. `figure` is called for each drawing and must return current data and
+   * colours. The element needs a height of its own (class "chart").
+   * @param {Element} element
+   * @param {() => Figure} figure
    * @param {(plot: any) => void} [ready] called each time Plotly has drawn the chart from nothing
    * @param {() => void} [sketched] called each time it was sketched
    */
@@ -117,7 +118,7 @@ export class Charts {
     onAttention(element, () => this.#attend(element));
   }
 
-  /** Let Plotly draw a chart that is sketched. @param {Element} element */
+  /** Replace the light drawing of a chart by Plotly's. @param {Element} element */
   #attend(element) {
     const chart = this.#charts.get(element);
     if (!chart || chart.attended) return;
@@ -125,13 +126,16 @@ export class Charts {
     if (chart.sketch) this.#mark(element, chart);
   }
 
-  /** Draw again with what `figure` says now. @param {Element} element */
+  /**
+   * Draw a chart again with the current figure. Ignores elements that are no chart.
+   * @param {Element} element
+   */
   redraw(element) {
     const chart = this.#charts.get(element);
     if (chart) this.#mark(element, chart);
   }
 
-  /** @param {Element} element */
+  /** Remove a chart and stop observing its element. @param {Element} element */
   remove(element) {
     const chart = this.#charts.get(element);
     if (!chart) return;
@@ -142,7 +146,7 @@ export class Charts {
     this.#takeDown(element, chart);
   }
 
-  /** Everything inside an element that is going away. @param {Element} root */
+  /** Remove all charts inside an element. @param {Element} root */
   removeAll(root) {
     for (const element of [...this.#charts.keys()]) {
       if (root.contains(element)) this.remove(element);
@@ -159,7 +163,7 @@ export class Charts {
   }
 
   /**
-   * Axes of a chart, as far as a pointer needs them; null before it is drawn.
+   * Return the axes of a chart for placing a pointer, or null before it is drawn.
    * @param {any} element
    * @returns {{xaxis: any, yaxis: any} | null}
    */
@@ -167,17 +171,20 @@ export class Charts {
     return element._fullLayout ?? this.#charts.get(element)?.sketch?.axes ?? null;
   }
 
-  /** When all that is to be drawn now has been. @returns {Promise<void>} */
+  /** Resolve when all queued charts have been drawn. @returns {Promise<void>} */
   drawn() {
     return this.#busy ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve();
   }
 
-  /** Whether a chart is near the window. @param {Element} element */
+  /** Return whether a chart is near the window. @param {Element} element */
   visible(element) {
     return this.#charts.get(element)?.near ?? false;
   }
 
-  /** @param {IntersectionObserverEntry} entry */
+  /**
+   * Draw a chart that came near the window, or remove the drawing of one that left.
+   * @param {IntersectionObserverEntry} entry
+   */
   #moved(entry) {
     const chart = this.#charts.get(entry.target);
     if (!chart) return;
@@ -187,19 +194,23 @@ export class Charts {
     else if (!chart.near) this.#takeDown(entry.target, chart);
   }
 
-  /** @param {Element} element */
+  /** Redraw a chart whose size has changed. @param {Element} element */
   #resized(element) {
     const chart = this.#charts.get(element);
     if (chart && (chart.drawn || chart.sketch) && !sameSize(element, chart)) this.#mark(element, chart);
   }
 
-  /** @param {Element} element @param {Chart} chart */
+  /**
+   * Mark a chart as outdated, and queue it if it is near the window.
+   * @param {Element} element
+   * @param {Chart} chart
+   */
   #mark(element, chart) {
     chart.dirty = true;
     if (chart.near) this.#enqueue(element);
   }
 
-  /** @param {Element} element */
+  /** Queue a chart and start drawing. @param {Element} element */
   #enqueue(element) {
     this.#queue.add(element);
     if (this.#busy) return;
@@ -207,7 +218,7 @@ export class Charts {
     requestAnimationFrame(() => this.#work());
   }
 
-  /** What is in the window comes before what is only near it. */
+  /** Return the queued chart nearest to the window, or null. */
   #next() {
     const far = (/** @type {Element} */ element) => this.#charts.get(element)?.far ?? 0;
     let next = null;
@@ -215,6 +226,7 @@ export class Charts {
     return next;
   }
 
+  /** Draw the queued charts, one per frame. */
   async #work() {
     const began = performance.now();
     for (let element = this.#next(); element; element = this.#next()) {
@@ -227,7 +239,7 @@ export class Charts {
     else this.#waiting.splice(0).forEach((resolve) => resolve());
   }
 
-  /** @param {Element} element */
+  /** Draw a chart now, as a light SVG or by Plotly. @param {Element} element */
   async #paint(element) {
     const chart = this.#charts.get(element);
     if (!chart?.near || !chart.dirty) return;
@@ -263,7 +275,7 @@ export class Charts {
     if (anew) chart.ready?.(element);
   }
 
-  /** @param {HTMLElement} element @param {Chart} chart @param {Figure} figure */
+  /** Draw a chart as a light SVG. @param {HTMLElement} element @param {Chart} chart @param {Figure} figure */
   #sketch(element, chart, figure) {
     chart.sketch ??= new Sketch(element);
     chart.sketch.draw(figure, { width: element.clientWidth, height: element.clientHeight });
@@ -272,7 +284,11 @@ export class Charts {
     chart.sketched?.();
   }
 
-  /** @param {Element} element @param {Chart} chart */
+  /**
+   * Remove a chart's drawing. It is drawn again when the chart comes near.
+   * @param {Element} element
+   * @param {Chart} chart
+   */
   #takeDown(element, chart) {
     if (!chart.drawn && !chart.sketch) return;
     chart.drawn?.purge(element);
@@ -283,13 +299,13 @@ export class Charts {
   }
 }
 
-/** @param {any} element @param {Chart} chart */
+/** Return whether a drawing has the size of its element. @param {any} element @param {Chart} chart */
 function sameSize(element, { sketch }) {
   const size = sketch?.size ?? element._fullLayout;
   return size && size.width === element.clientWidth && size.height === element.clientHeight;
 }
 
-/** A trace whose texts write numbers as somebody chose. @param {any} trace */
+/** Return the trace with hover texts in the user's number format. @param {any} trace */
 function inChosenFormat(trace) {
   const text = trace.hovertemplate;
   const format = chartFormat();

@@ -1,5 +1,5 @@
-// Claims: statements about data that the server has decided. A page shows them and adds none of its own but
-// for what it compares itself, in functions that ``tests/claims`` asks by name.
+// Claims: statements about data, with a verdict and evidence. The server decides them. The few that a page
+// decides itself come from functions that `tests/claims` calls by name.
 
 import { h } from "./dom.js";
 
@@ -19,8 +19,10 @@ import { h } from "./dom.js";
  */
 
 /**
- * A claim that a page decides.
- * @param {string} key @param {Claim["verdict"]} verdict @param {Record<string, any>} [values]
+ * Create a claim that the page itself has decided.
+ * @param {string} key
+ * @param {Claim["verdict"]} verdict
+ * @param {Record<string, any>} [values]
  * @returns {Claim}
  */
 export function madeClaim(key, verdict, values = {}) {
@@ -28,7 +30,7 @@ export function madeClaim(key, verdict, values = {}) {
 }
 
 /**
- * The text of a claim, followed by what is missing to decide it.
+ * Return a claim's translated text, followed by what is missing if it is unknown.
  * @param {Words} app
  * @param {Claim} claim
  * @returns {string}
@@ -43,15 +45,22 @@ export function claimText(app, claim) {
 }
 
 /**
- * The claim as an element that names its key and verdict.
- * @param {Words} app @param {Claim} claim @param {Record<string, any>} [attrs]
+ * Return a paragraph with the claim's text. Its attributes hold the claim's key and verdict.
+ * @param {Words} app
+ * @param {Claim} claim
+ * @param {Record<string, any>} [attrs]
  */
 export function claimElement(app, claim, attrs = {}) {
   const classes = ["claim", `claim-${claim.verdict}`, attrs.class].filter(Boolean).join(" ");
   return h("p", { ...attrs, class: classes, "data-claim": claim.key }, claimText(app, claim));
 }
 
-/** @param {Words} app @param {any} value @returns {string} */
+/**
+ * Return a value of a claim as text. Lists are joined; nested claims are translated.
+ * @param {Words} app
+ * @param {any} value
+ * @returns {string}
+ */
 function words(app, value) {
   if (Array.isArray(value)) {
     return value.map((entry) => words(app, entry)).join(app.boot.lang === "zh" ? "、" : ", ");

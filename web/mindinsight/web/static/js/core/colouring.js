@@ -1,4 +1,4 @@
-// Colouring of runs by a hyper-parameter, the last value of a scalar, or a part of their names.
+// Colouring of runs by a hyperparameter, the last value of a scalar, or a part of the run's name.
 
 import { column, get } from "./api.js";
 import { between, COLOURS } from "./colours.js";
@@ -21,7 +21,10 @@ const STOPS = 5; // of the ramp
 const DECADES = 100; // from the least to the largest: beyond, small ones would all look the same
 
 /**
- * @param {Run[]} runs @param {(run: Run) => any} valueOf
+ * Assign a colour to each run by its value: a colour scale for many numbers, a palette for few values or
+ * texts. Runs without a value are gray and counted in `without`.
+ * @param {Run[]} runs
+ * @param {(run: Run) => any} valueOf
  * @param {(variable: string) => string} colour of the design system
  * @returns {Colours}
  */
@@ -39,6 +42,7 @@ export function coloured(runs, valueOf, colour) {
         values,
         colour,
       );
+  /** Return the colours in effect, or null if each run has a colour of its own. */
   const colours = new Map(entries.map((entry) => [entry.label, entry.colour]));
   const of = new Map(runs.map((run) => [run.id, colour("--muted")]));
   for (const { id, value } of having) {
@@ -47,7 +51,11 @@ export function coloured(runs, valueOf, colour) {
   return { of, entries, range, without: runs.length - having.length };
 }
 
-/** @param {any} value @returns {number | string | null} */
+/**
+ * Return a value as a number or text, or null if it is missing or NaN.
+ * @param {any} value
+ * @returns {number | string | null}
+ */
 function clean(value) {
   if (value === undefined || value === null || value === "" || Number.isNaN(value)) return null;
   return typeof value === "number"
@@ -57,7 +65,12 @@ function clean(value) {
       : String(value);
 }
 
-/** @param {number[]} values @param {(variable: string) => string} colour @returns {Range} */
+/**
+ * Return the colour scale for a list of numbers. It is logarithmic if positive values span two decades.
+ * @param {number[]} values
+ * @param {(variable: string) => string} colour
+ * @returns {Range}
+ */
 function rangeOf(values, colour) {
   const finite = values.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
@@ -69,7 +82,11 @@ function rangeOf(values, colour) {
   };
 }
 
-/** @param {Range} range @param {any} value */
+/**
+ * Return a value's colour on the scale. Infinite values get the colour of the nearest end.
+ * @param {Range} range
+ * @param {any} value
+ */
 function inRange({ low, high, log, stops }, value) {
   const to = log ? Math.log : Number;
   const share = Number.isFinite(value)
@@ -82,6 +99,7 @@ function inRange({ low, high, log, stops }, value) {
 }
 
 /**
+ * Return the legend of distinct values: label, colour and number of runs, sorted by value.
  * @param {any[]} cells
  * @param {any[]} values different ones
  * @param {(variable: string) => string} colour
@@ -100,6 +118,7 @@ function entriesOf(cells, values, colour) {
   }));
 }
 
+/** How runs are coloured now, by the user's choice in the address or by the groups of the page. */
 export class Colouring {
   #url;
   #theme;
@@ -123,12 +142,17 @@ export class Colouring {
     theme.on(() => (this.#entries = null));
   }
 
-  /** "hyper:<key>", "last:<tag>", "name:<pattern>", or "" when each run has a colour of its own. */
+  /**
+   * Return the chosen criterion: "hyper:<key>", "last:<tag>", "name:<pattern>", or "" for a colour per run.
+   */
   by() {
     return this.#url.get("colour", "");
   }
 
-  /** @param {string} by */
+  /**
+   * Choose the criterion, store it in the address and redraw everything in the new colours.
+   * @param {string} by
+   */
   choose(by) {
     this.#url.set({ colour: by });
     this.#load();
@@ -153,18 +177,18 @@ export class Colouring {
     this.#load();
   }
 
-  /** By what runs are coloured now: what the page groups them by, else what somebody chose. */
+  /** Return the criterion in effect: the groups' of the page, otherwise the user's. */
   shownBy() {
     return this.#groups?.by ?? this.by();
   }
 
-  /** Colours of the groups that the page shows; null where it shows runs. */
+  /** Return the colours of the groups on the page, or null if the page shows single runs. */
   groups() {
     return this.#groups?.colours ?? null;
   }
 
   /**
-   * A page shows groups of runs: the runs have their groups' colours everywhere; null when it ends.
+   * Give all runs the colours of their groups while a page shows groups; null ends that.
    * @param {{by: string, colours: Colours} | null} groups
    */
   showGroups(groups) {
@@ -186,6 +210,7 @@ export class Colouring {
     return this.#entries;
   }
 
+  /** Request the last values of the scalar that colours the runs, if one does. */
   #load() {
     const by = this.by();
     this.#requests ??= latest(document.documentElement);
@@ -201,7 +226,7 @@ export class Colouring {
     }
   }
 
-  /** @param {{runs: string[], last: any}} table */
+  /** Store the last values, and redraw if they differ. @param {{runs: string[], last: any}} table */
   #take({ runs, last }) {
     const values = column(last);
     const before = JSON.stringify([...this.#last]);

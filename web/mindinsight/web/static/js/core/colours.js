@@ -1,9 +1,10 @@
-// Colours and dashes of runs.
+// Palette colours and dash styles of runs.
 
 export const COLOURS = 20;
 export const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /**
+ * Interpolate a colour scale at a position between its first and last stop.
  * @param {[number, string][]} stops "#rrggbb" at ascending places
  * @param {number} at
  * @returns {string} "#rrggbb"

@@ -1,4 +1,4 @@
-// Decoder of column responses: a JSON head, then raw numbers. The server's side is column_encoding.py.
+// Decoder of column answers: a JSON header followed by raw numbers. `column_encoding.py` is the encoder.
 
 const TYPE = "application/vnd.mindinsight.columns";
 
@@ -18,7 +18,8 @@ const ARRAYS = {
 };
 
 /**
- * Numbers of a type that a page computes with; integers of 64 bits become the nearest doubles.
+ * Return a typed array over a buffer. 64-bit integers are converted to the nearest doubles. Throws if the
+ * type is unknown.
  * @param {string} dtype as NumPy calls it, without the byte order
  * @param {ArrayBuffer} buffer
  * @param {number} [at] bytes
@@ -33,7 +34,7 @@ export function typed(dtype, buffer, at = 0, length = undefined) {
 }
 
 /**
- * The answer with typed arrays in the places of its columns; they are views of `buffer`.
+ * Decode an answer. Its columns are typed arrays that share memory with `buffer`.
  * @param {ArrayBuffer} buffer
  * @param {number} [at] where the answer begins: a multiple of eight bytes
  * @returns {any}
@@ -45,7 +46,7 @@ export function unpack(buffer, at = 0) {
 }
 
 /**
- * Answers of which each is a column of bytes in another.
+ * Decode several answers that were sent inside one.
  * @param {{answers: Uint8Array<ArrayBuffer>[]}} answer
  * @returns {any[]}
  */
@@ -53,7 +54,12 @@ export function unpackAnswers({ answers }) {
   return answers.map((bytes) => unpack(bytes.buffer, bytes.byteOffset));
 }
 
-/** @param {any} value @param {ArrayBuffer} buffer @param {number} start */
+/**
+ * Replace a column's description by its numbers. Other values are returned unchanged.
+ * @param {any} value
+ * @param {ArrayBuffer} buffer
+ * @param {number} start
+ */
 function revive(value, buffer, start) {
   if (
     value === null ||

@@ -1,5 +1,5 @@
-// Elements from plain values. Text always becomes a text node: nothing from a file is ever markup. Characters
-// that cannot be seen are shown as escapes, so that two names that differ look different.
+// DOM construction from plain values. Strings always become text nodes, so nothing from a file is parsed as
+// markup. Invisible characters are shown as escapes, so that different names look different.
 
 import { keepFocus } from "./focus.js";
 import { visible } from "./names.js";
@@ -10,7 +10,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /** @typedef {Node | string | number | null | undefined | false | any[]} Child a list may hold lists */
 
 /**
- * h("button", {class: "quiet", onclick: f, "aria-pressed": true}, "Text")
+ * Create an HTML element: h("button", {class: "quiet", onclick: f, "aria-pressed": true}, "Text").
  * @param {string} tag
  * @param {Record<string, any> | null} [attrs] on* are listeners, `style` an object, false and null leave out
  * @param {...Child} children
@@ -21,7 +21,7 @@ export function h(tag, attrs, ...children) {
 }
 
 /**
- * The same for SVG.
+ * Create an SVG element. Arguments are those of `h`.
  * @param {string} tag
  * @param {Record<string, any> | null} [attrs]
  * @param {...Child} children
@@ -32,7 +32,7 @@ export function svg(tag, attrs, ...children) {
 }
 
 /**
- * Replace everything inside an element.
+ * Replace all children of an element. Return the element.
  * @param {Element} element
  * @param {...Child} children
  */
@@ -43,8 +43,7 @@ export function replace(element, ...children) {
 }
 
 /**
- * Replace controls by newer ones; the control with the focus keeps it. While somebody writes in a text box,
- * nothing is replaced.
+ * Replace controls while keeping the keyboard focus. Does nothing while the user types in one of them.
  * @param {Element} element
  * @param {...Child} children
  * @returns {boolean} whether they were replaced
@@ -57,6 +56,7 @@ export function renew(element, ...children) {
 }
 
 /**
+ * Set attributes, then append children. Return the element.
  * @param {Element} element
  * @param {Record<string, any> | null | undefined} attrs
  * @param {Child[]} children
@@ -69,7 +69,12 @@ function fill(element, attrs, children) {
   return element;
 }
 
-/** @param {any} element @param {string} name @param {any} value */
+/**
+ * Set an attribute, property, style or listener by its name. Null, undefined and false leave it out.
+ * @param {any} element
+ * @param {string} name
+ * @param {any} value
+ */
 function setAttribute(element, name, value) {
   if (value === null || value === undefined) return;
   if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -81,12 +86,16 @@ function setAttribute(element, name, value) {
   else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
 }
 
-/** @param {HTMLElement} element @param {Record<string, any>} style */
+/** Set CSS properties by name. @param {HTMLElement} element @param {Record<string, any>} style */
 function setStyle(element, style) {
   for (const [name, value] of Object.entries(style)) element.style.setProperty(name, String(value));
 }
 
-/** @param {Element} element @param {Child[]} children */
+/**
+ * Append children. Lists are flattened; null, undefined and false are skipped.
+ * @param {Element} element
+ * @param {Child[]} children
+ */
 function append(element, children) {
   for (const child of children) {
     if (Array.isArray(child)) append(element, child);
@@ -144,8 +153,10 @@ export function throttle(f, gap) {
 }
 
 /**
- * Call every subscriber with `told`. One that throws does not keep it from the others: the error is logged.
- * @template T @param {Iterable<(told: T) => void>} subscribers @param {T} told
+ * Call every subscriber with a value. An error of one is logged and does not keep the value from the others.
+ * @template T
+ * @param {Iterable<(told: T) => void>} subscribers
+ * @param {T} told
  */
 export function tell(subscribers, told) {
   for (const subscriber of subscribers) {

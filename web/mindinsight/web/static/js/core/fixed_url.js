@@ -1,7 +1,8 @@
-// Address of a view that is shown inside another page: a query of its own, apart from the window's.
+// Query of a view that is embedded in another page, separate from the window's address.
 
 import { Url } from "./url.js";
 
+/** A `Url` whose query is held in memory. */
 export class FixedUrl extends Url {
   #query;
 
@@ -16,7 +17,7 @@ export class FixedUrl extends Url {
     return this.#query;
   }
 
-  /** @override @param {string} text */
+  /** Replace the query held in memory. @param {string} text */
   write(text) {
     this.#query = text;
   }

@@ -1,10 +1,10 @@
-// Keyboard focus across rebuilds: the new element of the same name takes it over.
+// Keyboard focus across rebuilds: the new element with the same name gets the focus.
 
 const FOCUSABLE = "button, input, select, textarea, a[href], [tabindex]";
 
 /**
- * Rebuild or reorder the inside of an element. The control that had the focus, or the new one that is found
- * by the `data-key` of its row and its own name, has the focus afterwards: an element that is moved loses it.
+ * Run `rebuild`, which replaces or reorders children, then restore the focus. The control is found again by
+ * the `data-key` of its row and its own name.
  * @param {Element} element
  * @param {() => void} rebuild
  */
@@ -23,7 +23,7 @@ export function keepFocus(element, rebuild) {
 }
 
 /**
- * The name of a control: its `data-focus`, else what a person is told of it.
+ * Return the identity of a control: the `data-key` of its row, and its `data-focus` or label.
  * @param {Element} control
  */
 function nameOf(control) {

@@ -8,20 +8,20 @@
 /** @type {Notation} */
 let notation = { digits: null, scientific: false };
 
-/** Write all numbers from now on in another way. @param {Notation} next */
+/** Set the notation of all numbers that are formatted from now on. @param {Notation} next */
 export function writeNumbers(next) {
   notation = next;
 }
 
-/** The same for texts of Plotly, as a format of d3. */
+/** Return the current notation as a d3 format, for texts drawn by Plotly. */
 export function chartFormat() {
   const digits = notation.digits ?? 4;
   return notation.scientific ? `.${digits - 1}e` : `.${digits}g`;
 }
 
 /**
- * Four significant digits: 0.001234, 12.34, 1.2e-7; a whole number has all of its own up to seven, or
- * `digits`. Somebody may have chosen other digits for all but whole numbers.
+ * Format a number with four significant digits, or `digits`: 0.001234, 12.34, 1.2e−7. Whole numbers below 1e7
+ * keep all digits. The user's preference for digits applies to all others.
  * @param {number | null | undefined} value
  * @param {number} [digits]
  */
@@ -41,7 +41,7 @@ export function number(value, digits = 4) {
   return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
 }
 
-/** 12.3 MB. @param {number} count */
+/** Format a size: 12.3 MB. @param {number} count */
 export function bytes(count) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
@@ -52,7 +52,10 @@ export function bytes(count) {
   return `${unit && count < 100 ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
 }
 
-/** 1:02:03 or 3 d 4:05. @param {number} seconds */
+/**
+ * Format a duration: 5.2 s, 1:02:03 or 3 d 4:05. Return "–" for negative or non-finite values.
+ * @param {number} seconds
+ */
 export function duration(seconds) {
   if (!Number.isFinite(seconds) || seconds < 0) return "–";
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
@@ -65,7 +68,10 @@ export function duration(seconds) {
   return hours ? `${hours}:${clock}` : clock.replace(/^0/, "");
 }
 
-/** 2026-11-21 09:15:02 in this browser's zone. @param {number} unix seconds */
+/**
+ * Format a time in the browser's time zone: 2026-11-21 09:15:02. Return "–" if it is missing.
+ * @param {number} unix seconds
+ */
 export function time(unix) {
   if (!Number.isFinite(unix) || unix <= 0) return "–";
   const date = new Date(unix * 1000);
@@ -75,8 +81,9 @@ export function time(unix) {
 }
 
 /**
- * How long ago, in words of the locale.
- * @param {number} seconds @param {import("./types.js").Translate} t
+ * Return how long ago something was, in words of the current language.
+ * @param {number} seconds
+ * @param {import("./types.js").Translate} t
  */
 export function ago(seconds, t) {
   if (seconds < 5) return t("common.now");

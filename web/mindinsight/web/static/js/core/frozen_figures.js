@@ -1,5 +1,5 @@
-// Figures as JSON and back: columns in base64, and the colours of the theme by name, so that a frozen chart
-// keeps all digits and fits a page in the other theme.
+// JSON encoding of figures. Columns are base64, so that all digits are kept, and theme colours are stored by
+// name, so that a frozen chart fits the other theme.
 
 import { COLOURS } from "./colours.js";
 import { typed } from "./column_decoding.js";
@@ -27,28 +27,41 @@ export const COLOUR_NAMES = [
   ...Array.from({ length: RAMP }, (_, i) => `--ramp-${i + 1}`),
 ];
 
-/** @param {(name: string) => string} colour of the theme @returns {Names} */
+/**
+ * Return the CSS variable of each theme colour, by its hex value.
+ * @param {(name: string) => string} colour of the theme
+ * @returns {Names}
+ */
 export function colourNames(colour) {
   return new Map([...COLOUR_NAMES].reverse().map((name) => [colour(name).toLowerCase(), `var(${name})`]));
 }
 
 /**
- * A figure as plain values.
- * @param {Drawing} figure @param {Names} names @returns {Drawing}
+ * Return a figure as JSON values, with theme colours replaced by their names.
+ * @param {Drawing} figure
+ * @param {Names} names
+ * @returns {Drawing}
  */
 export function encodeFigure({ data, layout }, names) {
   return /** @type {Drawing} */ (encode({ data, layout }, names));
 }
 
 /**
- * The figure again, with typed columns and the colours that the theme has now.
- * @param {Drawing} figure @param {(name: string) => string} colour @returns {Drawing}
+ * Return an encoded figure with typed columns and the colours of the current theme.
+ * @param {Drawing} figure
+ * @param {(name: string) => string} colour
+ * @returns {Drawing}
  */
 export function decodeFigure({ data, layout }, colour) {
   return /** @type {Drawing} */ (decode({ data, layout }, colour));
 }
 
-/** @param {any} value @param {Names} names @returns {any} */
+/**
+ * Encode a value recursively. Functions and keys that begin with "_" are dropped.
+ * @param {any} value
+ * @param {Names} names
+ * @returns {any}
+ */
 function encode(value, names) {
   if (typeof value === "string") return names.get(value.toLowerCase()) ?? value;
   if (typeof value === "function" || value === undefined) return undefined;
@@ -62,7 +75,10 @@ function encode(value, names) {
   );
 }
 
-/** @param {ArrayBufferView} column */
+/**
+ * Encode a typed array as base64 with its type; types without a code become plain numbers.
+ * @param {ArrayBufferView} column
+ */
 function encodedColumn(column) {
   const dtype = DTYPES.find((name) => typed(name, new ArrayBuffer(0)).constructor === column.constructor);
   if (!dtype) return Array.from(/** @type {any} */ (column), Number);
@@ -72,7 +88,7 @@ function encodedColumn(column) {
   return { dtype, bdata: btoa(text) };
 }
 
-/** @param {any} value @param {(name: string) => string} colour @returns {any} */
+/** Decode a value recursively. @param {any} value @param {(name: string) => string} colour @returns {any} */
 function decode(value, colour) {
   if (typeof value === "string") {
     const name = NAME.exec(value)?.[1];

@@ -1,5 +1,5 @@
-// Elements as JSON and back. What comes back is built from allowed tags and attributes alone: a workspace may
-// have been written to by anybody.
+// JSON encoding of elements. Decoding builds only allowed tags and attributes, because anybody may have
+// written to the workspace.
 
 /** @typedef {string | [string, Record<string, string>, any[]]} Node */
 
@@ -44,19 +44,25 @@ const DECLARATIONS = new Set(
 const UNSAFE_VALUE = /url\(|image\(|image-set|element\(|cross-fade|src\(|\\/i;
 const DEEPEST = 200;
 
-/** Whether an attribute comes back. @param {string} tag @param {string} name @param {string} value */
+/**
+ * Return whether an attribute may be restored on a tag.
+ * @param {string} tag
+ * @param {string} name
+ * @param {string} value
+ */
 export function isAllowed(tag, name, value) {
   if (name === "src") return tag === "img" && PICTURE.test(value);
   if (name === "style") return true; // `setStyle` looks at each declaration
   return (ATTRIBUTES.has(name) || /^aria-[a-z]+$/.test(name)) && !/url\(|javascript:/i.test(value);
 }
 
-/** Whether an element comes back; of others, what is inside. @param {string} tag */
+/** Return whether a tag may be restored. Of other elements only the children are. @param {string} tag */
 export function isAllowedTag(tag) {
   return HTML_TAGS.has(tag) || SVG_TAGS.has(tag);
 }
 
 /**
+ * Encode an element and its children as nested arrays of tag, attributes and children.
  * @param {Element} element
  * @param {import("./frozen_figures.js").Names} colours
  * @returns {Node}
@@ -76,8 +82,13 @@ export function encodeTree(element, colours) {
   return [tag, Object.fromEntries(attributes), children];
 }
 
-/** Colours of the theme by name. @param {string} name @param {string} value @param {any} element
- * @param {import("./frozen_figures.js").Names} colours */
+/**
+ * Return an attribute's value with theme colours replaced by their names.
+ * @param {string} name
+ * @param {string} value
+ * @param {any} element
+ * @param {import("./frozen_figures.js").Names} colours
+ */
 function colourful(name, value, element, colours) {
   if (name === "fill" || name === "stroke") return colours.get(value.toLowerCase()) ?? value;
   if (name !== "style" || !element.style) return value;
@@ -93,6 +104,8 @@ function colourful(name, value, element, colours) {
 }
 
 /**
+ * Build the element of an encoded tree. Tags that are not allowed become spans; children deeper than 200
+ * levels are dropped.
  * @param {any} node as `encodeTree` made it, or anything else
  * @param {number} [depth]
  * @returns {globalThis.Node}
@@ -110,7 +123,7 @@ export function decodeTree(node, depth = 0) {
   return element;
 }
 
-/** @param {any} element @param {string} tag @param {any} attributes */
+/** Set those attributes that are allowed. @param {any} element @param {string} tag @param {any} attributes */
 function setAttributes(element, tag, attributes) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (typeof value !== "string" || !isAllowed(tag, name, value)) continue;
@@ -119,7 +132,11 @@ function setAttributes(element, tag, attributes) {
   }
 }
 
-/** Set a style, less what is not allowed in it. @param {CSSStyleDeclaration} style @param {string} text */
+/**
+ * Set a style without the properties and values that are not allowed.
+ * @param {CSSStyleDeclaration} style
+ * @param {string} text
+ */
 function setStyle(style, text) {
   style.cssText = text; // of an element that is nowhere yet: nothing is loaded or drawn
   for (const name of [...style]) {

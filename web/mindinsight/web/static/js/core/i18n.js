@@ -1,6 +1,7 @@
-// Translation of texts. Keys are the same in every language; plural forms are "one | other".
+// Translated texts. Keys are the same in every language; plural forms are written "one | other".
 
 /**
+ * Fetch the texts of the current language.
  * @param {{assets: string, lang: string}} boot
  * @returns {Promise<Record<string, string>>}
  */
@@ -13,8 +14,10 @@ export async function loadTexts(boot) {
 const SPACE_IN_CHINESE = /(?<=\p{Script=Han}) (?=\p{Script=Han})/gu;
 
 /**
- * t("runs.left_out", {n: 5}): "{n}" is replaced; "{n} run | {n} runs" chooses by n.
- * @param {Record<string, string>} texts @param {string} lang
+ * Return the translate function: t("runs.left_out", {n: 5}) replaces "{n}", and "{n} run | {n} runs" picks
+ * the plural form by n. An unknown key is returned unchanged.
+ * @param {Record<string, string>} texts
+ * @param {string} lang
  * @returns {import("./types.js").Translate}
  */
 export function createTranslate(texts, lang) {
@@ -31,13 +34,13 @@ export function createTranslate(texts, lang) {
   };
 }
 
-/** Keep the language for the next page and draw this one in it. @param {string} lang */
+/** Store the language in a cookie and reload the page. @param {string} lang */
 export function chooseLanguage(lang) {
   document.cookie = `mindinsight_lang=${lang}; path=${cookiePath()}; max-age=31536000; samesite=lax`;
   location.reload();
 }
 
-/** The folder of this page: where our cookies belong when we share a host with others. */
+/** Return the folder of this page, the path of our cookies on a shared host. */
 export function cookiePath() {
   return location.pathname.replace(/[^/]*$/, "");
 }

@@ -1,4 +1,4 @@
-// Jobs: the ranks of one training, which stand in charts and lists as one entry until somebody unfolds them.
+// Jobs: the ranks of one training. Charts and lists show a job as one entry until the user expands it.
 
 import { newestJobs } from "./run_list.js";
 
@@ -7,7 +7,7 @@ import { newestJobs } from "./run_list.js";
 const FEW = 4; // ranks of a job that are shown one by one where there are others
 
 /**
- * The runs of the newest jobs; a job is as new as its newest rank.
+ * Return the runs of the `count` newest jobs. A job is as new as its newest rank.
  * @param {Run[]} runs
  * @param {number} count
  * @returns {Run[]}
@@ -18,7 +18,7 @@ export function ofNewestJobs(runs, count) {
 }
 
 /**
- * Jobs with more than one rank.
+ * Return the visible jobs that have more than one rank.
  * @param {import("./types.js").App} app
  * @returns {{id: string, ranks: number}[]}
  */
@@ -31,14 +31,14 @@ export function jobsOf(app) {
   return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
 }
 
-/** How many jobs there are. @param {Run[]} runs */
+/** Return the number of distinct jobs. @param {Run[]} runs */
 export function countJobs(runs) {
   return new Set(runs.map((run) => run.job)).size;
 }
 
 /**
- * Jobs that are shown as one: all of their ranks are shown, or many, and nobody has unfolded them. Whoever
- * picks a few ranks wants to see these.
+ * Return the jobs to show as one entry: those with all or many ranks shown that the user has not expanded. A
+ * few selected ranks are shown one by one.
  * @param {Run[]} shown
  * @param {Run[]} all
  * @param {Set<string>} unfolded
@@ -51,7 +51,11 @@ export function foldedJobs(shown, all, unfolded) {
   return new Set([...ranks].filter(([job, n]) => folds(job, n)).map(([job]) => job));
 }
 
-/** @param {Run[]} runs @returns {Map<string, number>} */
+/**
+ * Count the ranks of each job. Runs without a rank are not counted.
+ * @param {Run[]} runs
+ * @returns {Map<string, number>}
+ */
 function ranksByJob(runs) {
   /** @type {Map<string, number>} */
   const ranks = new Map();
@@ -60,7 +64,7 @@ function ranksByJob(runs) {
 }
 
 /**
- * Runs with the first of each folded job in place of its ranks.
+ * Return the runs with only the first rank of each folded job.
  * @template {{job: string}} T
  * @param {T[]} runs ranks in order
  * @param {Set<string>} folded

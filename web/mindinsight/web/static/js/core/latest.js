@@ -1,10 +1,10 @@
-// Guard against stale responses: the newest request wins, an older response never overwrites a newer choice.
+// Guard against stale responses: only the newest request's response is used.
 
 const ALWAYS = { isConnected: true };
 
 /**
- * A sequence of requests of which only the newest counts. A response is dropped when a later request has been
- * made, after `end`, and when its element has left the page.
+ * Create a sequence of requests. A response is dropped after a later request, after `end()`, and once
+ * `element` has left the page.
  * @param {{isConnected: boolean}} [element] what the responses are shown in
  */
 export function latest(element = ALWAYS) {
@@ -65,12 +65,12 @@ export function latest(element = ALWAYS) {
 }
 
 /**
- * What follows the training must not take a page down: a run may be gone before the list of runs says so, a
- * server may be away for a while. What is drawn stays; the connection's mark and the list tell the rest.
+ * Error handler for background refreshes: keep what is drawn. The connection indicator and the list of runs
+ * report a server or run that is gone.
  */
 export function leaveAsIs() {}
 
-/** @param {any} error */
+/** Throw an error. @param {any} error */
 function raise(error) {
   throw error;
 }

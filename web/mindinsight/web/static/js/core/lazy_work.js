@@ -1,4 +1,5 @@
-// Lazy work: runs when its element comes near the window, so a page of three hundred cards requests nine.
+// Lazy work: runs when its element comes near the window, so that a page of 300 cards requests only the
+// visible ones.
 
 const ALL = "mindinsight-near";
 
@@ -7,6 +8,7 @@ const callbacks = new WeakMap();
 /** One for all: three hundred of them would each look at every scroll. @type {IntersectionObserver | null} */
 let shared = null;
 
+/** Return the observer shared by all elements, created on first use. */
 function observer() {
   shared ??= new IntersectionObserver(
     (entries) => entries.forEach((entry) => callbacks.get(entry.target)?.(entry.isIntersecting)),
@@ -16,6 +18,7 @@ function observer() {
 }
 
 /**
+ * Run work when an element is near the window. `ask()` requests it; `end()` stops observing.
  * @param {Element} element
  * @param {(() => void) & {cancel?: () => void}} work a throttled one is cancelled at the end
  * @param {() => void} [left] called when the element is no longer near
@@ -51,7 +54,7 @@ export function whenNear(element, work, left) {
   };
 }
 
-/** Do all work that waits, wherever its element is: somebody wants the whole page. */
+/** Run all pending work, wherever its element is. Used before the whole page is saved. */
 export function wakeAll() {
   document.dispatchEvent(new Event(ALL));
 }

@@ -1,8 +1,8 @@
-// What is new on the server, pushed. Where a proxy swallows the stream, we ask every few seconds instead.
+// Change events pushed by the server, with polling as the fallback where a proxy blocks the stream.
 //
-// Nothing may fall between the first list of runs and the stream, or between two streams: whenever the server
-// tells a version that the page has not followed up to, everything is looked at again. Several servers may
-// stand behind one address: what one tells, another may read a moment later, so a change is given once more.
+// No change may be lost between the first list of runs and the stream, or between two streams: if the
+// server's version differs from the page's, everything is refreshed. Behind one address there may be several
+// servers that see a change at slightly different times, so a change is then delivered twice.
 
 import { get } from "./api.js";
 import { together } from "./changes.js";
@@ -15,6 +15,7 @@ const POLL_MS = 5000;
 const REPEAT_MS = 3000; // in which every server has read what one of them told
 const FAR = 2 ** 22; // versions: no server publishes so many between a change and the list that follows
 
+/** Subscription to the server's changes, with pause, resume and a minimum interval. */
 export class Live {
   /** What is told of changes, and whether also while the page is in the background. */
   #callbacks = /** @type {Map<(change: Change) => void, () => boolean>} */ (new Map());
@@ -48,11 +49,13 @@ export class Live {
   /** What came in the gap since then. @type {Change | null} */
   #collected = null;
 
+  /** Open the event stream. */
   start() {
     globalThis.document?.addEventListener("visibilitychange", () => this.#catchUp());
     this.#listen();
   }
 
+  /** Open the event stream; poll while it is broken. */
   #listen() {
     const source = new EventSource("v2/events");
     source.addEventListener("hello", (event) => this.#hello(JSON.parse(event.data).version));
@@ -64,31 +67,36 @@ export class Live {
     };
   }
 
+  /** Return the state of the connection. */
   state() {
     return this.#state;
   }
 
+  /** Return whether updates are paused. */
   paused() {
     return this.#paused;
   }
 
-  /** Tell changes at most every so many seconds, those that come meanwhile as one. @param {number} seconds */
+  /**
+   * Set the minimum interval between two deliveries. Changes in between are merged.
+   * @param {number} seconds
+   */
   every(seconds) {
     this.#gap = 1000 * seconds;
   }
 
-  /** How many changes came since it was paused. */
+  /** Return the number of changes held back since the pause. */
   waiting() {
     return this.#waiting;
   }
 
-  /** What comes from now on is kept until somebody wants to go on. */
+  /** Hold back changes until `resume`. */
   pause() {
     this.#paused = true;
     this.#show();
   }
 
-  /** Tell all that has come meanwhile, as one change. */
+  /** Deliver everything held back as one change. */
   resume() {
     this.#paused = false;
     const lock = this.#queued;
@@ -96,15 +104,15 @@ export class Live {
     if (lock) this.#give(lock);
   }
 
-  /** Look at everything now, paused or not. */
+  /** Deliver a change that refreshes everything, even while paused. */
   lookNow() {
     this.#release();
     this.#give({ version: this.#version ?? this.#heard, runs: {}, list: true, everything: true });
   }
 
   /**
-   * Call back on changes. In the background, where nobody looks, a page asks nothing: what comes meanwhile is
-   * given as one change when it is looked at again.
+   * Subscribe to changes. While the page is hidden they are held back and delivered as one change when it is
+   * shown again.
    * @param {(change: Change) => void} callback
    * @param {() => boolean} [background] whether it is called in the background, too
    * @returns {() => void} off
@@ -114,14 +122,17 @@ export class Live {
     return () => this.#callbacks.delete(callback);
   }
 
-  /** @param {(state: State) => void} watcher */
+  /**
+   * Subscribe to the state of the connection. Return a function that unsubscribes.
+   * @param {(state: State) => void} watcher
+   */
   onState(watcher) {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
   /**
-   * The page begins with what the server had at `version`; 0 when it could not be asked.
+   * Set the version of the page's first list of runs, and refresh if the stream is ahead of it.
    * @param {number} version
    */
   begin(version) {
@@ -131,7 +142,7 @@ export class Live {
   }
 
   /**
-   * Note the version of a list: one that does not follow the stream's comes from another server.
+   * Compare a list's version with the stream's. A mismatch means that several servers answer.
    * @param {number} version
    */
   compare(version) {
@@ -139,7 +150,10 @@ export class Live {
     if (this.#streamed && version && (ahead < 0 || ahead > FAR)) this.#several = true;
   }
 
-  /** The stream is there (again). @param {number} version of what the server has */
+  /**
+   * Handle the stream's greeting. Refresh everything if changes may have been missed.
+   * @param {number} version of what the server has
+   */
   #hello(version) {
     this.#become("live");
     clearTimeout(this.#timer);
@@ -151,23 +165,25 @@ export class Live {
     else if (!follows) this.#lookAgain(version);
   }
 
-  /** @param {State} next */
+  /** Change the state of the connection. @param {State} next */
   #become(next) {
     if (next === this.#state) return;
     this.#state = next;
     this.#show();
   }
 
+  /** Tell subscribers the state of the connection. */
   #show() {
     tell(this.#watchers, this.#state);
   }
 
+  /** Drop everything that is held back. */
   #release() {
     [this.#queued, this.#collected, this.#waiting] = [null, null, 0];
     this.#show();
   }
 
-  /** @param {Change} change */
+  /** Handle a change from the stream or from polling. @param {Change} change */
   #tell(change) {
     this.#streamed = Math.max(this.#streamed, change.version);
     if (this.#version === null) this.#heard = change.version;
@@ -176,7 +192,7 @@ export class Live {
     else this.#giveInTime(change);
   }
 
-  /** @param {Change} change */
+  /** Deliver a change now, or with later ones once the minimum interval has passed. @param {Change} change */
   #giveInTime(change) {
     const wait = this.#given + this.#gap - Date.now();
     if (!this.#collected && wait <= 0) this.#give(change);
@@ -186,6 +202,7 @@ export class Live {
     }
   }
 
+  /** Deliver what was collected during the minimum interval. */
   #giveCollected() {
     const change = this.#collected;
     this.#collected = null;
@@ -194,14 +211,14 @@ export class Live {
     else this.#give(change);
   }
 
-  /** @param {Change} change */
+  /** Hold back a change while paused. @param {Change} change */
   #hold(change) {
     this.#queued = together(this.#queued, change);
     this.#waiting++;
     this.#show();
   }
 
-  /** @param {Change} change */
+  /** Deliver a change, and once more later if several servers answer. @param {Change} change */
   #give(change) {
     this.#given = Date.now();
     this.#spread(change);
@@ -210,13 +227,14 @@ export class Live {
     this.#repeated = together(this.#repeated, change);
   }
 
+  /** Deliver changes a second time. */
   #repeat() {
     const change = this.#repeated;
     this.#repeated = null;
     if (change && !this.#paused) this.#spread(change);
   }
 
-  /** @param {Change} change */
+  /** Call subscribers. While the page is hidden, only those that ask for it. @param {Change} change */
   #spread(change) {
     const hidden = globalThis.document?.hidden;
     if (hidden) this.#unseen = together(this.#unseen, change);
@@ -226,7 +244,7 @@ export class Live {
     tell(calls, change);
   }
 
-  /** The page may be looked at again. */
+  /** Deliver what was held back while the page was hidden. */
   #catchUp() {
     const change = this.#unseen;
     if (!change || document.hidden) return;
@@ -234,15 +252,17 @@ export class Live {
     this.#spread(change);
   }
 
-  /** @param {number} version */
+  /** Handle a change that refreshes everything. @param {number} version */
   #lookAgain(version) {
     this.#tell({ version, runs: {}, list: true, everything: true });
   }
 
+  /** Start to poll, unless polling already. */
   #startPolling() {
     if (!this.#timer) this.#timer = window.setTimeout(() => this.#poll(), 1000);
   }
 
+  /** Ask for the list of runs and schedule the next poll. */
   async #poll() {
     try {
       const list = await get("v2/runs");

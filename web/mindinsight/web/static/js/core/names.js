@@ -1,5 +1,5 @@
-// Names of runs in addresses, and names that look alike: invisible characters are shown as escapes, letters
-// of look-alike scripts are named.
+// Names of runs in addresses, and names that look alike: invisible characters are shown as escapes, and
+// letters of look-alike scripts are reported.
 
 // Control, format and other default-ignorable characters, and separators of lines and paragraphs; not the
 // blanks of a text on several lines.
@@ -20,19 +20,19 @@ const JOINING = scripts(
 );
 const SHAPED = new RegExp(`[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f${JOINING}]`, "u");
 
-/** Part of a character class. @param {...string} names */
+/** Return the part of a character class that matches these Unicode scripts. @param {...string} names */
 function scripts(...names) {
   return names.map((name) => `\\p{Script=${name}}`).join("");
 }
 
-/** A character as its escape: \u200b, \u{e0001}. @param {string} character */
+/** Return a character as an escape: \u200b, \u{e0001}. @param {string} character */
 function escaped(character) {
   const code = /** @type {number} */ (character.codePointAt(0)).toString(16).padStart(4, "0");
   return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
 }
 
 /**
- * A text in which characters that cannot be seen, or that turn what is around them, are escapes.
+ * Return a text with invisible and direction-changing characters replaced by escapes.
  * @param {string} text
  */
 export function visible(text) {
@@ -44,7 +44,10 @@ export function visible(text) {
   });
 }
 
-/** Id of the run or job that an address names: "a", or "./a" as in the API; "." is the directory itself. */
+/**
+ * Return the id of the run or job that an address names: "a" and "./a" are both "./a"; "." is the base
+ * directory.
+ */
 export const idOf = (/** @type {string} */ name) =>
   name === "." || name.startsWith("./") ? `./${name.slice(2)}` : `./${name}`;
 
@@ -78,8 +81,8 @@ const FORMS = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\u2160-\u217f\u{1d400}-\u
 const CYRILLIC_AS_LATIN = /^[аеорсухіјѕһԁԛԝАВЕЅІЈКМНОРСТУХԌԚԜ]+$/;
 
 /**
- * The characters of a name that look like others: letters of another script within a Latin word, Cyrillic
- * words that all look Latin, other forms of ASCII, marks apart from their letter.
+ * Return the distinct characters of a name that look like other ones: letters of another script within a
+ * Latin word, Cyrillic words that look Latin, compatibility forms of ASCII, decomposed accents.
  * @param {string} name
  * @returns {string[]} none twice
  */
@@ -99,14 +102,14 @@ export function lookAlikes(name) {
   return [...characters];
 }
 
-/** A character with its number: "а U+0430". @param {string} character */
+/** Return a character with its code point: "а U+0430". @param {string} character */
 export function numbered(character) {
   const code = /** @type {number} */ (character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0");
   return `${/\p{M}/u.test(character) ? "◌" : ""}${character} U+${code}`;
 }
 
 /**
- * A text of at most so many characters, its middle left out: what tells names apart is at their ends.
+ * Shorten a text in the middle, because names usually differ at their ends.
  * @param {string} text
  * @param {number} most
  */
@@ -121,7 +124,8 @@ const WORTH = 10; // characters of a common beginning that are worth leaving out
 const LAST_WORD = /(?:[^/_\-.:\s]|(?<=\d)\.|(?<=\de)-)*$/; // with the whole of a number: 0.1, 1e-4
 
 /**
- * What all names of a list begin with, up to the end of a word; "" where that is little, or for one name.
+ * Return the beginning that all names share, up to a word's end. Return "" for one name, or if it has fewer
+ * than ten characters.
  * @param {Iterable<string>} names
  */
 export function commonStart(names) {

@@ -1,18 +1,25 @@
-// Notifications of the browser: shown while the page is in the background, where somebody has asked for them.
+// Browser notifications, shown while the page is hidden if the user has switched them on.
 
 const KEY = "mindinsight notifications";
 const MOST = 3; // at a time
 
 /** @typedef {"on" | "off" | "denied" | "missing"} State */
 
-/** @returns {State} "missing" where the browser has none, or not for a page without HTTPS */
+/**
+ * Return the state of notifications. "missing" if the browser has none, or not without HTTPS.
+ * @returns {State} "missing" where the browser has none, or not for a page without HTTPS
+ */
 export function notificationState() {
   if (!("Notification" in globalThis) || globalThis.isSecureContext === false) return "missing";
   if (Notification.permission === "denied") return "denied";
   return Notification.permission === "granted" && wanted() ? "on" : "off";
 }
 
-/** Switch them on, with the browser's own question, or off. @param {boolean} on @returns {Promise<State>} */
+/**
+ * Switch notifications on, after the browser has asked for permission, or off.
+ * @param {boolean} on
+ * @returns {Promise<State>}
+ */
 export async function wantNotifications(on) {
   if (on && notificationState() !== "missing") await Notification.requestPermission();
   try {
@@ -24,7 +31,7 @@ export async function wantNotifications(on) {
 }
 
 /**
- * Show messages, while nobody looks at the page.
+ * Show messages as notifications if the page is hidden and notifications are on.
  * @param {{title: string, text: string, id: string}[]} messages the newest first
  * @param {() => void} open called when one is clicked
  */
@@ -40,6 +47,7 @@ export function notify(messages, open) {
   }
 }
 
+/** Return whether the user has switched notifications on. */
 function wanted() {
   try {
     return localStorage.getItem(KEY) === "1";

@@ -1,5 +1,5 @@
-// A part of the page as one HTML file that needs nothing else: the elements as they are, their styles, the
-// figures, and Plotly itself. Nothing in it asks any host for anything; its own policy forbids it.
+// Self-contained HTML file of a part of the page: elements, styles, figures and Plotly. Its content security
+// policy forbids every request.
 
 import { asking } from "./api.js";
 import { capture } from "./capture.js";
@@ -27,7 +27,13 @@ for (const [i, { data, layout, config }] of figures.entries()) {
 const QUIET = 400; // ms without a request or a change, after which a page has all of its charts
 const LONGEST = 60_000; // ms
 
-/** @param {App} app @param {Element} root a view or a card @param {string} title @returns {Promise<Blob>} */
+/**
+ * Return an HTML file of a view or a card.
+ * @param {App} app
+ * @param {Element} root a view or a card
+ * @param {string} title
+ * @returns {Promise<Blob>}
+ */
 export async function offlinePage(app, root, title) {
   if (root.id === "view") await everything(root);
   const { copy, figures } = await capture(app, root);
@@ -47,7 +53,7 @@ export async function offlinePage(app, root, title) {
 }
 
 /**
- * A whole HTML document as text.
+ * Return the text of the HTML document.
  * @param {App} app
  * @param {string} styles
  * @param {HTMLElement} body
@@ -63,7 +69,10 @@ function documentOf(app, styles, body, scripts) {
   ].join("");
 }
 
-/** Load what has not been scrolled to, until no new chart comes. @param {Element} root */
+/**
+ * Load content that was not scrolled to, until no new chart appears or 60 s have passed.
+ * @param {Element} root
+ */
 async function everything(root) {
   wakeAll();
   let before = "";
@@ -77,8 +86,10 @@ async function everything(root) {
 }
 
 /**
- * What this is, of when, and which line is which run, where the copy does not say so itself.
- * @param {App} app @param {string} title @param {Element} copy
+ * Return the heading of the file: title, version, time, and a legend if the copy has none.
+ * @param {App} app
+ * @param {string} title
+ * @param {Element} copy
  */
 function heading(app, title, copy) {
   const folded = app.selection.folded();
@@ -105,6 +116,7 @@ function heading(app, title, copy) {
   );
 }
 
+/** Return the text of all style sheets. */
 async function styleTexts() {
   const sheets = [...document.querySelectorAll("link[rel=stylesheet]")].map((link) =>
     text(/** @type {HTMLLinkElement} */ (link).href),
@@ -112,12 +124,12 @@ async function styleTexts() {
   return (await Promise.all(sheets)).join("\n");
 }
 
-/** @param {string} address */
+/** Fetch an address as text. @param {string} address */
 async function text(address) {
   return (await fetch(address)).text();
 }
 
-/** No "<" in it: it could end the block it stands in. @param {any} value */
+/** Return JSON without "<", which could end the script element around it. @param {any} value */
 function asJson(value) {
   const json = JSON.stringify(value, (_, item) =>
     ArrayBuffer.isView(item) ? Array.from(/** @type {any} */ (item)) : item,
@@ -125,7 +137,7 @@ function asJson(value) {
   return json.replaceAll("<", "\\u003c");
 }
 
-/** The same for a script. @param {string} script */
+/** Escape what could end the script element around a script. @param {string} script */
 function ended(script) {
   return script.replace(/<\/script/gi, "<\\/script").replaceAll("<!--", "<\\!--");
 }

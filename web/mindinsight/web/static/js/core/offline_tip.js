@@ -1,9 +1,7 @@
-// Tip of the charts of a saved page. Its source is written into the file: it uses nothing from outside.
+// Tooltip for charts of a saved page. The function's source is copied into the file, so it may not use
+// anything from outside.
 
-/**
- * A table of the values under the pointer, the highest first, as on the pages.
- * @param {any} plot an element with a chart
- */
+/** Show a table of the values under the pointer, highest first. @param {any} plot an element with a chart */
 export function offlineTip(plot) {
   const box = document.createElement("div");
   box.className = "tip";

@@ -1,6 +1,8 @@
-// Regular expressions that people write: where a broken one is broken.
+// Regular expressions that users type: validation and the position of an error.
 
 /**
+ * Return where a pattern becomes invalid: the position after its longest valid beginning, counted from 1, and
+ * the character there. Return null if the pattern is valid.
  * @param {string} pattern
  * @returns {{at: number, part: string} | null} where it stops being one: the place after the longest
  *   beginning that is one, counted from 1, and what stands there; null for a whole one
@@ -13,7 +15,7 @@ export function faultOf(pattern) {
 }
 
 /**
- * What is wrong with a pattern, in words; "" for a whole one.
+ * Return the translated message for an invalid pattern, or "" if it is valid.
  * @param {import("./types.js").App} app
  * @param {string} pattern
  */
@@ -22,12 +24,12 @@ export function faultText({ t }, pattern) {
   return fault ? t("error.pattern_at", fault) : "";
 }
 
-/** The pattern that matches a text and nothing else. @param {string} text */
+/** Return the pattern that matches exactly this text. @param {string} text */
 export function exactPattern(text) {
   return `^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 }
 
-/** @param {string} text */
+/** Return whether a text is a valid regular expression. @param {string} text */
 function isPattern(text) {
   try {
     new RegExp(text);

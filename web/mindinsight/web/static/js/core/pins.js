@@ -1,4 +1,4 @@
-// Pins: what a report keeps of a card, or of a whole page: its address, and for a frozen one what it shows.
+// Pins: a card or a page in a report. A pin holds the address; a frozen pin also holds the content shown.
 
 import { capture } from "./capture.js";
 import { encodeFigure, colourNames } from "./frozen_figures.js";
@@ -16,14 +16,16 @@ import { encodeTree } from "./frozen_tree.js";
 
 export const PATH = "v2/reports";
 
-/** The cards of a page with this title, from top to bottom. @param {Element} root @param {string} title */
+/** Return the cards with a title, in page order. @param {Element} root @param {string} title */
 export function cardsNamed(root, title) {
   return [...root.querySelectorAll(".card")].filter((card) => card.getAttribute("aria-label") === title);
 }
 
 /**
- * The pin of a card on the page that is shown, or of the page itself.
- * @param {App} app @param {Element | null} card @param {boolean} frozen whether it keeps what is shown now
+ * Create the pin of a card, or of the whole page if `card` is null.
+ * @param {App} app
+ * @param {Element | null} card
+ * @param {boolean} frozen whether it keeps what is shown now
  * @returns {Promise<Pin>}
  */
 export async function pinOf(app, card, frozen) {
@@ -39,8 +41,9 @@ export async function pinOf(app, card, frozen) {
 }
 
 /**
- * The query of a page with its runs by name: a report shows the same ones when newer have come.
- * @param {string} search @param {string} runs as an address has them
+ * Return a page's query with its runs named, so that a report keeps its runs when newer ones appear.
+ * @param {string} search
+ * @param {string} runs as an address has them
  */
 export function queryOf(search, runs) {
   const params = new URLSearchParams(search);
@@ -48,7 +51,7 @@ export function queryOf(search, runs) {
   return params.toString();
 }
 
-/** What an element shows, as JSON. @param {App} app @param {Element} element */
+/** Encode the current content of an element as JSON. @param {App} app @param {Element} element */
 export async function freeze(app, element) {
   const { copy, figures } = await capture(app, element);
   const names = colourNames((name) => app.theme.colour(name));
@@ -60,7 +63,11 @@ export async function freeze(app, element) {
   });
 }
 
-/** The names and colours of the shown runs. @param {App} app @returns {{name: string, colour: string}[]} */
+/**
+ * Return the names and colours of the shown runs.
+ * @param {App} app
+ * @returns {{name: string, colour: string}[]}
+ */
 export function legendOf({ selection }) {
   const folded = selection.folded();
   return selection.entries().map((run) => ({

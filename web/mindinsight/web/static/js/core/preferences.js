@@ -1,4 +1,4 @@
-// Preferences of a base directory for all pages: how numbers are written, and how often pages refresh.
+// Preferences of a base directory for all pages: notation of numbers and refresh interval.
 
 import { writeNumbers } from "./format.js";
 
@@ -10,7 +10,11 @@ export const ALL_PAGES = "all";
 export const DIGITS = [3, 4, 5, 6, 8, 10];
 export const REFRESH = [0, 5, 15, 60, 300]; // s; 0 for at once
 
-/** @param {string | undefined} query @returns {Preferences} */
+/**
+ * Parse preferences from a query. Values that are not offered become the defaults.
+ * @param {string | undefined} query
+ * @returns {Preferences}
+ */
 export function readPreferences(query) {
   const params = new URLSearchParams(query ?? "");
   const digits = Number(params.get("n"));
@@ -22,7 +26,11 @@ export function readPreferences(query) {
   };
 }
 
-/** @param {Preferences} preferences @returns {string} "" for the built-in ones */
+/**
+ * Return preferences as a query; "" for the defaults.
+ * @param {Preferences} preferences
+ * @returns {string} "" for the built-in ones
+ */
 export function writePreferences({ digits, scientific, refresh }) {
   const params = new URLSearchParams();
   if (digits) params.set("n", String(digits));
@@ -32,7 +40,7 @@ export function writePreferences({ digits, scientific, refresh }) {
 }
 
 /**
- * Follow them from the list of runs on, which brings them.
+ * Apply the preferences that come with each list of runs.
  * @param {Pick<import("./types.js").App, "live" | "selection" | "theme">} app
  */
 export function followPreferences({ live, selection, theme }) {

@@ -1,7 +1,7 @@
 // Sequential colour scale of heat maps.
 
 /**
- * Perceptually even, from the panel's colour to the accent.
+ * Return a perceptually uniform colour scale from the panel's colour to the accent.
  * @param {import("./types.js").App} app
  * @returns {[number, string][]} share and colour, as Plotly's `colorscale`
  */

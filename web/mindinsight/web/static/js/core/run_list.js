@@ -1,4 +1,4 @@
-// Cache of the server's list of runs, refreshed by change events.
+// Cached list of runs, refreshed by change events.
 
 import { get } from "./api.js";
 import { throttle } from "./dom.js";
@@ -26,6 +26,7 @@ const NOTHING = {
   runs: [],
 };
 
+/** Keeps the list of runs up to date. `list` is the newest answer, `byId` its runs by id. */
 export class Following {
   /** @type {Set<string>} */
   #stale = new Set();
@@ -50,7 +51,7 @@ export class Following {
     live.on((change) => this.#mark(change));
   }
 
-  /** Fetch the list for the first time; what the server tells from then on is followed. */
+  /** Fetch the first list, then follow the server's changes. */
   async begin() {
     try {
       await this.refresh();
@@ -64,14 +65,18 @@ export class Following {
     return this.#next(async () => this.#take(await get("v2/runs", {}, soon())));
   }
 
-  /** @param {() => Promise<void>} fetch @returns {Promise<void>} */
+  /**
+   * Run a fetch after the one before it, so that an older list never replaces a newer one.
+   * @param {() => Promise<void>} fetch
+   * @returns {Promise<void>}
+   */
   #next(fetch) {
     const turn = this.#before.then(fetch);
     this.#before = turn.catch(() => {});
     return turn;
   }
 
-  /** @param {import("./types.js").Change} change */
+  /** Note the changed runs and schedule a fetch. @param {import("./types.js").Change} change */
   #mark(change) {
     const ids = Object.keys(change.runs);
     this.#everything ||= change.list || !ids.length || ids.some((id) => !this.byId.has(id));
@@ -79,6 +84,7 @@ export class Following {
     this.#catchUp();
   }
 
+  /** Fetch what has changed. A failed fetch is repeated for the whole list. */
   #fetch() {
     const ids = [...this.#stale];
     const everything = this.#everything || ids.length > MANY;
@@ -90,7 +96,7 @@ export class Following {
     });
   }
 
-  /** @param {string[]} ids */
+  /** Fetch only these runs and merge them into the list. @param {string[]} ids */
   #refreshSome(ids) {
     return this.#next(async () => {
       const answer = await get("v2/runs", { run: ids }, soon());
@@ -99,7 +105,7 @@ export class Following {
     });
   }
 
-  /** @param {RunList} next */
+  /** Store a list and notify the owner. @param {RunList} next */
   #take(next) {
     this.list = { ...next, runs: inOrder(next.runs) };
     this.byId = new Map(this.list.runs.map((run) => [run.id, run]));
@@ -108,14 +114,13 @@ export class Following {
   }
 }
 
-/** A question that must not keep those behind it waiting for ever. */
+/** Return request options with a time limit, so that one slow answer does not block the next. */
 function soon() {
   return { signal: AbortSignal.timeout(LONGEST_MS) };
 }
 
 /**
- * Newest jobs first, ranks of a job together. A job is as new as its newest rank: were runs compared by their
- * own times, a run between two ranks of a job would stand before and behind it.
+ * Sort runs: newest jobs first, the ranks of a job together. A job is as new as its newest rank.
  * @param {Run[]} runs
  */
 export function inOrder(runs) {
@@ -142,5 +147,5 @@ export function newestJobs(runs) {
   return [...newest].sort(([a, one], [b, other]) => newer(one, other) || byName(a, b)).map(([job]) => job);
 }
 
-/** Compare names, numbers in them by size; many times faster than localeCompare. */
+/** Compare two names in natural order: run2 before run10. */
 export const byName = new Intl.Collator(undefined, { numeric: true }).compare;

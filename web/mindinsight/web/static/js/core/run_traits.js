@@ -1,9 +1,9 @@
-// What runs have by which they are told apart, grouped and coloured: hyper-parameters, and parts of their
-// names.
+// Traits by which runs are told apart, grouped and coloured: hyperparameters and parts of the name.
 
 /** @typedef {import("./types.js").Run} Run */
 
 /**
+ * Return a run's value of a trait, or undefined if it has none.
  * @param {Run} run
  * @param {string} by "hyper:<key>" or "name:<pattern>"
  * @returns {any} undefined when it has nothing there
@@ -13,7 +13,12 @@ export function traitOf(run, by) {
   return kind === "hyper" ? run.hyper[key] : partOf(run.name, key);
 }
 
-/** The first group of a pattern, or what it matched. @param {string} name @param {string} pattern */
+/**
+ * Return the first group of a pattern's match in a name, or the whole match without a group. Return undefined
+ * if nothing matches or the pattern is invalid.
+ * @param {string} name
+ * @param {string} pattern
+ */
 function partOf(name, pattern) {
   try {
     const match = new RegExp(pattern).exec(name);
@@ -24,7 +29,7 @@ function partOf(name, pattern) {
 }
 
 /**
- * Hyper-parameters in which the runs differ first, then the others.
+ * Return the names of all hyperparameters, those that differ between the runs first.
  * @param {Run[]} runs
  * @returns {string[]}
  */
@@ -40,14 +45,14 @@ export function hyperNames(runs) {
   return [...values.keys()].sort((a, b) => differ(b) - differ(a) || a.localeCompare(b));
 }
 
-/** Which of them differ. @param {Run[]} runs */
+/** Return the names of the hyperparameters that differ between the runs. @param {Run[]} runs */
 export function differing(runs) {
   return hyperNames(runs).filter((name) => new Set(runs.map((run) => String(run.hyper?.[name]))).size > 1);
 }
 
 /**
- * Hyper-parameters in which the runs differ, those that most runs have first. Of several with the same values
- * in all runs, such as lr and learning_rate, the one with the shortest name.
+ * Return the hyperparameters that differ between the runs, most common first. Of several with equal values in
+ * all runs, such as lr and learning_rate, only the shortest name is returned.
  * @param {Run[]} runs
  */
 export function telling(runs) {

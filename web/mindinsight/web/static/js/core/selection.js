@@ -1,7 +1,7 @@
-// Which runs are shown: one choice for all pages, kept in the address.
+// Selection of the shown runs, shared by all pages and stored in the address.
 //
-// Without a choice the newest ten jobs are on, and new ones come in as they appear. The ranks of a job are
-// one entry until it is unfolded.
+// Without a choice by the user the newest ten jobs are shown, and new ones appear by themselves. The ranks of
+// a job are one entry until the job is expanded.
 
 import { tell } from "./dom.js";
 import { send } from "./api.js";
@@ -17,6 +17,7 @@ import { Following } from "./run_list.js";
 
 export const NEWEST = 10; // jobs
 
+/** Shown runs, their colours and dashes, and the list of all runs. */
 export class Selection {
   /** @type {Following} */
   #following;
@@ -60,67 +61,75 @@ export class Selection {
     if (source) this.#tell("list");
   }
 
-  /** Another choice among the same runs, kept in another address. @param {import("./url.js").Url} url */
+  /**
+   * Return another selection from the same list of runs, stored in another address.
+   * @param {import("./url.js").Url} url
+   */
   beside(url) {
     return new Selection(url, this.#live, this.#theme, this);
   }
 
-  /** The choice as it is written in an address; what nobody chose is named, too. */
+  /**
+   * Return the selection as written in an address. The runs are named even if the user has not chosen any.
+   */
   asText() {
     return writeChoice(this.#choice ?? { inverted: false, ids: this.#on() });
   }
 
+  /** Fetch the list of runs again. */
   refresh() {
     return this.#following.refresh();
   }
 
-  /** Fetch the list for the first time, and follow the server from there on. */
+  /** Fetch the first list of runs, then follow the server's changes. */
   begin() {
     return this.#following.begin();
   }
 
+  /** Return the newest list of runs. */
   list() {
     return this.#following.list;
   }
 
-  /** Runs that may be shown, newest first. */
+  /** Return all runs that are not hidden, newest first. */
   all() {
     return this.list().runs.filter((run) => !run.hidden);
   }
 
-  /** With the hidden ones. */
+  /** Return all runs, including hidden ones. */
   everything() {
     return this.list().runs;
   }
 
-  /** @param {string} id */
+  /** Return a run by its id, or undefined. @param {string} id */
   run(id) {
     return this.#following.byId.get(id);
   }
 
-  /** What is shown, newest first. */
+  /** Return the shown runs, newest first. */
   runs() {
+    /** Subscribe to changes of the selection or of the runs. */
     const on = this.#on();
     return this.all().filter((run) => on.has(run.id));
   }
 
-  /** What is shown with one run, the lowest rank, for each folded job; newest first. */
+  /** Return the shown runs, with only the lowest rank of each folded job, newest first. */
   entries() {
     return withoutOtherRanks(this.runs(), this.folded());
   }
 
-  /** Jobs whose shown ranks are one entry. @returns {Set<string>} */
+  /** Return the jobs that are shown as one entry. @returns {Set<string>} */
   folded() {
     this.#folded ??= foldedJobs(this.runs(), this.all(), this.#unfolded);
     return this.#folded;
   }
 
-  /** Whether the ranks of a job are shown one by one. @param {string} job */
+  /** Return whether the user has expanded a job. @param {string} job */
   unfolded(job) {
     return this.#unfolded.has(job);
   }
 
-  /** Show the ranks of a job one by one, or as one again. @param {string} job */
+  /** Expand a job to its ranks, or collapse it again. @param {string} job */
   fold(job) {
     const next = new Set(this.#unfolded);
     if (!next.delete(job)) next.add(job);
@@ -129,28 +138,29 @@ export class Selection {
     this.#tell("runs");
   }
 
-  /** @param {string} id */
+  /** Return whether a run is shown. @param {string} id */
   has(id) {
     return this.#on().has(id);
   }
 
-  /** Whether nobody has chosen, and the newest are on. */
+  /** Return whether the user has not chosen, so that the newest jobs are shown. */
   automatic() {
     return this.#choice === null;
   }
 
-  /** Whether the newest jobs are on, and there are others. */
+  /** Return whether older jobs are left out because the user has not chosen. */
   leavesOut() {
     return this.automatic() && countJobs(this.all()) > NEWEST;
   }
 
+  /** Return the pinned run, or null. */
   baseline() {
     return this.list().runs.find((run) => run.pinned) ?? null;
   }
 
   /**
-   * A run's colour as "#rrggbb", the same on all pages: its group's, else its own, else what it says of the
-   * run, else the palette's.
+   * Return a run's colour as "#rrggbb": its group's, otherwise the one the user gave it, otherwise that of
+   * the colouring, otherwise the palette's.
    * @param {string} id
    */
   colour(id) {
@@ -170,38 +180,38 @@ export class Selection {
     return DASHES[this.#dashes.get(id) ?? 0];
   }
 
-  /** @param {string} id @param {boolean} [on] */
+  /** Show or hide a run; without `on`, invert it. @param {string} id @param {boolean} [on] */
   toggle(id, on) {
     this.toggleMany([id], on ?? !this.has(id));
   }
 
-  /** @param {Iterable<string>} ids @param {boolean} on */
+  /** Show or hide several runs. @param {Iterable<string>} ids @param {boolean} on */
   toggleMany(ids, on) {
     const next = new Set(this.#on());
     for (const id of ids) on ? next.add(id) : next.delete(id);
     this.#choose(next);
   }
 
-  /** @param {Iterable<string>} ids */
+  /** Show only these runs. @param {Iterable<string>} ids */
   only(ids) {
     this.#choose(new Set(ids));
   }
 
-  /** Name the shown runs in the address even where nobody chose them. @param {boolean} on */
+  /** Write the shown runs to the address, or remove them, if the user has not chosen. @param {boolean} on */
   nameInAddress(on) {
     if (this.#choice === null) {
       this.#url.set({ runs: on ? writeChoice({ inverted: false, ids: this.#on() }) : null });
     }
   }
 
-  /** Back to the newest ten jobs. */
+  /** Return to showing the newest ten jobs. */
   reset() {
     this.#choice = null;
     this.#url.set({ runs: null });
     this.#tell("runs");
   }
 
-  /** The address has changed under us. */
+  /** Read the selection from the address after it changed. */
   reread() {
     this.#choice = parseChoice(this.#url.get("runs"));
     this.#unfolded = parseChoice(this.#url.get("ranks"))?.ids ?? new Set();
@@ -237,7 +247,7 @@ export class Selection {
   }
 
   /**
-   * Keep a note, labels, colour, hidden or pinned.
+   * Store a run's note, labels, colour, hidden or pinned state on the server, then refresh the list.
    * @param {string} id
    * @param {{note?: string, labels?: string[], hidden?: boolean, pinned?: boolean, colour?: string}} fields
    */
@@ -252,23 +262,28 @@ export class Selection {
     return () => this.#callbacks.delete(callback);
   }
 
-  /** Somebody points at a run, or at none any more. @param {string | null} id */
+  /** Announce the run under the pointer, or null when the pointer has left it. @param {string | null} id */
   point(id) {
     tell(this.#pointed, id);
   }
 
-  /** @param {(id: string | null) => void} callback @returns {() => void} off */
+  /**
+   * Subscribe to the run under the pointer.
+   * @param {(id: string | null) => void} callback
+   * @returns {() => void} off
+   */
   onPoint(callback) {
     this.#pointed.add(callback);
     return () => this.#pointed.delete(callback);
   }
 
+  /** Return the ids of the shown runs, computed once after each change. */
   #on() {
     this.#shown ??= this.#runs();
     return this.#shown;
   }
 
-  /** @returns {Set<string>} */
+  /** Compute the ids of the shown runs. @returns {Set<string>} */
   #runs() {
     const runs = this.all();
     const choice = this.#choice;
@@ -277,7 +292,10 @@ export class Selection {
     return new Set(ofNewestJobs(runs, NEWEST).map((run) => run.id));
   }
 
-  /** @param {Set<string>} next */
+  /**
+   * Store the user's choice in the address: as the shown runs, or as the hidden ones if those are fewer.
+   * @param {Set<string>} next
+   */
   #choose(next) {
     const ids = this.all().map((run) => run.id);
     const inverted = next.size > ids.length / 2 && next.size > NEWEST;
@@ -288,7 +306,7 @@ export class Selection {
     this.#tell("runs");
   }
 
-  /** @param {Reason} reason */
+  /** Recompute folded jobs, dashes and colours, then tell subscribers. @param {Reason} reason */
   #tell(reason) {
     this.#shown = this.#folded = this.#dashes = null;
     const entries = this.entries();

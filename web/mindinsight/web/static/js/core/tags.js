@@ -1,11 +1,11 @@
-// The tags of one kind that the selected runs have.
+// Tags of one kind in the selected runs.
 
 import { withoutOtherRanks } from "./jobs.js";
 
 /** @typedef {{tag: string, runs: string[], count: number}} Tag */
 
 /**
- * `tagsOf` with one run, the lowest rank that has the tag, for each folded job.
+ * Return the tags with only the lowest rank of each folded job that has the tag.
  * @param {import("./types.js").App} app
  * @param {string} kind
  * @param {AbortSignal} [signal]
@@ -23,8 +23,8 @@ export async function tagsOfEntries(app, kind, signal) {
 }
 
 /**
- * Runs of a tag come in the order of the list of runs: the server's own is by last write, and cards would
- * change places while runs grow.
+ * Return the tags of a kind. The runs of a tag are in the order of the list of runs, because the server's
+ * order by last write would move cards while runs grow.
  * @param {import("./types.js").App} app
  * @param {string} kind
  * @param {AbortSignal} [signal]
@@ -43,7 +43,7 @@ export async function tagsOf(app, kind, signal) {
   return tags.map((tag) => ({ ...tag, runs: [...tag.runs].sort((a, b) => at(a) - at(b)) }));
 }
 
-/** Two lists with the same name need the same cards. @param {Tag[]} tags */
+/** Return a text that is equal for lists of tags with the same cards. @param {Tag[]} tags */
 export function nameOf(tags) {
   return JSON.stringify(tags.map(({ tag, runs }) => [tag, runs]));
 }

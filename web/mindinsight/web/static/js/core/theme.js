@@ -1,4 +1,4 @@
-// Light and dark theme: the system's, until the user chooses; and the palette read from CSS.
+// Light and dark theme, by the system's setting or the user's choice, and colours read from CSS.
 
 import { COLOURS } from "./colours.js";
 import { tell } from "./dom.js";
@@ -8,6 +8,7 @@ import { cookiePath } from "./i18n.js";
 
 const NEXT = /** @type {const} */ ({ system: "light", light: "dark", dark: "system" });
 
+/** Current theme and its colours. */
 export class Theme {
   #root = document.documentElement;
   #system = matchMedia("(prefers-color-scheme: dark)");
@@ -23,30 +24,31 @@ export class Theme {
     this.#system.addEventListener("change", () => this.#apply());
   }
 
-  /** @returns {Choice} */
+  /** Return the user's choice; "system" if none was made. @returns {Choice} */
   chosen() {
     return /** @type {any} */ (
       /(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1] ?? "system"
     );
   }
 
-  /** @param {Choice} choice */
+  /** Apply a theme and store the choice in a cookie. @param {Choice} choice */
   choose(choice) {
     const age = choice === "system" ? 0 : 31536000;
     document.cookie = `mindinsight_theme=${choice}; path=${cookiePath()}; max-age=${age}; samesite=lax`;
     this.#apply();
   }
 
-  /** From the system's to light, dark, and back. */
+  /** Switch from the system's theme to light, to dark, and back. */
   next() {
     this.choose(NEXT[this.chosen()]);
   }
 
+  /** Return whether the dark theme is on. */
   dark() {
     return this.#root.dataset.theme === "dark";
   }
 
-  /** A colour of the design system as "#rrggbb". @param {string} variable "--text" */
+  /** Return a CSS variable's colour as "#rrggbb". @param {string} variable "--text" */
   colour(variable) {
     const colour =
       this.#colours.get(variable) ?? getComputedStyle(this.#root).getPropertyValue(variable).trim();
@@ -54,15 +56,15 @@ export class Theme {
     return colour;
   }
 
-  /** Called when colours have changed. @param {() => void} callback */
+  /** Subscribe to changes of colours. Return a function that unsubscribes. @param {() => void} callback */
   on(callback) {
     this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);
   }
 
   /**
-   * What a Plotly layout needs to look like the page. Spread it first, then give other axes:
-   * {...app.theme.plotly(), xaxis: app.theme.axis({title: {text: "step"}})}
+   * Return the base of a Plotly layout in the theme's colours. Spread it first: {...app.theme.plotly(),
+   * xaxis: app.theme.axis({title: {text: "step"}})}.
    * @returns {Record<string, any>}
    */
   plotly() {
@@ -84,7 +86,11 @@ export class Theme {
     };
   }
 
-  /** An axis in the page's colours. @param {Record<string, any>} [more] @returns {Record<string, any>} */
+  /**
+   * Return a Plotly axis in the theme's colours, extended by `more`.
+   * @param {Record<string, any>} [more]
+   * @returns {Record<string, any>}
+   */
   axis(more = {}) {
     const line = this.colour("--line");
     return {
@@ -98,11 +104,12 @@ export class Theme {
     };
   }
 
-  /** Colours have changed, of the page or of the runs on it: all that is drawn has to be drawn again. */
+  /** Tell subscribers that colours of the theme or of runs have changed. */
   changed() {
     tell(this.#callbacks, undefined);
   }
 
+  /** Apply the chosen theme to the page. */
   #apply() {
     this.#colours.clear();
     const choice = this.chosen();

@@ -45,30 +45,33 @@ export class Url {
   }
 
   /**
+   * Return a parameter's value, or `fallback` if it is missing.
    * @template {string | null} [D=null]
-   * @param {string} key @param {D} [fallback]
+   * @param {string} key
+   * @param {D} [fallback]
    * @returns {string | D}
    */
   get(key, fallback = /** @type {any} */ (null)) {
     return this.#current().get(key) ?? fallback;
   }
 
-  /** All values of a repeated key. @param {string} key @returns {string[]} */
+  /** Return all values of a repeated parameter. @param {string} key @returns {string[]} */
   all(key) {
     return this.#current().getAll(key);
   }
 
   /**
-   * Change keys in place; null, undefined, "" and [] take a key out. Leave defaults out.
+   * Set parameters without adding to the browser's history. Null, undefined, "" and [] remove one.
    * @param {Record<string, Value>} values
    */
   set(values) {
+    /** Return the parameters of the window's address. */
     const params = this.params();
     Object.entries(values).forEach(([key, value]) => setParam(params, key, value));
     this.write(readable(params));
   }
 
-  /** What of the query are settings of the view: how it shows things, whatever is shown. */
+  /** Return the part of the query that says how things are shown, without which runs, tags and steps. */
   settings() {
     const params = this.params();
     [...SHARED, ...PLACES].forEach((key) => params.delete(key));
@@ -179,25 +182,30 @@ export class Url {
     }
   }
 
-  /** Called when the user goes back or forward inside one view. @param {() => void} callback */
+  /**
+   * Subscribe to the browser's back and forward within a view. Return a function that unsubscribes.
+   * @param {() => void} callback
+   */
   on(callback) {
     this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);
   }
 
-  /** The user has gone back or forward. */
+  /** Tell subscribers that the address has changed. */
   changed() {
     tell(this.#callbacks, undefined);
   }
 
-  /** Remember what a view looked like when it is left. @param {string} view */
+  /** Remember the query of a view that is being left. @param {string} view */
   leave(view) {
     this.#lastParams.set(view, location.search);
   }
 
   /**
-   * The address of a view: what is shared, what the view looked like when left, or what is given.
-   * @param {string} view @param {Record<string, Value>} [overrides]
+   * Return the address of a view: the shared parameters, and either `overrides` or the query with which the
+   * view was left.
+   * @param {string} view
+   * @param {Record<string, Value>} [overrides]
    */
   link(view, overrides = {}) {
     const params = new URLSearchParams(Object.keys(overrides).length ? "" : this.#lastParams.get(view));
@@ -206,13 +214,18 @@ export class Url {
     return this.at(view, readable(params));
   }
 
-  /** The address of a view with a whole query. @param {string} view @param {string} text */
+  /** Return the address of a view with a complete query. @param {string} view @param {string} text */
   at(view, text) {
     return (view === "runs" ? "./" : `./${view}`) + (text ? `?${text}` : "");
   }
 }
 
-/** @param {URLSearchParams} params @param {string} key @param {Value} value */
+/**
+ * Set a parameter. Lists become repeated parameters; empty values remove it.
+ * @param {URLSearchParams} params
+ * @param {string} key
+ * @param {Value} value
+ */
 function setParam(params, key, value) {
   params.delete(key);
   for (const item of Array.isArray(value) ? value : [value]) {
@@ -220,7 +233,10 @@ function setParam(params, key, value) {
   }
 }
 
-/** Short and legible: "/", ",", ":" and "!" need no escape in a query. @param {URLSearchParams} params */
+/**
+ * Return the query as text, without escapes for "/", ",", ":" and "!", which are valid in a query.
+ * @param {URLSearchParams} params
+ */
 function readable(params) {
   return params
     .toString()

@@ -1,9 +1,9 @@
-// Modules of views, which are imported when they are needed.
+// Dynamic import of views.
 //
-// It is the only place that imports by a path that is put together, and lies one folder below the scripts:
-// in a bundle, too.
+// The only module that imports by a computed path. It lies one folder below the scripts, in the bundle too.
 
 /**
+ * Import the module of a view, or of a part of it such as `scalar/tile`.
  * @param {string} path below the folder of views, without its ending: `scalar`, `scalar/tile`
  * @returns {Promise<any>}
  */

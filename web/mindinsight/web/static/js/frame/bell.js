@@ -1,4 +1,4 @@
-// Bell in the header: number of unseen alerts, a link to them, and a toast for each new one.
+// Bell in the header with the number of unread alerts, and a toast for each new one.
 
 import { inWords } from "../components/alerts.js";
 import { icon } from "../components/icons.js";
@@ -10,7 +10,7 @@ const SECONDS = 8; // a line stays
 const LINES = 3; // at a time
 const MOST = 99; // that the badge counts
 
-/** @param {import("../core/types.js").App} app */
+/** Create the bell. @param {import("../core/types.js").App} app */
 export function bell(app) {
   const { alerts, router, selection, t, url } = app;
   const count = h("span", { class: "count", "aria-hidden": "true" });
@@ -43,6 +43,7 @@ export function bell(app) {
 }
 
 /**
+ * Show toasts and notifications for new alerts.
  * @param {import("../core/types.js").App} app
  * @param {import("../core/alerts.js").Alert[]} alerts newest first
  */

@@ -1,4 +1,4 @@
-// Selector of what runs are coloured by, and its legend.
+// Selector of the criterion that colours runs, with its legend.
 
 import { button } from "../components/button.js";
 import { menu } from "../components/dialog.js";
@@ -15,7 +15,7 @@ const SHOWN = 30; // names listed at a time; the filter finds the others
 const ENTRIES = 12; // of the legend: there are no more colours
 const PATTERN = "^[^/]+";
 
-/** @param {App} app */
+/** Create the selector. @param {App} app */
 export function colourBy(app) {
   /** @type {ReturnType<typeof menu> | null} */
   let open = null;
@@ -50,12 +50,12 @@ export function colourBy(app) {
   return { element: h("div", { class: "colour-by" }, opener, meaning), draw };
 }
 
-/** @param {App} app @param {string} by */
+/** Return the criterion as text. @param {App} app @param {string} by */
 function nameOf(app, by) {
   return by ? by.slice(by.indexOf(":") + 1) : app.t("colour.own");
 }
 
-/** @param {App} app @param {() => void} close */
+/** Create the menu of criteria. @param {App} app @param {() => void} close */
 function choices(app, close) {
   const { t, selection } = app;
   const now = selection.colouring.by();
@@ -95,7 +95,12 @@ function choices(app, close) {
   return h("div", { class: "stack colour-choices" }, search, settings, scalars, byName(app, now, choose));
 }
 
-/** @param {App} app @param {string} now @param {(by: string) => void} choose */
+/**
+ * Create the input for a pattern on run names.
+ * @param {App} app
+ * @param {string} now
+ * @param {(by: string) => void} choose
+ */
 function byName(app, now, choose) {
   const { t } = app;
   const box = h("input", {
@@ -117,12 +122,17 @@ function byName(app, now, choose) {
   );
 }
 
-/** @param {App} app @param {string} pattern @returns {string} what is wrong with it, or "" */
+/**
+ * Return the error of a pattern as text, or "".
+ * @param {App} app
+ * @param {string} pattern
+ * @returns {string} what is wrong with it, or ""
+ */
 function fault(app, pattern) {
   return faultText(app, pattern);
 }
 
-/** @param {App} app @param {Colours | null} colours */
+/** Create the legend of the colours in use. @param {App} app @param {Colours | null} colours */
 function legend(app, colours) {
   if (!colours) return [];
   const { t, format } = app;
@@ -173,7 +183,7 @@ function legend(app, colours) {
   );
 }
 
-/** @param {string} colour */
+/** Create a colour sample. @param {string} colour */
 function swatch(colour) {
   return h("i", { class: "swatch", style: { "--swatch": colour } });
 }

@@ -1,9 +1,9 @@
-// Connection mark in the header: state of the live stream, pause, and refresh.
+// Connection indicator in the header: state of the event stream, pause and refresh.
 
 import { namedIconButton, turning } from "../components/button.js";
 import { h } from "../core/dom.js";
 
-/** @param {import("../core/types.js").App} app */
+/** Create the indicator. @param {import("../core/types.js").App} app */
 export function connection(app) {
   const { live, t } = app;
   const text = h("span");
@@ -25,7 +25,7 @@ export function connection(app) {
   return [mark, waiting, toggle.element, namedIconButton("reset", now, now, () => live.lookNow())];
 }
 
-/** @param {import("../core/live.js").Live} live */
+/** Pause updates, or resume them. @param {import("../core/live.js").Live} live */
 export function togglePause(live) {
   if (live.paused()) live.resume();
   else live.pause();

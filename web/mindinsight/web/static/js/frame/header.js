@@ -1,4 +1,4 @@
-// The top bar: navigation by kind of data, connection, language, theme.
+// Header: navigation by kind of data, connection, language and theme.
 
 import { iconButton, namedIconButton, turning } from "../components/button.js";
 import { icon } from "../components/icons.js";
@@ -13,7 +13,11 @@ import { showShortcuts } from "./shortcuts.js";
 
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
-/** @param {import("../core/types.js").App} app @param {{ondrawer: () => void}} options */
+/**
+ * Fill the header and keep it up to date.
+ * @param {import("../core/types.js").App} app
+ * @param {{ondrawer: () => void}} options
+ */
 export function header(app, { ondrawer }) {
   const nav = h("nav", { "aria-label": app.t("nav.label") });
   const drawer = iconButton("menu", app.t("runs.panel"), ondrawer, { class: "icon quiet drawer-button" });
@@ -57,7 +61,10 @@ export function header(app, { ondrawer }) {
   app.theme.on(draw); // by what runs are coloured is in every link
 }
 
-/** @param {import("../core/types.js").App} app */
+/**
+ * Return the entries of the navigation. Rare kinds without data are left out.
+ * @param {import("../core/types.js").App} app
+ */
 function views(app) {
   const runs = app.selection.all();
   const has = (/** @type {string} */ need) =>
@@ -73,7 +80,7 @@ function views(app) {
 }
 
 /**
- * What is used now and then: in a narrow window it waits behind a button.
+ * Create the less frequent tools. In a narrow window they are behind a button.
  * @param {import("../core/types.js").App} app
  */
 function secondaryTools(app) {
@@ -103,7 +110,7 @@ function secondaryTools(app) {
   ];
 }
 
-/** @param {import("../core/types.js").App} app */
+/** Create the link to the documentation. @param {import("../core/types.js").App} app */
 function docs(app) {
   const name = `${app.t("nav.docs")} · ${app.boot.version}`;
   return h(
@@ -114,7 +121,10 @@ function docs(app) {
   );
 }
 
-/** @param {import("../core/types.js").App} app */
+/**
+ * Create the buttons that copy the link, save the page and open the reports.
+ * @param {import("../core/types.js").App} app
+ */
 function share(app) {
   const download = () =>
     savePage(
@@ -129,7 +139,7 @@ function share(app) {
   ];
 }
 
-/** @param {import("../core/types.js").App} app */
+/** Create the switch between languages. @param {import("../core/types.js").App} app */
 function languages(app) {
   const target = app.boot.lang === "zh" ? "en" : "zh";
   const name = target === "zh" ? "中文" : "English";
@@ -140,7 +150,7 @@ function languages(app) {
   );
 }
 
-/** @param {import("../core/types.js").App} app */
+/** Create the switch between themes. @param {import("../core/types.js").App} app */
 function themes(app) {
   const { theme, t } = app;
   const holder = turning();

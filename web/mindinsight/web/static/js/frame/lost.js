@@ -1,4 +1,4 @@
-// Line over the page while the server cannot be reached.
+// Message over the page while the server cannot be reached.
 
 import { button } from "../components/button.js";
 import { h, replace } from "../core/dom.js";
@@ -6,7 +6,7 @@ import { time } from "../core/format.js";
 
 /** @typedef {import("../core/types.js").App} App */
 
-/** A line over what is shown, from when the server is lost until it is back. @param {App} app */
+/** Show the message when the server is lost and remove it when it is back. @param {App} app */
 export function lostLine(app) {
   const { live, t } = app;
   const line = h("div", { class: "lost-line", role: "alert", hidden: true });

@@ -1,4 +1,4 @@
-// Dialog of the preferences for all pages: digits and notation of numbers, and how often pages refresh.
+// Dialog of the preferences for all pages: digits, notation and refresh interval.
 
 import { button } from "../components/button.js";
 import { dialog } from "../components/dialog.js";
@@ -7,7 +7,7 @@ import { h, replace } from "../core/dom.js";
 import { latest } from "../core/latest.js";
 import { ALL_PAGES, DIGITS, REFRESH, readPreferences, writePreferences } from "../core/preferences.js";
 
-/** @param {import("../core/types.js").App} app */
+/** Open the dialog. @param {import("../core/types.js").App} app */
 export function showPreferences(app) {
   const { t } = app;
   const chosen = readPreferences(app.selection.list().defaults[ALL_PAGES]);

@@ -1,4 +1,4 @@
-// Client-side router: changes views without a page load, so that Plotly is parsed once.
+// Client-side router: changes views without a page load, so that Plotly is parsed only once.
 
 import { together } from "../core/changes.js";
 import { h, replace, tell } from "../core/dom.js";
@@ -10,6 +10,7 @@ import { lostPage } from "../components/lost.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Change} Change */
 
+/** Shows the view that the address names. */
 export class Router {
   #url;
   #names;
@@ -35,7 +36,7 @@ export class Router {
     this.#names = ["runs", "overview", "docs", ...boot.views.map((view) => view.name)];
   }
 
-  /** @param {App} app */
+  /** Show the first view, then follow links and the browser's history. @param {App} app */
   start(app) {
     this.#app = app;
     document.addEventListener("click", (event) => this.#onClick(event));
@@ -44,23 +45,26 @@ export class Router {
     return this.#show();
   }
 
-  /** The name of the view that is shown. */
+  /** Return the name of the current view. */
   current() {
     return this.#current;
   }
 
-  /** Whether there is a view of this name. @param {string} name */
+  /** Return whether a view exists. @param {string} name */
   knows(name) {
     return this.#names.includes(name);
   }
 
-  /** Called with a view's name before it is shown. @param {(view: string) => void} callback */
+  /**
+   * Subscribe to changes of the view. The callback runs before the view is shown.
+   * @param {(view: string) => void} callback
+   */
   on(callback) {
     this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);
   }
 
-  /** @param {string} href */
+  /** Navigate to an address. @param {string} href */
   go(href) {
     const name = this.#viewOf(href);
     if (!name) {
@@ -75,6 +79,7 @@ export class Router {
     window.scrollTo(0, 0);
   }
 
+  /** Show the view of the current address. */
   async #show() {
     this.#leave();
     this.#url.fill(this.#current, this.#app.selection.list().defaults[this.#current]);
@@ -91,7 +96,10 @@ export class Router {
     );
   }
 
-  /** @param {AbortSignal} signal aborted when somebody goes on to another view */
+  /**
+   * Import and mount the view; an abort drops it.
+   * @param {AbortSignal} signal aborted when somebody goes on to another view
+   */
   async #mount(signal) {
     const module = /** @type {import("../core/types.js").ViewModule} */ (await importView(this.#current));
     if (signal.aborted) return;
@@ -111,17 +119,19 @@ export class Router {
     if (this.#missed) mounted.update?.(this.#missed);
   }
 
+  /** Unmount the current view. */
   #leave() {
     this.#view?.unmount();
     this.#view = null;
     this.#app.charts.removeAll(root());
   }
 
+  /** Return the title of the current view. */
   #title() {
     return this.#app.t(`nav.${this.#current}`);
   }
 
-  /** @param {any} error */
+  /** Return the empty state for an error. @param {any} error */
   #failed(error) {
     const { live, t } = this.#app;
     if (live.state() === "lost" || error?.status === 0) return lostPage(this.#app, error);
@@ -132,13 +142,17 @@ export class Router {
     });
   }
 
-  /** @param {Change} change */
+  /** Pass a change of data on to the view. @param {Change} change */
   #onChange(change) {
     if (this.#view) this.#view.update?.(change);
     else this.#missed = together(this.#missed, change);
   }
 
-  /** @param {string} href @returns {string | null} */
+  /**
+   * Return the view of an address, or null if it is not a page of this application.
+   * @param {string} href
+   * @returns {string | null}
+   */
   #viewOf(href) {
     const target = new URL(href, location.href);
     const folder = location.pathname.replace(/[^/]*$/, "");
@@ -147,7 +161,7 @@ export class Router {
     return this.knows(name) ? name : null;
   }
 
-  /** @param {MouseEvent} event */
+  /** Navigate without a page load if a link to a view is clicked. @param {MouseEvent} event */
   #onClick(event) {
     const link = /** @type {HTMLAnchorElement | null} */ (
       /** @type {Element} */ (event.target).closest?.("a[href]")
@@ -167,6 +181,7 @@ export class Router {
     this.go(link.href);
   }
 
+  /** Show the view after the browser went back or forward. */
   #onBack() {
     const name = this.#viewOf(location.href) ?? "runs";
     this.#app.selection.reread();
@@ -179,6 +194,7 @@ export class Router {
   }
 }
 
+/** Return the element that views are mounted in. */
 function root() {
   return /** @type {HTMLElement} */ (document.getElementById("view"));
 }

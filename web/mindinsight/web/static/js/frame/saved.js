@@ -14,10 +14,11 @@ import { showPreferences } from "./preferences.js";
 const PATH = "v2/views";
 const LONGEST = 100; // characters of a name
 
-/** @param {App} app */
+/** Create the button of the saved views. @param {App} app */
 export function savedViews(app) {
   /** @type {Box | null} */
   let box = null;
+  /** Create the button that opens the preferences. */
   const opener = namedIconButton(
     "bookmark",
     app.t("views.title"),
@@ -32,6 +33,7 @@ export function savedViews(app) {
   return opener;
 }
 
+/** Menu that lists, saves, renames and removes views. */
 class Box {
   /** @param {App} app @param {HTMLElement} opener */
   constructor(app, opener) {
@@ -60,14 +62,14 @@ class Box {
     this.offerDefaults(app.selection.list().defaults);
   }
 
-  /** The way to what holds for all pages. @param {App} app */
+  /** Create the button that opens the preferences. @param {App} app */
   opener(app) {
     const open = () => (this.close(), showPreferences(app));
     return h("button", { type: "button", class: "link", onclick: open }, app.t("preferences.open"));
   }
 
   /**
-   * Settings of this page as those that it opens with, for everybody.
+   * Offer to make the current settings the page's defaults for everybody.
    * @param {Record<string, string>} defaults query by page
    * @param {string} [done] what was done
    */
@@ -97,7 +99,7 @@ class Box {
     );
   }
 
-  /** Layouts of charts that runs recorded, each a view that can be saved. */
+  /** List layouts of charts recorded by runs, which can be saved as views. */
   offer() {
     const { app } = this;
     if (!app.selection.all().some((run) => run.kinds.layout)) return;
@@ -123,7 +125,7 @@ class Box {
   }
 
   /**
-   * Ask for a change, or for what there is; the answer is the list.
+   * Send a request whose answer is the list of views, and show it. Return whether it succeeded.
    * @param {(signal: AbortSignal) => Promise<any>} question
    */
   ask(question) {
@@ -141,13 +143,14 @@ class Box {
     );
   }
 
-  /** @param {any} error */
+  /** Show an error. Return false. @param {any} error */
   failed(error) {
     const key = error.status === 422 ? "views.too_long" : (error.key ?? "error.http");
     replace(this.fault, this.app.t(key, error.vars));
     return false;
   }
 
+  /** Save the current view under the typed name. */
   async save() {
     const { app } = this;
     const name = this.name.value.trim();
@@ -160,6 +163,7 @@ class Box {
     }
   }
 
+  /** Draw the list. */
   draw() {
     const { t } = this.app;
     replace(
@@ -169,7 +173,7 @@ class Box {
     if (!this.views.length) replace(this.list, h("li", { class: "muted small" }, t("views.none")));
   }
 
-  /** @param {View} view */
+  /** Create the row of a saved view. @param {View} view */
   row(view) {
     const { app } = this;
     const { t } = app;
@@ -194,7 +198,7 @@ class Box {
     return row;
   }
 
-  /** @param {HTMLElement} row @param {View} view */
+  /** Replace a row by an input for a new name. @param {HTMLElement} row @param {View} view */
   rename(row, view) {
     const { app } = this;
     const box = nameBox(app, app.t("views.new_name", { view: view.name }), view.name);
@@ -210,7 +214,7 @@ class Box {
   }
 }
 
-/** @param {App} app @param {string} label @param {string} [value] */
+/** Create the input for a name. @param {App} app @param {string} label @param {string} [value] */
 function nameBox(app, label, value = "") {
   return h("input", {
     type: "text",
@@ -225,7 +229,12 @@ function nameBox(app, label, value = "") {
   });
 }
 
-/** @param {HTMLInputElement} box @param {string} label @param {() => void} send */
+/**
+ * Create a form of an input and a button.
+ * @param {HTMLInputElement} box
+ * @param {string} label
+ * @param {() => void} send
+ */
 function form(box, label, send) {
   const onsubmit = (/** @type {Event} */ event) => (event.preventDefault(), send());
   return h("form", { class: "row grow", onsubmit }, box, h("button", { type: "submit" }, label));

@@ -34,7 +34,7 @@ const CHART_KEYS = [
   ["list", "Enter"],
 ];
 
-/** @param {App} app @returns {Shortcut[]} */
+/** Return all shortcuts. @param {App} app @returns {Shortcut[]} */
 export function shortcuts(app) {
   const { t } = app;
   const pages = Object.entries(PAGES).filter(([view]) => app.router.knows(view));
@@ -52,7 +52,7 @@ export function shortcuts(app) {
   ];
 }
 
-/** @param {App} app */
+/** Listen for shortcuts on the whole document. @param {App} app */
 export function listen(app) {
   const table = shortcuts(app);
   let before = "";
@@ -69,7 +69,7 @@ export function listen(app) {
 }
 
 /**
- * Whether a key is for us: not for a field, a box that is open, the browser, or a screen reader.
+ * Return whether a key may be a shortcut: not while typing, with a dialog open, or with a modifier key.
  * @param {KeyboardEvent} event
  */
 function isShortcut(event) {
@@ -86,7 +86,7 @@ function isShortcut(event) {
   );
 }
 
-/** To the search of the view, else to that of the panel. */
+/** Focus the view's search box, or that of the side panel. */
 function search() {
   const boxes = /** @type {HTMLInputElement[]} */ (
     ["#view", "#side"].flatMap((region) => [...document.querySelectorAll(`${region} input[type=search]`)])
@@ -96,18 +96,21 @@ function search() {
   box?.select();
 }
 
-/** Single keys can be in the way of who speaks to the computer: they can be switched off. */
+/**
+ * Return whether shortcuts are switched on. Single keys can disturb speech input, so they can be switched
+ * off.
+ */
 function on() {
   return !/(?:^|; )mindinsight_keys=off/.test(document.cookie);
 }
 
-/** @param {boolean} enabled */
+/** Switch shortcuts on or off and remember it in a cookie. @param {boolean} enabled */
 function switchTo(enabled) {
   const seconds = enabled ? 0 : 31_536_000;
   document.cookie = `mindinsight_keys=off; path=${cookiePath()}; max-age=${seconds}; samesite=lax`;
 }
 
-/** The box that lists them. @param {App} app */
+/** Open the dialog that lists the shortcuts. @param {App} app */
 export function showShortcuts(app) {
   const { t } = app;
   const rows = shortcuts(app).map(({ keys, text }) => keyRow(keys, text));
@@ -125,13 +128,13 @@ export function showShortcuts(app) {
   });
 }
 
-/** @param {string[]} keys @param {string} text */
+/** Create the row of a shortcut. @param {string[]} keys @param {string} text */
 function keyRow(keys, text) {
   const pressed = keys.map((key) => h("kbd", null, key));
   return h("tr", null, h("th", { scope: "row" }, pressed), h("td", null, text));
 }
 
-/** @param {string} label @param {HTMLElement[]} rows */
+/** Create a table of shortcuts. @param {string} label @param {HTMLElement[]} rows */
 function keyTable(label, rows) {
   return h("table", { class: "shortcuts", "aria-label": label }, h("tbody", null, rows));
 }

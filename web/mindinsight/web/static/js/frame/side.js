@@ -1,4 +1,4 @@
-// Side panel with the list of runs, on every page but the runs table's.
+// Side panel with the list of runs, on every page except the runs table.
 
 import { button, iconButton } from "../components/button.js";
 import { lineSample } from "../components/line.js";
@@ -20,7 +20,7 @@ const STORED = "mindinsight runs width";
 /** @typedef {import("../core/types.js").Run} Run */
 /** @typedef {{job: string, name: string, runs: Run[]} | {run: Run, rank: boolean}} Item */
 
-/** @param {App} app */
+/** Create the panel and keep it up to date. @param {App} app */
 export function side(app) {
   const element = /** @type {HTMLElement} */ (document.getElementById("side"));
   /** @type {Item[]} */
@@ -81,7 +81,7 @@ export function side(app) {
   app.router.on(draw);
 }
 
-/** The panel's edge: long names have room in a wider one. @param {App} app */
+/** Create the handle that changes the panel's width. @param {App} app */
 function edge(app) {
   const show = (/** @type {number} */ width) =>
     document.getElementById("body")?.style.setProperty("--side", `${width}px`);
@@ -100,6 +100,7 @@ function edge(app) {
   });
 }
 
+/** Return the stored width in pixels, or the default. */
 function storedWidth() {
   try {
     const width = Number(localStorage.getItem(STORED));
@@ -109,7 +110,7 @@ function storedWidth() {
   }
 }
 
-/** @param {number} width px */
+/** Store the width in the browser. @param {number} width px */
 function storeWidth(width) {
   try {
     localStorage.setItem(STORED, String(width));
@@ -119,7 +120,7 @@ function storeWidth(width) {
 }
 
 /**
- * Buttons that show all, none or the newest runs.
+ * Create the buttons that show all, none or the newest runs.
  * @param {App} app
  * @param {() => Run[]} visible in the list
  */
@@ -139,7 +140,7 @@ function choices(app, visible) {
   );
 }
 
-/** @param {Run} run @param {string} text lower case */
+/** Return whether a run's id or labels contain a text. @param {Run} run @param {string} text lower case */
 function matches(run, text) {
   return (
     !text ||
@@ -149,8 +150,9 @@ function matches(run, text) {
 }
 
 /**
- * Ranks under their job; a job without ranks is its run.
- * @param {Run[]} runs @param {(job: string) => boolean} open
+ * Return the list's items: ranks below their job, and jobs without ranks as single runs.
+ * @param {Run[]} runs
+ * @param {(job: string) => boolean} open
  * @returns {Item[]}
  */
 export function folded(runs, open) {
@@ -179,13 +181,19 @@ function lookOf({ selection, router, url }, item) {
   return [id, rank, pinned, damage, current, selection.has(id), selection.colour(id), selection.dash(id)];
 }
 
-/** Name of an entry that is none of a rank below its job. @param {Item} item */
+/** Return an item's name as a list; [] for a rank below its job. @param {Item} item */
 function nameInList(item) {
   if ("run" in item) return item.rank ? [] : [item.run.name];
   return [item.name];
 }
 
-/** @param {App} app @param {Run} run @param {boolean} rank @param {string} start that names share */
+/**
+ * Create the row of a run.
+ * @param {App} app
+ * @param {Run} run
+ * @param {boolean} rank
+ * @param {string} start that names share
+ */
 function runRow(app, run, rank, start) {
   const on = app.selection.has(run.id);
   const box = h("input", {
@@ -234,6 +242,7 @@ function runRow(app, run, rank, start) {
 }
 
 /**
+ * Create the row of a job.
  * @param {App} app
  * @param {{job: string, name: string, runs: Run[]}} job
  * @param {string} start that names share
@@ -278,7 +287,7 @@ function jobRow(app, job, start) {
   );
 }
 
-/** @param {App} app */
+/** Return notes below the list: runs left out, and the progress of reading. @param {App} app */
 function footer(app) {
   const { left_out: n, runs } = app.selection.list();
   const read = runs.reduce((sum, run) => sum + run.read, 0);

@@ -1,4 +1,4 @@
-// Alerts: what the training code said and what rules found, newest first; and the rules.
+// Alerts page: alerts of training code and of rules, newest first, and the rules.
 
 import { button, segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -25,7 +25,12 @@ const PIECE = 100; // alerts
 const MOST = 1000;
 const GAP_MS = 400;
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const page = new AlertPage(root, app);
   await Promise.all([page.read(), page.rules.read()]);
@@ -38,6 +43,7 @@ export async function mount(root, app) {
   };
 }
 
+/** List of alerts with its options and the editor of rules. */
 class AlertPage {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -66,12 +72,12 @@ class AlertPage {
     ];
   }
 
-  /** Another grouping, or a run was muted. */
+  /** Redraw the list after its grouping or a run's mute state changed. */
   redraw() {
     if (this.last) this.list.show(this.last.alerts, this.last.now, this.options.grouped);
   }
 
-  /** The address has changed. */
+  /** Show what the address names after it changed. */
   reread() {
     this.options = readOptions(this.app.url);
     this.drawHead();
@@ -79,9 +85,11 @@ class AlertPage {
     this.follow();
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     replace(
       this.head,
+      /** Create the toolbar. */
       toolbar(
         this.app,
         () => this.options,
@@ -90,7 +98,7 @@ class AlertPage {
     );
   }
 
-  /** @param {Partial<Options>} changes */
+  /** Change options, and request other alerts if needed. @param {Partial<Options>} changes */
   change(changes) {
     const { least, selectedOnly, count } = this.options;
     this.options = { ...this.options, ...changes };
@@ -100,7 +108,7 @@ class AlertPage {
     if (now.least !== least || now.selectedOnly !== selectedOnly || now.count !== count) this.read();
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request and show the alerts. @param {(error: any) => any} [failed] */
   read(failed) {
     const { api, selection } = this.app;
     const { least, selectedOnly, count } = this.options;
@@ -114,6 +122,7 @@ class AlertPage {
   }
 
   /**
+   * Show alerts, and mark them as seen if the list is not filtered.
    * @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}}
    *   response
    */
@@ -137,6 +146,7 @@ class AlertPage {
     app.alerts.see(Math.max(...alerts.map(({ wall }) => Number(wall)).filter(Number.isFinite)));
   }
 
+  /** Leave the page. */
   end() {
     this.follow.cancel();
     this.offs.forEach((off) => off());
@@ -180,7 +190,7 @@ function toolbar(app, options, change) {
   );
 }
 
-/** Whether the browser tells of alerts while the page is in the background. @param {App} app */
+/** Create the switch for browser notifications. @param {App} app */
 function notificationSwitch({ t }) {
   const box = check({
     label: t("alert.notify"),
@@ -197,12 +207,12 @@ function notificationSwitch({ t }) {
   return box;
 }
 
-/** @param {Options} options */
+/** Return whether the options hide alerts. @param {Options} options */
 function filtered(options) {
   return options.selectedOnly || options.least !== LEVELS[0];
 }
 
-/** @param {App} app @param {Options} options */
+/** Create the empty state. @param {App} app @param {Options} options */
 function nothing(app, options) {
   if (filtered(options)) return empty({ icon: "bell", title: app.t("alert.none_match") });
   return empty({
@@ -213,7 +223,7 @@ function nothing(app, options) {
   });
 }
 
-/** @param {import("../core/url.js").Url} url @returns {Options} */
+/** Read the options from the address. @param {import("../core/url.js").Url} url @returns {Options} */
 function readOptions(url) {
   const count = Number(url.get("n", String(PIECE)));
   return {
@@ -225,7 +235,7 @@ function readOptions(url) {
   };
 }
 
-/** @param {import("../core/url.js").Url} url @param {Options} options */
+/** Write the options to the address. @param {import("../core/url.js").Url} url @param {Options} options */
 function writeOptions(url, options) {
   url.set({
     level: options.least === LEVELS[0] ? null : options.least,

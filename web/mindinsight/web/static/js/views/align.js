@@ -1,4 +1,4 @@
-// Precision alignment: up to where two runs agree, and in which scalar the drift begins.
+// Alignment page: how far two runs agree, and in which scalar they diverge first.
 
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -17,7 +17,12 @@ export const alone = true;
 const TOLERANCES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1];
 const TOLERANCE = 1e-3;
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Alignment(root, app);
   await view.start();
@@ -29,6 +34,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Comparison of a run with a baseline. */
 class Alignment {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -43,18 +49,20 @@ class Alignment {
     this.offs = [app.url.on(() => (this.drawHead(), this.load()))];
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.offs.forEach((off) => off());
   }
 
+  /** Return the runs that have scalars. */
   runs() {
     return this.app.selection.all().filter((run) => run.kinds.scalar);
   }
 
   /**
-   * Ids of the baseline and of the other run: those of the address, even if there is no such run, else the
-   * first that are shown.
+   * Return the ids of baseline and run: those in the address even if they do not exist, otherwise the first
+   * shown ones.
    */
   ids() {
     const { url, selection } = this.app;
@@ -71,11 +79,13 @@ class Alignment {
     return [baseline, run].filter((id) => id !== undefined);
   }
 
+  /** Return the chosen tolerance as a share. */
   tolerance() {
     const share = Number(this.app.url.get("tol", String(TOLERANCE)));
     return share > 0 && share <= 1 ? share : TOLERANCE;
   }
 
+  /** Show the page, or that two runs are needed. */
   async start() {
     const { app, root } = this;
     if (this.ids().length < 2) {
@@ -88,14 +98,14 @@ class Alignment {
     await this.load();
   }
 
-  /** @param {Record<string, string | number | null>} values */
+  /** Change the address and load again. @param {Record<string, string | number | null>} values */
   change(values) {
     this.app.url.set(values);
     this.drawHead();
     this.load();
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request the comparison and show it. @param {(error: any) => any} [failed] */
   load(failed = (error) => this.drawError(error)) {
     const [baseline, run] = this.ids();
     const missing = [baseline, run].find((id) => !this.app.selection.run(id));
@@ -115,6 +125,7 @@ class Alignment {
     );
   }
 
+  /** Draw the controls. */
   drawHead() {
     const { app } = this;
     const { t } = app;
@@ -163,7 +174,7 @@ class Alignment {
     );
   }
 
-  /** Show why there is no answer, and no earlier answer beside it. @param {any} error */
+  /** Show an error in place of any earlier answer. @param {any} error */
   drawError(error) {
     this.answer = null;
     this.body.setAttribute("aria-busy", "false");
@@ -171,6 +182,7 @@ class Alignment {
     replace(this.body, h("p", { class: "answer-story", role: "status" }, text));
   }
 
+  /** Draw the claims and the table. */
   draw() {
     const { app, answer, filter } = this;
     const { t } = app;

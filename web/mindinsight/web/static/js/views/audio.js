@@ -1,4 +1,4 @@
-// Sounds: every recorded step of every tag, played by the browser; one step for all cards when linked.
+// Audio page: every recorded step of every tag. With linked steps all cards show the same one.
 
 import { check, searchBox } from "../components/field.js";
 import { nothingOf } from "../components/nothing.js";
@@ -12,7 +12,12 @@ const CODE = 'record.add_value("audio", "voice", (samples, 16000))';
 
 /** @typedef {import("../core/types.js").App} App */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Sounds(root, app);
   await view.follow([]);
@@ -25,6 +30,7 @@ export async function mount(root, app) {
   };
 }
 
+/** List of audio cards with shared options. */
 class Sounds {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -49,7 +55,7 @@ class Sounds {
     ];
   }
 
-  /** The address has changed. */
+  /** Show what the address names after it changed. */
   reread() {
     const { url } = this.app;
     const at = url.get("at");
@@ -60,6 +66,7 @@ class Sounds {
     if (this.tags) this.build();
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     const { t, url } = this.app;
     const filter = searchBox({
@@ -82,12 +89,12 @@ class Sounds {
     replace(this.head, h("div", { class: "toolbar" }, filter, linked));
   }
 
-  /** The step that a card is to show, null for its newest. */
+  /** Return the step that all cards show; null for each card's newest. */
   wantedStep() {
     return this.linked ? this.step : null;
   }
 
-  /** A person chose a step on a card. @param {number} step */
+  /** Show a step on all cards if they are linked. @param {number} step */
   onstep(step) {
     this.step = step;
     if (!this.linked) return;
@@ -95,12 +102,13 @@ class Sounds {
     this.cards.forEach((card) => card.show(step));
   }
 
-  /** Take the filter away. */
+  /** Remove the filter. */
   clear() {
     this.app.url.set({ q: null });
     this.reread();
   }
 
+  /** Create the cards. */
   build() {
     const { app } = this;
     this.cards.forEach((card) => card.end());
@@ -120,7 +128,7 @@ class Sounds {
   }
 
   /**
-   * New steps, new tags or other runs.
+   * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
    * @param {(error: any) => any} [failed]
    */
@@ -137,6 +145,7 @@ class Sounds {
     );
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.unsubscribers.forEach((unsubscribe) => unsubscribe());

@@ -1,4 +1,4 @@
-// Checkpoints: how weights moved over a training, the tensors of a file, and what differs between two.
+// Checkpoint page: weights over a training, the tensors of one file, and the differences between two files.
 
 import { empty } from "../components/empty.js";
 import { searchBox } from "../components/field.js";
@@ -28,7 +28,12 @@ const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
 /** Choices that need another answer. */
 const READ = ["mode", "series", "file", "second"];
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Checkpoints(root, app);
   await view.load();
@@ -40,6 +45,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Table of tensors with the panel of one. */
 export class Checkpoints {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -78,7 +84,10 @@ export class Checkpoints {
     this.offs = [app.url.on(() => this.reread()), app.theme.on(() => this.draw())];
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /**
+   * Request the list of checkpoints and show the chosen ones if the list is new.
+   * @param {(error: any) => any} [failed]
+   */
   load(failed) {
     return this.listing.ask(
       () => this.app.api.get("v2/dump/checkpoints"),
@@ -91,12 +100,13 @@ export class Checkpoints {
     );
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     this.state = readState(this.app.url);
     this.start();
   }
 
+  /** Show the table, or why there is none. */
   start() {
     const { app, root, listed } = this;
     if (!listed.checkpoints.length) {
@@ -112,12 +122,13 @@ export class Checkpoints {
     this.open();
   }
 
+  /** Build the page and fetch the rows. */
   open() {
     replace(this.root, this.head, h("div", { class: "dump-body" }, this.main, this.side));
     this.fetch();
   }
 
-  /** @param {Partial<State>} changes */
+  /** Change the state, and fetch other rows if needed. @param {Partial<State>} changes */
   change(changes) {
     const keys = Object.keys(changes);
     if (changes.mode && changes.mode !== this.state.mode) {
@@ -128,23 +139,24 @@ export class Checkpoints {
     else this.draw();
   }
 
-  /** The checkpoints of the chosen series, in order. @returns {Saved[]} */
+  /** Return the checkpoints of the chosen series in order. @returns {Saved[]} */
   series() {
     return this.listed.series.find(({ key }) => key === this.state.series)?.checkpoints ?? [];
   }
 
-  /** Files whose tensors the rows are of, the newest last. @returns {string[]} */
+  /** Return the files whose tensors the rows show, newest last. @returns {string[]} */
   files() {
     const { mode, file, second } = this.state;
     if (mode === "timeline") return this.series().map(({ id }) => id);
     return mode === "compare" ? [file, second] : [file];
   }
 
-  /** The run the shown files are of. */
+  /** Return the run that the shown files belong to, or null. */
   run() {
     return runOf(this.app.selection.everything(), this.files()[0] ?? "");
   }
 
+  /** Fetch the rows, and the loss of the run for a timeline. */
   fetch() {
     settle(this.state, this.listed);
     this.rows = [];
@@ -165,6 +177,7 @@ export class Checkpoints {
     );
   }
 
+  /** Request rows until the server has read all files. */
   poll() {
     const { app, state } = this;
     const { file, second } = state;
@@ -190,11 +203,12 @@ export class Checkpoints {
     );
   }
 
-  /** Rows as filtered and sorted. */
+  /** Return the filtered and sorted rows. */
   shown() {
     return shownRows(this.rows, this.state);
   }
 
+  /** Redraw everything. */
   draw() {
     const { app, state } = this;
     writeState(app.url, state);
@@ -207,6 +221,7 @@ export class Checkpoints {
     this.panel.draw();
   }
 
+  /** Create the header cells. */
   heads() {
     const { app, state } = this;
     return columnsOf(/** @type {any} */ (state.mode)).map(({ key, number }) =>
@@ -219,7 +234,11 @@ export class Checkpoints {
     );
   }
 
-  /** Numbers: largest first, then smallest, then as at first. @param {string} key @param {boolean} number */
+  /**
+   * Sort by a column. Repeated clicks reverse the order, then restore the original one.
+   * @param {string} key
+   * @param {boolean} number
+   */
   sort(key, number) {
     const { sort, descending } = this.state;
     if (sort !== key) this.change({ sort: key, descending: number });
@@ -227,7 +246,7 @@ export class Checkpoints {
     else this.change({ sort: "", descending: false });
   }
 
-  /** How many rows there are, and what matters in them. */
+  /** Show the numbers of rows and the claims about them. */
   tell() {
     const { app, state, answer, rows } = this;
     const { t } = app;
@@ -262,7 +281,7 @@ export class Checkpoints {
     );
   }
 
-  /** @param {number} i @returns {HTMLElement} */
+  /** Create a row. @param {number} i @returns {HTMLElement} */
   row(i) {
     const { app, state } = this;
     const row = /** @type {any[]} */ (this.visible)[i];
@@ -289,6 +308,7 @@ export class Checkpoints {
     );
   }
 
+  /** Leave the page. */
   end() {
     this.offs.forEach((off) => off());
     this.requests.end();

@@ -1,4 +1,4 @@
-// API reference page, from the server's OpenAPI description.
+// API reference page, built from the server's OpenAPI description.
 
 import { segments } from "../components/button.js";
 import { searchBox } from "../components/field.js";
@@ -39,7 +39,7 @@ const INTERFACES = {
   v1: { at: "v1/mindinsight/openapi.json", base: "/v1/mindinsight" },
 };
 
-/** @param {HTMLElement} root @param {import("../core/types.js").App} app */
+/** Mount the page. @param {HTMLElement} root @param {import("../core/types.js").App} app */
 export async function mount(root, app) {
   const { t, url } = app;
   const state = {
@@ -96,7 +96,12 @@ export async function mount(root, app) {
   return { unmount: () => undefined };
 }
 
-/** @param {Record<string, Record<string, Operation>>} paths @param {string} base @returns {Route[]} */
+/**
+ * Return the routes of a description.
+ * @param {Record<string, Record<string, Operation>>} paths
+ * @param {string} base
+ * @returns {Route[]}
+ */
 function routesOf(paths, base) {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -107,7 +112,7 @@ function routesOf(paths, base) {
   );
 }
 
-/** @param {Route[]} routes @returns {[string, Route[]][]} */
+/** Group routes by tag. @param {Route[]} routes @returns {[string, Route[]][]} */
 function groups(routes) {
   /** @type {Map<string, Route[]>} */
   const byTag = new Map();
@@ -118,7 +123,12 @@ function groups(routes) {
   return [...byTag];
 }
 
-/** @param {import("../core/types.js").App} app @param {string} tag @param {Route[]} routes */
+/**
+ * Create the section of a tag.
+ * @param {import("../core/types.js").App} app
+ * @param {string} tag
+ * @param {Route[]} routes
+ */
 function group(app, tag, routes) {
   return h(
     "section",
@@ -128,7 +138,7 @@ function group(app, tag, routes) {
   );
 }
 
-/** @param {import("../core/types.js").App} app @param {Route} route */
+/** Create the description of a route. @param {import("../core/types.js").App} app @param {Route} route */
 function details(app, { method, path, operation }) {
   const parameters = operation.parameters ?? [];
   const open = method === "GET" && !parameters.some((parameter) => parameter.required);
@@ -152,7 +162,11 @@ function details(app, { method, path, operation }) {
   );
 }
 
-/** @param {import("../core/types.js").App} app @param {Parameter[]} parameters */
+/**
+ * Create the table of parameters.
+ * @param {import("../core/types.js").App} app
+ * @param {Parameter[]} parameters
+ */
 function table(app, parameters) {
   const heads = ["docs.name", "docs.type", "docs.default", "docs.meaning"].map((key) =>
     h("th", { scope: "col" }, app.t(key)),
@@ -175,12 +189,12 @@ function table(app, parameters) {
   );
 }
 
-/** What stands between double backticks is code. @param {string} text */
+/** Return a text with code between double backticks as elements. @param {string} text */
 function marked(text) {
   return text.split("``").map((piece, i) => (i % 2 ? h("code", null, piece) : piece));
 }
 
-/** @param {Schema | undefined} schema @returns {string} */
+/** Return a schema's type as text. @param {Schema | undefined} schema @returns {string} */
 function typeOf(schema) {
   if (!schema) return "";
   if (schema.anyOf) {
@@ -194,12 +208,12 @@ function typeOf(schema) {
   return schema.type ?? schema.const ?? schema.$ref?.split("/").pop() ?? "";
 }
 
-/** @param {any} value */
+/** Return a value as JSON, "" if it is missing. @param {any} value */
 function valueText(value) {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** @param {Operation} operation */
+/** Return the schema of a request body, {} if there is none. @param {Operation} operation */
 function bodyOf(operation) {
   return operation.requestBody.content?.["application/json"]?.schema ?? {};
 }

@@ -1,4 +1,4 @@
-// Dumps: inputs and outputs of every operator, the first fault, and the differences between two dumps.
+// Dump page: tensors of every operator, the first fault, and the differences between two dumps.
 
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -42,7 +42,12 @@ const PARTS = {
 /** Choices that need another part. */
 const ANEW = ["dump", "rank", "step", "tab", "only"];
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page. Old addresses of checkpoints lead to their own page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   if (app.url.get("tab") === "checkpoints") {
     const { url } = app; // an address from before they had a page
@@ -57,6 +62,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Page of one dump with its tabs and the panel of an operator. */
 class Dumps {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -81,7 +87,10 @@ class Dumps {
     this.unsubscribe = app.url.on(() => this.reread());
   }
 
-  /** Read which dumps there are, and show the chosen one. */
+  /**
+   * Request the list of dumps and show the chosen one. If the address names a dump or step that does not
+   * exist, say so and show no other.
+   */
   async start() {
     const { page } = this;
     page.dumps = (await page.app.api.get("v2/dump/list")).dumps;
@@ -100,17 +109,18 @@ class Dumps {
     });
   }
 
+  /** Start again and show an error if that fails. */
   restart() {
     this.start().catch(this.openTab.fail);
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     Object.assign(this.page.state, readState(this.page.app));
     this.restart();
   }
 
-  /** @param {Partial<State>} changes */
+  /** Change the state, and read another dump's summary if needed. @param {Partial<State>} changes */
   change(changes) {
     const { state } = this.page;
     const keys = /** @type {(keyof State)[]} */ (Object.keys(changes)).filter(
@@ -121,14 +131,14 @@ class Dumps {
     else this.changed(keys);
   }
 
-  /** @param {string[]} keys of the state */
+  /** Write the state to the address and redraw what depends on it. @param {string[]} keys of the state */
   changed(keys) {
     writeState(this.page.app, this.page.state);
     this.openTab.changed(keys);
     this.panel.changed(keys);
   }
 
-  /** Read what the chosen dump holds. @param {() => void} callback */
+  /** Request the summary of the chosen dump, then call back. @param {() => void} callback */
   read(callback) {
     const { page } = this;
     const { dump } = page.state;
@@ -143,7 +153,7 @@ class Dumps {
     );
   }
 
-  /** The runs have changed: the dump may be gone, or back. */
+  /** Refresh the list of dumps. The shown dump may have been removed or added. */
   list() {
     const { page, openTab } = this;
     this.listing.ask(
@@ -159,7 +169,7 @@ class Dumps {
     );
   }
 
-  /** @param {import("../core/types.js").Change} change */
+  /** Refresh after changes on the server. @param {import("../core/types.js").Change} change */
   update(change) {
     const { app, summary } = this.page;
     if (change.list) this.list();
@@ -168,6 +178,7 @@ class Dumps {
     }
   }
 
+  /** Leave the page. */
   end() {
     this.unsubscribe();
     this.listing.end();
@@ -178,7 +189,7 @@ class Dumps {
 }
 
 /**
- * The header and the part of the page that is open.
+ * Create the header and the open tab, with functions that rebuild them or show why they cannot be shown.
  * @param {Page} page
  * @param {Element} head
  * @param {Element} main
@@ -251,7 +262,7 @@ function shownPart(page, head, main) {
   };
 }
 
-/** A rank and a step that the dump has, and a tab that shows something. @param {Page} page */
+/** Replace a rank, step or tab that the dump does not have by one it has. @param {Page} page */
 function settle({ state, summary }) {
   settlePosition(state, summary);
   const onlyLogs = summary?.logs && !hasSteps(summary);
@@ -273,8 +284,10 @@ function noSteps(page) {
 }
 
 /**
- * A step that the dump does not have, and a button that shows another.
- * @param {Page} page @param {{rank: number, step: number}} asked @param {() => void} proceed
+ * Create the empty state for a step that does not exist, with a button that shows another one.
+ * @param {Page} page
+ * @param {{rank: number, step: number}} asked
+ * @param {() => void} proceed
  */
 function noStep({ app, state: { rank, step } }, asked, proceed) {
   const { t } = app;
@@ -285,7 +298,7 @@ function noStep({ app, state: { rank, step } }, asked, proceed) {
   });
 }
 
-/** Whether the address names a rank or a step that the dump does not have. @param {Page} page */
+/** Return whether the address names a rank or step that the dump does not have. @param {Page} page */
 function namesUnknownStep({ app, summary }) {
   const { rank, step } = readState(app);
   const entry = summary?.ranks.find((/** @type {any} */ known) => known.rank === rank);
@@ -293,7 +306,7 @@ function namesUnknownStep({ app, summary }) {
   return app.url.get("step") !== null && Boolean(entry) && !entry.steps.includes(step);
 }
 
-/** The dump of a selected run if there is one, else the first; "" for none. @param {Page} page */
+/** Return the dump of a selected run, otherwise the first dump; "" if there are none. @param {Page} page */
 function firstChoice({ app, dumps }) {
   const runs = new Set(app.selection.runs().map((run) => run.id));
   return (dumps.find(({ run }) => runs.has(run)) ?? dumps[0])?.id ?? "";

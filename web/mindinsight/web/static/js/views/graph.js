@@ -1,4 +1,4 @@
-// The computational graphs of runs: one by itself, or two side by side.
+// Page of computational graphs: one graph, or two compared side by side.
 
 import { segments } from "../components/button.js";
 import { OneGraph } from "./graph/single_page.js";
@@ -8,7 +8,11 @@ export const alone = true;
 
 const MODES = ["one", "compare"];
 
-/** @param {HTMLElement} root @param {import("../core/types.js").App} app */
+/**
+ * Mount the page. The address says which of the two modes is shown.
+ * @param {HTMLElement} root
+ * @param {import("../core/types.js").App} app
+ */
 export function mount(root, app) {
   const modeOf = () => (app.url.get("m") === "compare" ? "compare" : "one");
   let mode = modeOf();

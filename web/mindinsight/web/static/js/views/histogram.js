@@ -1,4 +1,4 @@
-// Histograms: distribution of the values of a tag, over the steps of each run or of all runs at one step.
+// Histograms page: distribution of a tag's values over the steps of each run, or of all runs at one step.
 
 import { shortenTitles } from "../components/card.js";
 import { nothingOf } from "../components/nothing.js";
@@ -15,7 +15,12 @@ const CODE = 'record.add_value("histogram", "fc.weight", weight)';
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./histogram/options.js").Options} Options */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Histograms(root, app);
   await view.follow([]);
@@ -28,6 +33,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Cards of all tags. */
 class Histograms {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -50,14 +56,14 @@ class Histograms {
     ];
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     this.options = readOptions(this.app.url);
     replace(this.head);
     if (this.tags) this.build();
   }
 
-  /** @param {Partial<Options>} changes */
+  /** Change the options and redraw. @param {Partial<Options>} changes */
   change(changes) {
     this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
@@ -68,6 +74,7 @@ class Histograms {
     else this.build();
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     renew(
       this.head,
@@ -75,7 +82,7 @@ class Histograms {
     );
   }
 
-  /** Make the cards of the tags that pass the filter. */
+  /** Create the cards of the tags that pass the filter. */
   build() {
     const { app, options } = this;
     const filter = options.filter.toLowerCase();
@@ -101,7 +108,7 @@ class Histograms {
   }
 
   /**
-   * New points, new tags or other runs.
+   * Refresh after new points or tags, or when other runs were chosen.
    * @param {string[]} runs with new points
    * @param {(error: any) => any} [failed]
    */
@@ -114,7 +121,10 @@ class Histograms {
     );
   }
 
-  /** @param {import("../core/tags.js").Tag[]} tags */
+  /**
+   * Build the cards if the tags differ; otherwise refresh those of grown runs.
+   * @param {import("../core/tags.js").Tag[]} tags
+   */
   takeTags(tags) {
     const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
     this.tags = tags;
@@ -126,6 +136,7 @@ class Histograms {
     this.grown.clear();
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.subscriptions.forEach((unsubscribe) => unsubscribe());

@@ -1,4 +1,4 @@
-// Images: every recorded step of every tag; one step for all cards when linked.
+// Images page: every recorded step of every tag. With linked steps all cards show the same one.
 
 import { button } from "../components/button.js";
 import { check, searchBox, slider } from "../components/field.js";
@@ -15,7 +15,12 @@ const CODE = 'record.add_value("image", "input", images)  # NCHW';
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {ReturnType<typeof readOptions>} Options */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Images(root, app);
   await view.follow([]);
@@ -28,6 +33,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Grid of image cards with shared options. */
 class Images {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -51,18 +57,19 @@ class Images {
     ];
   }
 
+  /** Return the options of all cards. */
   options() {
     return this.state;
   }
 
-  /** The address has changed. */
+  /** Show what the address names after it changed. */
   reread() {
     Object.assign(this.state, readOptions(this.app.url));
     this.drawHead();
     if (this.tags) this.build();
   }
 
-  /** @param {Partial<Options>} changes */
+  /** Change options and apply them to the cards. @param {Partial<Options>} changes */
   change(changes) {
     Object.assign(this.state, changes);
     writeOptions(this.app.url, this.state);
@@ -70,18 +77,19 @@ class Images {
     else this.cards.forEach((card) => card.style());
   }
 
-  /** A card shows another step: so do the others. @param {number} step */
+  /** Show a step on all cards. @param {number} step */
   onstep(step) {
     this.state.step = step;
     writeOptions(this.app.url, this.state);
     this.cards.forEach((card) => card.show(step));
   }
 
-  /** @param {any} choice */
+  /** Open the comparison of two images. @param {any} choice */
   compare(choice) {
     compareDialog(this.app, choice, this.tags ?? []);
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     const reset = () => {
       this.change({ brightness: 1, contrast: 1 });
@@ -93,12 +101,13 @@ class Images {
     );
   }
 
-  /** Take the filter away. */
+  /** Remove the filter. */
   clear() {
     this.change({ filter: "" });
     this.drawHead();
   }
 
+  /** Create the cards. */
   build() {
     const { app, state } = this;
     this.cards.forEach((card) => card.end());
@@ -130,7 +139,7 @@ class Images {
   }
 
   /**
-   * New steps, new tags or other runs.
+   * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
    * @param {(error: any) => any} [failed]
    */
@@ -149,6 +158,7 @@ class Images {
     );
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.offs.forEach((off) => off());
@@ -157,6 +167,7 @@ class Images {
 }
 
 /**
+ * Create the toolbar.
  * @param {App} app
  * @param {Options} options
  * @param {(some: Partial<Options>) => void} change
@@ -192,7 +203,7 @@ function toolbar({ t }, options, change, reset) {
   );
 }
 
-/** @param {import("../core/url.js").Url} url */
+/** Read the options from the address. @param {import("../core/url.js").Url} url */
 function readOptions(url) {
   const at = url.get("at");
   return {
@@ -205,7 +216,7 @@ function readOptions(url) {
   };
 }
 
-/** @param {import("../core/url.js").Url} url @param {Options} options */
+/** Write the options to the address. @param {import("../core/url.js").Url} url @param {Options} options */
 function writeOptions(url, { linked, step, brightness, contrast, actual, filter }) {
   url.set({
     link: linked ? "1" : null,
@@ -218,8 +229,9 @@ function writeOptions(url, { linked, step, brightness, contrast, actual, filter 
 }
 
 /**
- * The runs that have a column: those with a picture, in the order of the list.
- * @param {string[]} shown ids of the runs @param {import("../core/tags.js").Tag[]} tags
+ * Return the runs with a column: those with an image, in the order of the list.
+ * @param {string[]} shown ids of the runs
+ * @param {import("../core/tags.js").Tag[]} tags
  */
 export function columnsOf(shown, tags) {
   const holders = new Set(tags.flatMap(({ runs }) => runs));
@@ -227,8 +239,10 @@ export function columnsOf(shown, tags) {
 }
 
 /**
- * A row for each tag and a column for each run; the tags of one run fill the page.
- * @param {App} app @param {HTMLElement[]} cells @param {number} columns
+ * Create the grid: a row for each tag and a column for each run, or a simple flow for one run.
+ * @param {App} app
+ * @param {HTMLElement[]} cells
+ * @param {number} columns
  */
 function imageGrid(app, cells, columns) {
   if (columns < 2) return h("div", { class: "cards" }, cells);

@@ -1,4 +1,4 @@
-// A job: its ranks with their state and what is wrong with each, live.
+// Job page: its ranks with their state and anomalies, kept up to date.
 
 import { empty } from "../components/empty.js";
 import { NOT_FINITE_BADGE } from "../components/hatching.js";
@@ -22,7 +22,12 @@ export const alone = true;
 const AGAIN_MS = 2000; // between two looks while the ranks grow
 const SHOWN = 500; // ranks that are listed: those with faults first
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new JobView(root, app);
   await view.start();
@@ -36,6 +41,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Page of one job. */
 class JobView {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -49,24 +55,26 @@ class JobView {
     this.offs = [app.url.on(() => this.load(leaveAsIs)), app.selection.on(() => this.draw())];
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.offs.forEach((off) => off());
   }
 
-  /** The job of the address, else the first that has several ranks. */
+  /** Return the job in the address, otherwise the first with several ranks; undefined if there is none. */
   job() {
     const { app } = this;
     const wanted = app.url.get("job");
     return wanted === null ? jobsOf(app)[0]?.id : idOf(wanted);
   }
 
+  /** Build the page and load the health. */
   async start() {
     replace(this.root, this.head, this.body);
     await this.load();
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request the job's health. @param {(error: any) => any} [failed] */
   load(failed) {
     const job = this.job();
     if (!job) {
@@ -84,6 +92,7 @@ class JobView {
     );
   }
 
+  /** Draw the claims and the table. */
   draw() {
     const { app, answer } = this;
     const { t } = app;
@@ -120,7 +129,7 @@ class JobView {
     );
   }
 
-  /** @param {string | undefined} job */
+  /** Create the choice of a job, or return null if there is only one. @param {string | undefined} job */
   chooser(job) {
     const { app } = this;
     const jobs = jobsOf(app);
@@ -140,7 +149,7 @@ class JobView {
   }
 }
 
-/** The ranks, those with faults first. @param {App} app @param {Health} health */
+/** Create the table of ranks, those with anomalies first. @param {App} app @param {Health} health */
 function table(app, health) {
   const { t, format, selection } = app;
   const now = selection.list().now;
@@ -171,8 +180,10 @@ function table(app, health) {
 }
 
 /**
- * What is wrong with a rank in one scalar; leads to the chart of its ranks.
- * @param {App} app @param {Health} health @param {import("../components/health_strip.js").RankStray} stray
+ * Create the link of an anomaly to the chart of the ranks.
+ * @param {App} app
+ * @param {Health} health
+ * @param {import("../components/health_strip.js").RankStray} stray
  */
 function fault(app, health, stray) {
   const job = app.selection.run(health.runs[stray.row])?.job ?? "";

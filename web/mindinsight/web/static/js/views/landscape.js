@@ -1,4 +1,4 @@
-// Loss landscapes: beside each other or over each other, with the path of training played on them.
+// Loss landscapes page: beside or over each other, with an animation of the training path.
 
 import { empty } from "../components/empty.js";
 import { grownRuns } from "../core/changes.js";
@@ -18,7 +18,12 @@ import { readState, writeState } from "./landscape/state.js";
 
 const PLAY_MS = 450;
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Landscapes(root, app);
   await view.load();
@@ -30,6 +35,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Landscapes of one interval. */
 export class Landscapes {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -61,14 +67,14 @@ export class Landscapes {
     ];
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     this.stop();
     this.state = readState(this.app.url);
     this.build();
   }
 
-  /** The runs with landscapes that are shown. */
+  /** Return the shown runs as text, for comparison. */
   shown() {
     return this.app.selection
       .runs()
@@ -77,6 +83,7 @@ export class Landscapes {
       .join();
   }
 
+  /** Load again if other runs were chosen. */
   chosen() {
     const state = this.shown();
     if (this.shownState === state) return;
@@ -84,7 +91,7 @@ export class Landscapes {
     this.load(leaveAsIs);
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request landscapes and losses. @param {(error: any) => any} [failed] */
   load(failed) {
     const { api, selection } = this.app;
     const run = selection
@@ -108,20 +115,22 @@ export class Landscapes {
     );
   }
 
+  /** Return the intervals of all landscapes. */
   intervals() {
     return [...new Set(this.all.map(intervalOf))];
   }
 
-  /** The landscapes of the chosen interval. */
+  /** Return the landscapes of the chosen interval. */
   now() {
     return this.all.filter((landscape) => intervalOf(landscape) === this.state.interval);
   }
 
-  /** Points of the longest path. */
+  /** Return the number of points of the longest path. */
   longest() {
     return Math.max(0, ...this.now().map((landscape) => landscape.path?.x.length ?? 0));
   }
 
+  /** Create the cards. */
   build() {
     const { app, state } = this;
     const intervals = this.intervals();
@@ -152,17 +161,19 @@ export class Landscapes {
     );
   }
 
-  /** Write the state into the address; the step of a path that plays is none of it. */
+  /** Write the state to the address. The position of a playing animation is left out. */
   keep() {
     const { playing, state } = this;
     writeState(this.app.url, playing ? { ...state, shown: Infinity } : state, this.intervals()[0]);
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     this.controls = this.all.length ? toolbar(this) : null;
     replace(this.head, this.controls?.element);
   }
 
+  /** Draw the loss curve. */
   drawCurve() {
     const panel = lossCurve(this.app, this.losses, this.all, this.state.interval, (interval) =>
       this.change({ interval }),
@@ -170,11 +181,12 @@ export class Landscapes {
     keepFocus(this.curve, () => replace(this.curve, panel));
   }
 
+  /** Redraw all cards. */
   draw() {
     this.cards.forEach((shownCard) => shownCard.draw());
   }
 
-  /** @param {Partial<State>} changes */
+  /** Change the state and redraw. @param {Partial<State>} changes */
   change(changes) {
     if ("interval" in changes) this.stop();
     Object.assign(this.state, changes);
@@ -191,7 +203,7 @@ export class Landscapes {
     this.draw();
   }
 
-  /** Point after point, each for a while after it was drawn: a slow machine shows all of them, too. */
+  /** Play the path from its start. */
   async play() {
     this.stop();
     this.playing = true;
@@ -203,7 +215,10 @@ export class Landscapes {
     );
   }
 
-  /** @param {AbortSignal} signal aborted when the path is played anew or not any more */
+  /**
+   * Show one point after another, each for a while after it was drawn.
+   * @param {AbortSignal} signal aborted when the path is played anew or not any more
+   */
   async drawPoints(signal) {
     for (let point = 1; point <= this.longest(); point++) {
       this.state.shown = point;
@@ -215,7 +230,7 @@ export class Landscapes {
     }
   }
 
-  /** The path stands still, whole or up to a point. @param {number} [point] */
+  /** Stop playing and show the path up to a point, by default all of it. @param {number} [point] */
   stop(point = Infinity) {
     this.playback.end();
     this.playing = false;
@@ -223,7 +238,7 @@ export class Landscapes {
     this.controls?.tell();
   }
 
-  /** How landscapes are drawn: what is chosen, levels that all share, where the camera is. */
+  /** Return how landscapes are drawn: options, shared levels, camera. */
   look() {
     const { camera, turns } = this;
     const landscapes = this.now();
@@ -232,13 +247,18 @@ export class Landscapes {
     return { ...this.state, levels, range: several ? sharedRange(landscapes) : null, camera, turns };
   }
 
-  /** One surface was turned: the others follow. @param {any} camera @param {() => void} draw its own */
+  /**
+   * Turn all other surfaces like the one the user turned.
+   * @param {any} camera
+   * @param {() => void} draw its own
+   */
   turn(camera, draw) {
     this.camera = camera;
     this.turns += 1;
     this.cards.forEach((shownCard) => shownCard.draw !== draw && shownCard.draw());
   }
 
+  /** Leave the page. */
   end() {
     this.stop();
     this.requests.end();
@@ -247,7 +267,7 @@ export class Landscapes {
   }
 }
 
-/** @param {Landscape[]} landscapes */
+/** Return the runs of landscapes. @param {Landscape[]} landscapes */
 function runsOf(landscapes) {
   return [...new Set(landscapes.map((landscape) => landscape.run))];
 }

@@ -1,4 +1,4 @@
-// Custom charts: the scalars that a recorded layout puts together, for the selected runs.
+// Custom charts page: charts of scalars arranged by a recorded layout, for the selected runs.
 
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -12,7 +12,12 @@ import { layoutCard } from "./layout/card.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{run: string, name: string, tag: string}} Layout */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Layouts(root, app);
   await view.follow();
@@ -26,6 +31,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Charts of one layout. */
 class Layouts {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -45,7 +51,7 @@ class Layouts {
     ];
   }
 
-  /** Read which layouts there are, and the charts of the chosen one. @param {(error: any) => any} [failed] */
+  /** Request the layouts and the charts of the chosen one. @param {(error: any) => any} [failed] */
   follow(failed) {
     const { api, selection, url } = this.app;
     return this.requests.ask(
@@ -68,7 +74,10 @@ class Layouts {
     );
   }
 
-  /** @param {{layouts: Layout[], chosen: Layout | undefined, categories: any[]}} answer */
+  /**
+   * Build the charts if they differ from those shown.
+   * @param {{layouts: Layout[], chosen: Layout | undefined, categories: any[]}} answer
+   */
   take(answer) {
     const drawn = JSON.stringify(answer);
     if (drawn === this.drawn) return;
@@ -101,7 +110,7 @@ class Layouts {
     this.cards.forEach((card) => card.load());
   }
 
-  /** @param {Layout[]} layouts @param {Layout} chosen */
+  /** Draw the choice of a layout. @param {Layout[]} layouts @param {Layout} chosen */
   drawHead(layouts, chosen) {
     const { t, url } = this.app;
     const key = (/** @type {Layout} */ { run, tag }) => JSON.stringify([run, tag]);
@@ -120,6 +129,7 @@ class Layouts {
         this.follow(leaveAsIs);
       },
     });
+    /** Save the layout as a view. */
     const save = button(t("layout.save"), () => this.save(chosen));
     replace(this.head, h("div", { class: "toolbar" }, chooser, save));
   }
@@ -137,11 +147,12 @@ class Layouts {
     }
   }
 
-  /** Runs have new points. @param {string[]} runs */
+  /** Refresh the charts of runs with new points. @param {string[]} runs */
   refresh(runs) {
     this.cards.filter((card) => card.runs.some((run) => runs.includes(run))).forEach((card) => card.load());
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.unsubscribers.forEach((unsubscribe) => unsubscribe());
@@ -149,7 +160,7 @@ class Layouts {
   }
 }
 
-/** @param {App} app */
+/** Create the empty state. @param {App} app */
 function nothing({ t }) {
   return empty({
     title: t("layout.none"),

@@ -1,4 +1,4 @@
-// Lineage: what runs were trained with and what came out; axes and table are one: a brush filters both.
+// Lineage page: settings and results of runs. Brushes on the axes filter the table too.
 
 import { empty } from "../components/empty.js";
 import { toast } from "../components/toast.js";
@@ -34,7 +34,12 @@ const MANY = 12; // runs beyond which a colour for each says less than the objec
 const MOST = 1000; // runs that one request may name
 const EXAMPLE = 'SummaryCollector(summary_dir, custom_lineage_data={"dropout": 0.1})';
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Lineage(root, app);
   await view.load();
@@ -47,6 +52,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Parallel axes, importance, scatter plot and table of runs. */
 export class Lineage {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -81,7 +87,7 @@ export class Lineage {
     ];
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     this.state = readState(this.app.url);
     this.brushes = readBrushes(this.app.url.all("brush"));
@@ -90,6 +96,7 @@ export class Lineage {
     return this.load(leaveAsIs);
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.matters.end();
@@ -97,17 +104,19 @@ export class Lineage {
     this.offs.forEach((off) => off());
   }
 
-  /** Ids of the runs with lineage: those chosen, else all, as an influence shows in many runs only. */
+  /** Return the ids of the runs with lineage: the chosen ones, or all if the user has not chosen. */
   runs() {
     const { selection } = this.app;
     const all = selection.all().filter((run) => run.lineage);
     return (selection.automatic() ? all : all.filter((run) => selection.has(run.id))).map((run) => run.id);
   }
 
+  /** Return the shown runs as text, for comparison. */
   shown() {
     return this.runs().join();
   }
 
+  /** Load again if other runs were chosen. */
   chosen() {
     const state = this.shown();
     if (this.shownState === state) return;
@@ -115,7 +124,7 @@ export class Lineage {
     this.load(leaveAsIs);
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request the table and draw it. @param {(error: any) => any} [failed] */
   load(failed) {
     const run = this.runs().slice(0, MOST);
     return this.requests.ask(
@@ -130,7 +139,7 @@ export class Lineage {
   }
 
   /**
-   * The table for the objective asked for, if these runs have it.
+   * Request the table for the chosen objective, if these runs have it.
    * @param {string[]} run
    * @param {AbortSignal} signal
    * @returns {Promise<Data>}
@@ -150,7 +159,7 @@ export class Lineage {
     };
   }
 
-  /** Another objective, and all that is weighed by it. @param {string} objective */
+  /** Choose another objective. @param {string} objective */
   aim(objective) {
     this.state.objective = objective;
     this.keep();
@@ -161,33 +170,35 @@ export class Lineage {
     });
   }
 
+  /** Write the state to the address. */
   keep() {
     writeState(this.app.url, this.state);
     this.app.url.set({ pick: [...this.selectedRuns], brush: writeBrushes(this.brushes) });
   }
 
+  /** Return the columns shown as axes. */
   axes() {
     return axesShown(this.data, this.state);
   }
 
-  /** Whether lines have the colour of their objective. */
+  /** Return whether lines are coloured by the objective. */
   tinted() {
     const { state } = this;
     return Boolean(state.objective) && (state.tint === null ? this.tintedByItself() : state.tint === "1");
   }
 
-  /** Unless somebody chose otherwise: of many runs, while their colours say nothing. */
+  /** Return whether lines are coloured by the objective when the user has not chosen. */
   tintedByItself() {
     return this.data.rows.length > MANY && !this.app.selection.colouring.by();
   }
 
-  /** @param {boolean} on */
+  /** Choose whether lines are coloured by the objective. @param {boolean} on */
   setTint(on) {
     this.state.tint = on === this.tintedByItself() ? null : on ? "1" : "0";
     this.draw();
   }
 
-  /** @param {string} run @param {boolean} on */
+  /** Tick or clear a run for comparison. @param {string} run @param {boolean} on */
   setPicked(run, on) {
     if (on) this.selectedRuns.add(run);
     else this.selectedRuns.delete(run);
@@ -195,7 +206,7 @@ export class Lineage {
     this.drawHead();
   }
 
-  /** An axis so many places to the right. @param {string} key @param {number} by */
+  /** Move an axis by some places to the right. @param {string} key @param {number} by */
   move(key, by) {
     this.state.axes = moved(
       this.axes().map((column) => column.key),
@@ -205,7 +216,7 @@ export class Lineage {
     this.draw();
   }
 
-  /** @returns {import("./lineage/axes.js").Plot} */
+  /** Return what the axes draw. @returns {import("./lineage/axes.js").Plot} */
   plot() {
     const { app, data, state } = this;
     const pruned = this.study.pruned();
@@ -224,7 +235,7 @@ export class Lineage {
     };
   }
 
-  /** @param {string | null} run */
+  /** Highlight a run in all parts, or none for null. @param {string | null} run */
   highlight(run) {
     for (const element of this.root.querySelectorAll("[data-run]")) {
       element.classList.toggle("lit", run !== null && element.getAttribute("data-run") === run);
@@ -232,12 +243,12 @@ export class Lineage {
     this.picture.classList.toggle("focus", run !== null);
   }
 
-  /** To the run's curves. @param {string} run */
+  /** Open a run's overview. @param {string} run */
   pick(run) {
     this.app.router.go(this.app.url.link("overview", { run }));
   }
 
-  /** Draw all parts; while somebody drags, at the end of that. */
+  /** Redraw all parts, unless the user is dragging. */
   draw() {
     const { app, root, data } = this;
     if (isDragged(this.picture)) return;
@@ -250,6 +261,7 @@ export class Lineage {
     keepFocus(root, () => this.drawParts());
   }
 
+  /** Draw all parts. */
   drawParts() {
     const { app, root, data } = this;
     replace(root, this.study.element, this.head, this.body);
@@ -262,10 +274,12 @@ export class Lineage {
     replace(this.table, rowsTable(this, rows));
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     replace(this.head, toolbar(this));
   }
 
+  /** Draw the scatter plot. */
   drawCloud() {
     const { app, data, state, inside } = this;
     app.charts.removeAll(this.cloud);
@@ -287,6 +301,7 @@ export class Lineage {
     dots.draw();
   }
 
+  /** Create the empty state. */
   nothing() {
     const { t, selection } = this.app;
     const hasLineage = selection.all().some((run) => run.lineage);

@@ -1,4 +1,4 @@
-// One run at a glance: configuration, live pictures that lead to their pages, and what could not be read.
+// Overview page of one run: configuration, tiles of its data, and what could not be read.
 
 import { iconButton } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -17,13 +17,14 @@ import { stateMark } from "../components/runs/columns.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
 
-/** @param {HTMLElement} root @param {App} app */
+/** Mount the page. @param {HTMLElement} root @param {App} app */
 export async function mount(root, app) {
   const page = new Overview(root, app);
   await page.show();
   return { unmount: () => page.close() };
 }
 
+/** Page of one run. */
 class Overview {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -42,18 +43,23 @@ class Overview {
     ];
   }
 
+  /** Leave the page. */
   close() {
     this.again.cancel();
     this.offs.forEach((off) => off());
   }
 
-  /** The run in the address, else the first that is shown. @returns {Run | undefined} */
+  /**
+   * Return the run in the address, otherwise the first shown one; undefined if there is none.
+   * @returns {Run | undefined}
+   */
   run() {
     const { selection, url } = this.app;
     const id = url.get("run");
     return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(idOf(id));
   }
 
+  /** Build the page for the run in the address. */
   async show() {
     const { app } = this;
     const run = this.run();
@@ -91,7 +97,7 @@ class Overview {
     await this.refresh().catch((error) => this.failed(error));
   }
 
-  /** @param {any} error */
+  /** Show an error in place of the facts. @param {any} error */
   failed(error) {
     const { t } = this.app;
     if (this.facts) {
@@ -99,6 +105,7 @@ class Overview {
     }
   }
 
+  /** Show that there is no such run. */
   missing() {
     const { app } = this;
     const id = app.url.get("run");
@@ -114,6 +121,7 @@ class Overview {
     );
   }
 
+  /** Draw the header. */
   drawHead() {
     const { app } = this;
     const run = app.selection.run(this.id);
@@ -153,7 +161,7 @@ class Overview {
     );
   }
 
-  /** The list of runs is new: draw again if this run has more than was drawn. */
+  /** Refresh if the run has new data. */
   changed() {
     const run = this.app.selection.run(this.id);
     if (!run) this.show();
@@ -161,7 +169,7 @@ class Overview {
     this.drawHead();
   }
 
-  /** Kinds of data that the run does not hold, in one line. @param {Run} run */
+  /** Draw the line of kinds that the run does not have. @param {Run} run */
   drawAbsent(run) {
     const read = run.read >= run.total; // before, it is not known what the run holds
     const missing = read ? this.tiles.map((tile) => tile.missing(run)).filter((kind) => kind !== null) : [];
@@ -169,11 +177,13 @@ class Overview {
     if (this.absent) replace(this.absent, missing.length ? [this.app.t("overview.absent"), names] : null);
   }
 
+  /** Redraw after colours have changed. */
   recoloured() {
     this.drawHead();
     this.tiles.forEach((tile) => tile.relink());
   }
 
+  /** Refresh facts, tiles and files. */
   async refresh() {
     const run = this.app.selection.run(this.id);
     if (!run || !this.facts || !this.files || !this.other) return;
@@ -188,17 +198,21 @@ class Overview {
   }
 }
 
-/** @param {Run} run */
+/** Return a text that differs when the run has new data. @param {Run} run */
 function extent(run) {
   return JSON.stringify([run.read, run.total, run.size, run.updated, run.kinds, run.damage]);
 }
 
-/** @param {App} app @param {Run} run */
+/** Create the badge of the baseline, or return null. @param {App} app @param {Run} run */
 function pinBadge(app, run) {
   return run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null;
 }
 
-/** The other ranks of the same job, one click away. @param {App} app @param {Run} run */
+/**
+ * Create the choice of another rank of the job, or return null if there is none.
+ * @param {App} app
+ * @param {Run} run
+ */
 function siblings(app, run) {
   const ranks = app.selection.all().filter((other) => other.job === run.job);
   if (ranks.length < 2) return null;

@@ -1,4 +1,4 @@
-// Precision-recall curves: of all selected runs at one step, and the area under them by step.
+// PR curves page: curves of all selected runs at one step, and the area under them by step.
 
 import { searchBox, slider } from "../components/field.js";
 import { nothingOf } from "../components/nothing.js";
@@ -12,7 +12,12 @@ const CODE = 'record.add_value("pr_curve", "cats", (labels, predictions))';
 
 /** @typedef {import("../core/types.js").App} App */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new PrCurves(root, app);
   await view.follow([]);
@@ -25,6 +30,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Cards of all tags with a shared step. */
 class PrCurves {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -57,7 +63,7 @@ class PrCurves {
     ];
   }
 
-  /** The address has changed. */
+  /** Show what the address names after it changed. */
   reread() {
     const { t, url } = this.app;
     const at = url.get("at");
@@ -76,19 +82,19 @@ class PrCurves {
     if (this.tags) this.build();
   }
 
-  /** @param {number} step */
+  /** Show a step. The newest step is followed from then on. @param {number} step */
   pick(step) {
     this.step = step === Math.max(...this.steps) ? null : step;
     this.app.url.set({ at: this.step });
     this.cards.forEach((card) => card.readCurves());
   }
 
-  /** The step to draw; of each run the curve nearest to it. */
+  /** Return the step to draw. Each run shows its curve nearest to it. */
   shownStep() {
     return this.step ?? Math.max(...this.steps, 0);
   }
 
-  /** A card has read its steps. @param {ArrayLike<number>} steps */
+  /** Add the steps that a card has read. @param {ArrayLike<number>} steps */
   takeSteps(steps) {
     const before = this.steps.size;
     Array.from(steps).forEach((step) => this.steps.add(step));
@@ -98,12 +104,13 @@ class PrCurves {
     if (this.step === null) this.cards.forEach((card) => card.readCurves());
   }
 
-  /** Take the filter away. */
+  /** Remove the filter. */
   clear() {
     this.app.url.set({ q: null });
     this.reread();
   }
 
+  /** Create the cards. */
   build() {
     const { app } = this;
     this.cards.forEach((card) => card.end());
@@ -123,7 +130,7 @@ class PrCurves {
   }
 
   /**
-   * New steps, new tags or other runs.
+   * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
    * @param {(error: any) => any} [failed]
    */
@@ -140,11 +147,12 @@ class PrCurves {
     );
   }
 
-  /** @param {string[]} changed runs */
+  /** Refresh the cards of changed runs. @param {string[]} changed runs */
   refresh(changed) {
     this.cards.filter(({ runs }) => runs.some((run) => changed.includes(run))).forEach((card) => card.load());
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.unsubscribers.forEach((unsubscribe) => unsubscribe());

@@ -1,11 +1,12 @@
-// Reports: texts in Markdown between pinned cards, written by people; the list of them, or one of them.
+// Reports page: Markdown texts and pinned cards, written by people. It shows the list of reports or one
+// report.
 
 import { ReportList } from "./reports/list.js";
 import { ReportPage } from "./reports/page.js";
 
 export const alone = true;
 
-/** @param {HTMLElement} root @param {import("../core/types.js").App} app */
+/** Mount the page. @param {HTMLElement} root @param {import("../core/types.js").App} app */
 export async function mount(root, app) {
   const make = () => {
     const id = app.url.get("report");

@@ -1,4 +1,4 @@
-// The table of jobs and runs: search, sort, choose columns, choose what is shown.
+// Runs page: table of jobs and runs with search, sorting and choice of columns.
 
 import { button } from "../components/button.js";
 import { check, searchBox } from "../components/field.js";
@@ -31,7 +31,7 @@ export const alone = true;
 
 const NAMED = 200; // runs found by a search, whose tags are asked for by their ids
 
-/** @param {HTMLElement} root @param {App} app */
+/** Mount the page. @param {HTMLElement} root @param {App} app */
 export async function mount(root, app) {
   const table = new RunsTable(app);
   replace(root, table.element);
@@ -42,6 +42,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Table of runs with its controls. */
 class RunsTable {
   /** @param {App} app */
   constructor(app) {
@@ -77,11 +78,13 @@ class RunsTable {
     ];
   }
 
+  /** Load values and keep the relative times up to date. */
   async start() {
     await this.applySearch(this.app.url.get("q", ""));
     this.clock = window.setInterval(() => this.draw(), 30_000);
   }
 
+  /** Leave the page. */
   close() {
     this.changed.cancel();
     this.offs.forEach((off) => off());
@@ -89,6 +92,7 @@ class RunsTable {
     this.table.close();
   }
 
+  /** Create the controls. */
   head() {
     const { t, url } = this.app;
     this.search = searchBox({
@@ -128,13 +132,13 @@ class RunsTable {
     ];
   }
 
-  /** @param {string} text */
+  /** Search for a text, as if it had been typed. @param {string} text */
   searchFor(text) {
     this.search.box.value = text;
     this.applySearch(text);
   }
 
-  /** @param {string} text */
+  /** Parse a search and apply it, or mark it as invalid. @param {string} text */
   async applySearch(text) {
     const { url } = this.app;
     try {
@@ -150,7 +154,7 @@ class RunsTable {
   }
 
   /**
-   * Fetch what the columns and the search need, then draw.
+   * Request the values that columns and search need, then draw.
    * @param {boolean} stale whether values may have changed
    */
   async reload(stale) {
@@ -175,6 +179,7 @@ class RunsTable {
     this.draw();
   }
 
+  /** Return the keys of the columns: the chosen ones, or the default. */
   columnKeys() {
     const { url, selection } = this.app;
     const keys = url.all("col");
@@ -183,13 +188,13 @@ class RunsTable {
     return defaultColumns(this.values.order.names(), telling(rows.length > 1 ? rows : selection.all()));
   }
 
-  /** One run of each job found, where they are not too many to name: ranks share a row, and count once. */
+  /** Return one run of each job in the results, by which scalars are ordered; null if there are too many. */
   orderedBy() {
     const ids = [...new Map(this.found().map((run) => [run.job, run.id])).values()];
     return ids.length && ids.length <= NAMED ? ids : null;
   }
 
-  /** The runs the search finds. */
+  /** Return the runs that match the search. */
   found() {
     const { selection, url } = this.app;
     const runs = url.get("hidden") === "1" ? selection.everything() : selection.all();
@@ -197,6 +202,7 @@ class RunsTable {
     return runs.filter((run) => matchesQuery(this.terms, run, this.values.lookup, words));
   }
 
+  /** Redraw everything. */
   draw() {
     const { app } = this;
     const list = app.selection.list();
@@ -218,7 +224,10 @@ class RunsTable {
     this.table.update(this.rows.length);
   }
 
-  /** How far this browser's clock is before the server's. @param {import("../core/types.js").RunList} list */
+  /**
+   * Return the seconds by which the browser's clock is ahead of the server's.
+   * @param {import("../core/types.js").RunList} list
+   */
   skew(list) {
     if (this.comparedVersion !== list.version) {
       this.comparedVersion = list.version;
@@ -227,7 +236,11 @@ class RunsTable {
     return this.offset;
   }
 
-  /** @param {import("../core/types.js").RunList} list @param {Run[]} matches */
+  /**
+   * Show the counts of runs and notes about the search.
+   * @param {import("../core/types.js").RunList} list
+   * @param {Run[]} matches
+   */
   say(list, matches) {
     const { t, selection } = this.app;
     const { jobs, running } = counts(selection.all(), this.now);
@@ -248,7 +261,7 @@ class RunsTable {
     replace(this.banners, ...banners(this.app, list));
   }
 
-  /** @param {string} sort */
+  /** Create the header cells. @param {string} sort */
   headCells(sort) {
     const { t, url } = this.app;
     return headCells(this.app, this.columns, sort, {
@@ -258,7 +271,7 @@ class RunsTable {
     });
   }
 
-  /** Put a column before another, or last. @param {string} key @param {string | null} before */
+  /** Move a column before another one, or to the end. @param {string} key @param {string | null} before */
   move(key, before) {
     this.app.url.set({
       col: moved(
@@ -270,7 +283,7 @@ class RunsTable {
     this.draw();
   }
 
-  /** @param {import("./runs/rows.js").Row} row */
+  /** Create the row of a run or a job. @param {import("./runs/rows.js").Row} row */
   row(row) {
     const { app, columns, now } = this;
     if ("run" in row) return runRow(app, row, columns, now, this.beginning);
@@ -284,7 +297,7 @@ class RunsTable {
     return jobRow(app, row, columns, now, ranks);
   }
 
-  /** @param {HTMLElement} anchor */
+  /** Open the menu of columns. @param {HTMLElement} anchor */
   chooseColumns(anchor) {
     const set = (/** @type {string[] | null} */ columns) => {
       this.app.url.set({ col: columns });

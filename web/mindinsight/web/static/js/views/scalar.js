@@ -1,4 +1,4 @@
-// Scalars: every tag of the selected runs as a chart, grouped by prefix; losses and accuracies first.
+// Scalars page: a chart for every tag of the selected runs, grouped by prefix.
 
 import { nothingOf } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
@@ -39,7 +39,12 @@ const MODES = {
   layers: layersView,
 };
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Scalars(root, app);
   await view.start();
@@ -49,6 +54,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Page of one mode: curves, comparison, ranks, groups or layers. */
 class Scalars {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -94,7 +100,7 @@ class Scalars {
     ];
   }
 
-  /** What cards and controls may use of this view. @param {HTMLElement} root @returns {Page} */
+  /** Create the interface of this page for cards and controls. @param {HTMLElement} root @returns {Page} */
   createPage(root) {
     const { app, past } = this;
     /** @type {Page} */
@@ -124,12 +130,13 @@ class Scalars {
     return page;
   }
 
+  /** Load alerts and tags, then build the cards. */
   start() {
     this.page.alerts.read();
     return this.readTags();
   }
 
-  /** @param {Partial<Options>} changes */
+  /** Change options and refresh what depends on them. @param {Partial<Options>} changes */
   change(changes) {
     this.options = { ...this.options, ...changes };
     writeOptions(this.app.url, this.options);
@@ -142,7 +149,7 @@ class Scalars {
     if (keys.some((key) => HEAD.includes(key))) renew(this.head, toolbar(this.page));
   }
 
-  /** Show the cards of other tags, where the mode can keep those it has; whether it can. */
+  /** Show the cards of other tags. Return whether the mode could keep its cards. */
   choose() {
     const tags = this.page.shown();
     const elements = this.part?.show?.(tags);
@@ -152,7 +159,7 @@ class Scalars {
     return true;
   }
 
-  /** Make the cards of the mode. */
+  /** Create the cards of the mode. */
   build() {
     const { page, options } = this;
     this.part?.end();
@@ -166,7 +173,7 @@ class Scalars {
     this.part.load();
   }
 
-  /** Why there is no card. */
+  /** Return the reason why there is no card, for the empty state. */
   nothing() {
     const { filter } = this.options;
     return nothingOf(this.app, {
@@ -177,7 +184,7 @@ class Scalars {
     });
   }
 
-  /** Runs and baseline of a comparison into the address, so that a copied link shows the same one. */
+  /** Write runs and baseline of a comparison to the address, so that a copied link shows the same one. */
   nameComparison() {
     const compares = this.options.mode === "compare";
     this.app.selection.nameInAddress(compares);
@@ -186,6 +193,7 @@ class Scalars {
     writeOptions(this.app.url, this.options);
   }
 
+  /** Return the shown runs as text, for comparison. */
   runsShown() {
     return this.app.selection
       .runs()
@@ -193,7 +201,7 @@ class Scalars {
       .join("\n");
   }
 
-  /** @param {string} [reason] why the selection is another one */
+  /** Refresh after the selection has changed. @param {string} [reason] why the selection is another one */
   select(reason) {
     const runs = this.runsShown();
     this.otherRuns ||= reason === "runs" || runs !== this.runs;
@@ -202,13 +210,13 @@ class Scalars {
     if (this.otherRuns || this.contents !== this.contentsShown()) this.readTags(leaveAsIs);
   }
 
-  /** How many tags the shown runs have, and since when there are such runs. */
+  /** Return a text that differs when a shown run has other tags or was replaced. */
   contentsShown() {
     const runs = this.app.selection.runs();
     return runs.map(({ id, created, kinds }) => `${id} ${created} ${kinds.scalar ?? 0}`).join("\n");
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request the tags of the shown runs. @param {(error: any) => any} [failed] */
   readTags(failed) {
     const contents = this.contentsShown();
     return this.requests.ask(
@@ -221,7 +229,7 @@ class Scalars {
     );
   }
 
-  /** @param {Tag[]} tags */
+  /** Store the tags, and build or refresh the cards if they differ. @param {Tag[]} tags */
   takeTags(tags) {
     const names = tags.map(({ tag }) => tag);
     const otherTags = this.tags === null || names.join("\n") !== this.page.tags.join("\n");
@@ -235,7 +243,7 @@ class Scalars {
     else if (otherRuns) this.part?.load();
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     this.options = readOptions(this.app.url);
     this.past.forget();
@@ -243,7 +251,10 @@ class Scalars {
     this.build();
   }
 
-  /** @param {import("../core/types.js").Change} change */
+  /**
+   * Refresh after changes on the server, at most once a second.
+   * @param {import("../core/types.js").Change} change
+   */
   update(change) {
     const runs = grownRuns(this.app, change, "scalar");
     if (change.list) this.page.alerts.read(); // a rule may be another
@@ -251,6 +262,7 @@ class Scalars {
     if (runs.length || change.list) this.follow();
   }
 
+  /** Leave the page. */
   end() {
     this.subscriptions.forEach((unsubscribe) => unsubscribe());
     this.requests.end();
@@ -260,14 +272,18 @@ class Scalars {
   }
 }
 
-/** How many cards stand beside each other. @param {HTMLElement} body */
+/** Return the number of cards in a row. @param {HTMLElement} body */
 function columnsIn(body) {
   const style = getComputedStyle(body);
   const [least, gap] = ["--card", "--space-3"].map((name) => parseFloat(style.getPropertyValue(name)) || 0);
   return Math.max(1, Math.floor((body.clientWidth + gap) / (least + gap)) || 1);
 }
 
-/** @param {string[]} tags @param {string} filter */
+/**
+ * Return the tags that match the filter; [] if it is invalid.
+ * @param {string[]} tags
+ * @param {string} filter
+ */
 function tagsShown(tags, filter) {
   const pattern = patternOf(filter);
   return pattern ? tags.filter((tag) => pattern.test(tag)) : tags;

@@ -1,4 +1,4 @@
-// Tensors: any slice of any step as a table or heat map, and the spread of the values over the steps.
+// Tensors page: any slice of any step as table or heat map, and the distribution over the steps.
 
 import { empty } from "../components/empty.js";
 import { nothingOf } from "../components/nothing.js";
@@ -16,7 +16,12 @@ import { factsTable, sliceTable } from "../components/slice_table.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./tensor/state.js").State} State */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Tensors(root, app);
   await view.start();
@@ -28,6 +33,7 @@ export async function mount(root, app) {
   };
 }
 
+/** View of one tensor. */
 export class Tensors {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -58,33 +64,34 @@ export class Tensors {
     ];
   }
 
-  /** The address is another one: somebody went back or forward. */
+  /** Show what the address names after it changed. */
   reread() {
     this.state = readState(this.app.url);
     this.stepsOf = "";
     return this.start(leaveAsIs);
   }
 
-  /** There was nothing to show, and now there is. */
+  /** Return whether nothing is shown although a selected run has tensors. */
   waits() {
     return !this.steps && this.app.selection.runs().some((run) => run.kinds.tensor);
   }
 
-  /** The run that is shown is gone. */
+  /** Return whether the shown run has been removed. */
   lost() {
     return this.steps !== null && !this.app.selection.run(this.state.run);
   }
 
+  /** Return the chosen run and tag as text, for comparison. */
   chosen() {
     return JSON.stringify([this.state.run, this.state.tag]);
   }
 
-  /** What the choice names, in words of the runs that hold the tag. */
+  /** Return the runs that have the chosen tag. */
   holders() {
     return this.tags.find((tag) => tag.tag === this.state.tag)?.runs ?? [];
   }
 
-  /** The row of the step that is shown. */
+  /** Return the row of the shown step; the newest if none was chosen. */
   row() {
     const { at } = this.state;
     const last = this.steps.step.length - 1;
@@ -93,8 +100,9 @@ export class Tensors {
   }
 
   /**
-   * Read which tensors there are, and the steps of the one that is chosen.
-   * @param {(error: any) => any} [failed] @returns {Promise<any>}
+   * Request the tensors and the steps of the chosen one, then draw.
+   * @param {(error: any) => any} [failed]
+   * @returns {Promise<any>}
    */
   start(failed) {
     return this.requests.ask(
@@ -112,12 +120,12 @@ export class Tensors {
     );
   }
 
-  /** New steps, new tensors or other runs: what is held stays. */
+  /** Refresh after new steps or tensors, or when other runs were chosen. A chosen step stays. */
   follow() {
     return this.start(leaveAsIs);
   }
 
-  /** @param {AbortSignal} signal */
+  /** Request the tags and the steps of the chosen tensor. @param {AbortSignal} signal */
   async fetch(signal) {
     const { api } = this.app;
     const tags = await tagsOfEntries(this.app, "tensor", signal);
@@ -132,7 +140,10 @@ export class Tensors {
     };
   }
 
-  /** @param {{tags: import("../core/tags.js").Tag[], run: string, tag: string, steps: any}} found */
+  /**
+   * Store an answer. Options of another tensor are reset.
+   * @param {{tags: import("../core/tags.js").Tag[], run: string, tag: string, steps: any}} found
+   */
   take({ tags, run, tag, steps }) {
     const { state } = this;
     Object.assign(this, { tags, steps });
@@ -144,14 +155,14 @@ export class Tensors {
     this.stepsOf = this.chosen();
   }
 
-  /** Another tensor. @param {Partial<State>} changes */
+  /** Show another tensor. @param {Partial<State>} changes */
   choose(changes) {
     Object.assign(this.state, changes, { dims: "", at: null, top: 0, left: 0 });
     if (!this.holders().includes(this.state.run)) this.state.run = this.holders()[0];
     return this.start((error) => this.failed(error));
   }
 
-  /** Another look at the same tensor. @param {Partial<State>} changes */
+  /** Change how the tensor is shown. @param {Partial<State>} changes */
   change(changes) {
     if (this.stepsOf !== this.chosen()) return;
     Object.assign(this.state, changes);
@@ -161,11 +172,13 @@ export class Tensors {
     this.draw();
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     this.controls = this.steps ? toolbar(this) : null;
     replace(this.head, this.controls?.elements);
   }
 
+  /** Request and draw the slice or distribution. */
   draw() {
     const { app, state, steps } = this;
     if (!steps) {
@@ -187,17 +200,18 @@ export class Tensors {
     );
   }
 
-  /** @param {any} error */
+  /** Show an error. @param {any} error */
   failed(error) {
     this.app.charts.removeAll(this.body);
     replace(this.body, empty({ icon: "warning", title: this.app.t(error.key ?? "error.view", error.vars) }));
   }
 
+  /** Create the empty state. */
   nothing() {
     return nothingOf(this.app, { kind: "tensor", code: 'record.add_value("tensor", "weight", weight)' });
   }
 
-  /** @param {any} slice */
+  /** Draw a slice. @param {any} slice */
   drawSlice(slice) {
     if (!slice.window.every(Boolean) && (slice.top || slice.left)) {
       this.change({ top: 0, left: 0 }); // the link was made for a larger tensor
@@ -230,7 +244,7 @@ export class Tensors {
     );
   }
 
-  /** @param {any} answer */
+  /** Draw the distribution over the steps. @param {any} answer */
   drawDistribution(answer) {
     const { app, state, body } = this;
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
@@ -254,6 +268,7 @@ export class Tensors {
     app.charts.draw(plot, () => heatFigure(app, series, "step"));
   }
 
+  /** Leave the page. */
   end() {
     this.refresh.cancel();
     this.requests.end();

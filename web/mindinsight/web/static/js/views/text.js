@@ -1,4 +1,4 @@
-// Texts in Markdown: every recorded step of every tag, searched and compared.
+// Texts page: Markdown of every recorded step of every tag, with search and comparison.
 
 import { searchBox } from "../components/field.js";
 import { nothingOf } from "../components/nothing.js";
@@ -12,7 +12,12 @@ const CODE = 'record.add_value("text", "sample", "# Output\\n\\n*written* by the
 
 /** @typedef {import("../core/types.js").App} App */
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Texts(root, app);
   await view.follow([]);
@@ -25,6 +30,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Cards of all tags. */
 class Texts {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -43,7 +49,7 @@ class Texts {
     this.offs = [app.selection.on(() => this.follow([], leaveAsIs)), app.url.on(() => this.reread())];
   }
 
-  /** The address has changed. */
+  /** Show what the address names after it changed. */
   reread() {
     this.filter = this.app.url.get("q", "");
     this.query = this.app.url.get("find", "");
@@ -51,6 +57,7 @@ class Texts {
     if (this.tags) this.build();
   }
 
+  /** Draw the toolbar. */
   drawHead() {
     const { t, url } = this.app;
     const filter = searchBox({
@@ -75,12 +82,13 @@ class Texts {
     replace(this.head, h("div", { class: "toolbar" }, filter, find));
   }
 
-  /** Take the filter away. */
+  /** Remove the filter. */
   clear() {
     this.app.url.set({ q: null });
     this.reread();
   }
 
+  /** Create the cards. */
   build() {
     const { app, filter } = this;
     this.cards.forEach((card) => card.end());
@@ -102,7 +110,7 @@ class Texts {
   }
 
   /**
-   * New steps, new tags or other runs.
+   * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
    * @param {(error: any) => any} [failed]
    */
@@ -119,6 +127,7 @@ class Texts {
     );
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.offs.forEach((off) => off());

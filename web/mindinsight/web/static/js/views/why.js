@@ -1,4 +1,4 @@
-// Why: what separates good runs from bad ones. Settings by their effect, scalars by the step of divergence.
+// Why page: what separates good runs from bad ones, by setting and by scalar.
 
 import { segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -23,7 +23,12 @@ export const alone = true;
 
 const FOLLOW = 12; // scalars that do not part and are listed at first
 
-/** @param {HTMLElement} root @param {App} app @returns {Promise<import("../core/types.js").View>} */
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
 export async function mount(root, app) {
   const view = new Why(root, app);
   await view.start();
@@ -35,6 +40,7 @@ export async function mount(root, app) {
   };
 }
 
+/** Two groups of runs and what differs between them. */
 class Why {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -55,12 +61,13 @@ class Why {
     ];
   }
 
+  /** Leave the page. */
   end() {
     this.requests.end();
     this.offs.forEach((off) => off());
   }
 
-  /** The runs to choose from: of a folded job the lowest rank. */
+  /** Return the runs to choose from, with only the lowest rank of each folded job. */
   runs() {
     const chosen = this.app.selection.entries().filter((run) => run.kinds.scalar);
     const others = [...this.groups.keys()].filter((id) => chosen.every((run) => run.id !== id));
@@ -68,6 +75,7 @@ class Why {
     return [...chosen, .../** @type {Run[]} */ (known)];
   }
 
+  /** Show the page, or that two runs are needed. */
   async start() {
     const { app, root } = this;
     const title = h("h1", null, app.t("nav.why"));
@@ -82,7 +90,7 @@ class Why {
     await this.load();
   }
 
-  /** Split the runs by the best value of their main scalar. */
+  /** Split the runs into good and bad by the best value of their main scalar. */
   async split() {
     const { api } = this.app;
     const runs = this.runs();
@@ -113,7 +121,7 @@ class Why {
     );
   }
 
-  /** @param {string} run @param {Group} group */
+  /** Move a run to a group. @param {string} run @param {Group} group */
   put(run, group) {
     this.groups.set(run, group);
     if (!group) this.groups.delete(run);
@@ -122,7 +130,7 @@ class Why {
     this.load(leaveAsIs);
   }
 
-  /** @param {(error: any) => any} [failed] */
+  /** Request what differs between the groups, if both have members. @param {(error: any) => any} [failed] */
   load(failed) {
     const [good, bad] = [members(this.groups, "good"), members(this.groups, "bad")];
     if (!good.length || !bad.length) {
@@ -142,6 +150,7 @@ class Why {
     );
   }
 
+  /** Draw the list of runs with their groups. */
   drawList() {
     const { app } = this;
     const { t } = app;
@@ -175,6 +184,7 @@ class Why {
     );
   }
 
+  /** Draw the answer. */
   draw() {
     const { app, answer } = this;
     const { t } = app;
@@ -196,6 +206,7 @@ class Why {
         answer.claims.map((/** @type {Claim} */ claim) => claimElement(app, claim)),
       ]),
       part(t("why.metrics", { n: parting.length }), parting.length ? table(parting) : null),
+      /** Create a collapsible section with a table, or return null without a table. */
       part(
         t("why.settings", { n: answer.settings.length }),
         answer.settings.length ? settingsTable(app, answer.settings) : null,

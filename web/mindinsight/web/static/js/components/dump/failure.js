@@ -5,7 +5,7 @@ import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** What went wrong, in words. @param {App} app @param {any} error @returns {string} */
+/** Return the translated message of an error. @param {App} app @param {any} error @returns {string} */
 export function inWords({ t }, error) {
   if (error.code === "unreadable") {
     return t("error.unreadable", { why: t(error.key), detail: error.vars.detail ?? "" });
@@ -13,7 +13,7 @@ export function inWords({ t }, error) {
   return t(error.key ?? "error.view", error.vars);
 }
 
-/** @param {App} app @param {any} error */
+/** Create the banner of an error. @param {App} app @param {any} error */
 export function failure(app, error) {
   return h("div", { class: "banner bad", role: "alert" }, icon("warning"), inWords(app, error));
 }

@@ -1,4 +1,4 @@
-// Which dump, rank and step; what is done with it; and the shortest way to what went wrong.
+// Header of the dump pages: choice of dump, rank and step, and the actions on them.
 
 import { button, segments } from "../button.js";
 import { select, slider } from "../field.js";
@@ -10,7 +10,7 @@ import { h } from "../../core/dom.js";
 
 const MANY = 8; // dumps beyond which they are searched
 
-/** @param {Page} page */
+/** Create the header. @param {Page} page */
 export function header(page) {
   const { app, state, summary, dumps, change } = page;
   const { t } = app;
@@ -46,7 +46,7 @@ export function header(page) {
   ];
 }
 
-/** @param {Page} page */
+/** Create the choice of a dump. @param {Page} page */
 function chooser(page) {
   const { app, state, dumps, change } = page;
   const known = dumps.some(({ id }) => id === state.dump);
@@ -67,15 +67,18 @@ function chooser(page) {
   ];
 }
 
-/** @param {string} id "./job/dump" */
+/**
+ * Return a dump's name without the leading "./"; "." for the base directory itself.
+ * @param {string} id "./job/dump"
+ */
 export function dumpName(id) {
   return id.slice(2) || ".";
 }
 
 /**
- * Which rank and step of a dump.
- * @param {{app: import("../../core/types.js").App, summary: any, state: {rank: number, step: number},
- *   change: (some: {rank?: number, step?: number}) => void}} page
+ * Create the choice of rank and step.
+ * @param {{app: import("../../core/types.js").App, summary: any, state: {rank: number, step: number}, change:
+ *   (some: {rank?: number, step?: number}) => void}} page
  */
 export function placeChooser({ app, state, summary, change }) {
   const { t } = app;
@@ -105,7 +108,7 @@ export function placeChooser({ app, state, summary, change }) {
 }
 
 /**
- * A line about a file that could not be used.
+ * Create the line about a file that could not be read.
  * @param {{app: import("../../core/types.js").App}} page
  * @param {{file: string, reason: string, detail: string}} file
  */

@@ -1,4 +1,4 @@
-// Table row of one tensor: names left, statistics right, values that are not finite highlighted.
+// Table row of one tensor: names left, statistics right, non-finite values highlighted.
 
 import { h } from "../../core/dom.js";
 
@@ -23,7 +23,12 @@ export const COLUMNS = [
   { key: "zeros", sort: "zeros", number: true },
 ];
 
-/** @param {Page} page @param {any} row @param {() => void} open */
+/**
+ * Create the cells of a row. `open` is called when the tensor is clicked.
+ * @param {Page} page
+ * @param {any} row
+ * @param {() => void} open
+ */
 export function cells(page, row, open) {
   const { app } = page;
   const statistics = row.statistics;
@@ -48,29 +53,42 @@ export function cells(page, row, open) {
   ];
 }
 
-/** Infinities of either sign; null where they were not counted. @param {any} statistics statistics */
+/**
+ * Return the number of infinite elements; null if they were not counted.
+ * @param {any} statistics statistics
+ */
 export function infinities(statistics) {
   if (!statistics || statistics.positive_infs === null || statistics.negative_infs === null) return null;
   return statistics.positive_infs + statistics.negative_infs;
 }
 
-/** Elements that are not finite; null where they were not counted. @param {any} statistics statistics */
+/**
+ * Return the number of non-finite elements; null if they were not counted.
+ * @param {any} statistics statistics
+ */
 export function lostElements(statistics) {
   const infs = infinities(statistics);
   return infs === null || statistics.nans === null ? null : infs + statistics.nans;
 }
 
 /**
- * A number of elements; empty where the dump does not tell.
- *
- * @param {App} app @param {any} value @param {any} row
+ * Create the cell of a count. It is empty, with an explanation, if the dump did not count.
+ * @param {App} app
+ * @param {any} value
+ * @param {any} row
  */
 function count(app, value, row) {
   const untold = row.statistics && value === null;
   return h("td", { class: "number", title: untold ? app.t("dump.not_counted") : null }, value ?? "");
 }
 
-/** @param {App} app @param {number | null | undefined} value @param {any} row */
+/**
+ * Create the cell of a number of NaN or infinite elements: "!" if the tensor is damaged, "?" if it is known
+ * to be non-finite but was not counted.
+ * @param {App} app
+ * @param {number | null | undefined} value
+ * @param {any} row
+ */
 function lost(app, value, row) {
   if (row.damage) {
     return h(
@@ -85,23 +103,34 @@ function lost(app, value, row) {
   return value ? h("td", { class: "number strange" }, value) : count(app, value, row);
 }
 
-/** The last two parts of a scoped name. @param {string} name */
+/**
+ * Return the last two parts of a scoped name after "…/"; names of two parts or fewer are unchanged.
+ * @param {string} name
+ */
 export function short(name) {
   const scopes = name.split("/");
   return scopes.length > 2 ? `…/${scopes.slice(-2).join("/")}` : name;
 }
 
-/** @param {App} app @param {{direction: string, slot: string}} row */
+/**
+ * Return a tensor's direction and slot, such as "input 0".
+ * @param {App} app
+ * @param {{direction: string, slot: string}} row
+ */
 export function slotText(app, row) {
   return `${app.t(`dump.direction.${row.direction}`)} ${row.slot}`;
 }
 
-/** @param {number[] | null | undefined} shape */
+/** Return a shape as text; "" if it is unknown. @param {number[] | null | undefined} shape */
 export function shapeText(shape) {
   return shape ? `[${shape.join(", ")}]` : "";
 }
 
-/** Numbers that left double precision come as text. @param {App} app @param {any} value */
+/**
+ * Format a number. Values outside double precision arrive as text and stay unchanged.
+ * @param {App} app
+ * @param {any} value
+ */
 export function number(app, value) {
   return typeof value === "string" ? value : app.format.number(value);
 }

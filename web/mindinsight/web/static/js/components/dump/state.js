@@ -85,7 +85,7 @@ export const STATISTICS = [
   "negative_infs",
 ];
 
-/** @param {App} app @returns {State} */
+/** Read the state from the address. @param {App} app @returns {State} */
 export function readState({ url }) {
   const entries = Object.entries(DEFAULTS).map(([key, fallback]) => {
     const text = url.get(key, null);
@@ -96,7 +96,7 @@ export function readState({ url }) {
   return Object.fromEntries(entries);
 }
 
-/** @param {App} app @param {State} state */
+/** Write the state to the address, without defaults. @param {App} app @param {State} state */
 export function writeState({ url }, state) {
   /** @type {Record<string, any>} */
   const values = {};
@@ -108,7 +108,11 @@ export function writeState({ url }, state) {
   url.set(values);
 }
 
-/** A rank and a step that the dump has. @param {{rank: number, step: number}} state @param {any} summary */
+/**
+ * Replace a rank or step that the dump does not have by the nearest existing one.
+ * @param {{rank: number, step: number}} state
+ * @param {any} summary
+ */
 export function settlePosition(state, summary) {
   const ranks = summary?.ranks ?? [];
   const entry = ranks.find((/** @type {any} */ { rank }) => rank === state.rank) ?? ranks[0];
@@ -117,7 +121,7 @@ export function settlePosition(state, summary) {
 }
 
 /**
- * The step that lies nearest, the first of two that are as near; 0 where there is none.
+ * Return the nearest step, the first of two equally near; 0 if there are none.
  * @param {number[]} steps
  * @param {number} step
  */
@@ -126,12 +130,15 @@ function nearestStep(steps, step) {
   return steps.reduce((best, other) => (away(other) < away(best) ? other : best), steps[0] ?? 0);
 }
 
-/** Parameters of a question about one step. @param {{dump: string, rank: number, step: number}} state */
+/**
+ * Return the request parameters of a dump's rank and step.
+ * @param {{dump: string, rank: number, step: number}} state
+ */
 export function position(state) {
   return { dump: state.dump, rank: state.rank, step: state.step };
 }
 
-/** Parameters of a question about the chosen tensor. @param {State} state */
+/** Return the request parameters of the chosen tensor. @param {State} state */
 export function tensorPlace(state) {
   const cut = state.tensor.indexOf("/");
   return {
@@ -143,7 +150,7 @@ export function tensorPlace(state) {
   };
 }
 
-/** @param {State} state */
+/** Return the request parameters of the filters. @param {State} state */
 export function filters(state) {
   const entries = FILTERS.map((key) => [key, state[key] === "" || state[key] === false ? null : state[key]]);
   /** @type {Record<string, any>} */

@@ -1,4 +1,4 @@
-// Statistics of one tensor, beside those that the dump recorded itself.
+// Statistics of one tensor beside those recorded in the dump.
 
 import { h } from "../../core/dom.js";
 import { number } from "./rows.js";
@@ -21,7 +21,11 @@ const NAMES = {
   negative_infs: "negative_inf",
 };
 
-/** @param {App} app @param {any} tensor a row of the server's response */
+/**
+ * Create the list of statistics, or the reason why there are none.
+ * @param {App} app
+ * @param {any} tensor a row of the server's response
+ */
 export function tensorFacts(app, tensor) {
   const { t } = app;
   const { statistics } = tensor;
@@ -58,6 +62,7 @@ export function tensorFacts(app, tensor) {
 }
 
 /**
+ * Create the badge with the recorded value. It warns if the value differs from the computed one.
  * @param {App} app
  * @param {any} value as the dump recorded it
  * @param {boolean} wrong whether it is not what was computed

@@ -1,10 +1,10 @@
-// Plotly figures of the values of one tensor: histogram, and heat map of a slice.
+// Plotly figures of a tensor's values: histogram, and heat map of a slice.
 
 import { ramp } from "../../core/ramp.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** @param {App} app @param {any} histogram */
+/** Return the histogram. @param {App} app @param {any} histogram */
 export function histogramFigure(app, histogram) {
   const { edges, counts } = histogram;
   const x = Array.from(counts, (_, i) => (edges[i] + edges[i + 1]) / 2);
@@ -23,7 +23,11 @@ export function histogramFigure(app, histogram) {
   };
 }
 
-/** @param {App} app @param {any} slice */
+/**
+ * Return the heat map of a slice. Non-finite values have their own colour.
+ * @param {App} app
+ * @param {any} slice
+ */
 export function sliceFigure(app, slice) {
   const [rows, columns] = slice.window;
   const z = Array.from({ length: rows }, (_, row) =>

@@ -1,4 +1,4 @@
-// Table of the tensors of one operator with the statistics that matter most.
+// Table of the tensors of one operator with the main statistics.
 
 import { h } from "../../core/dom.js";
 import { lostElements, number, shapeText } from "./rows.js";
@@ -8,8 +8,10 @@ import { lostElements, number, shapeText } from "./rows.js";
 const STATISTICS = ["minimum", "maximum", "mean", "norm"];
 
 /**
- * Table of the tensors of one operator.
- * @param {App} app @param {any[]} rows @param {(row: any) => HTMLElement} slot what leads to a tensor
+ * Create the table. `slot` returns the link to a tensor.
+ * @param {App} app
+ * @param {any[]} rows
+ * @param {(row: any) => HTMLElement} slot what leads to a tensor
  * @param {(row: any) => boolean} [current]
  */
 export function tensorTable(app, rows, slot, current = () => false) {
@@ -38,7 +40,13 @@ export function tensorTable(app, rows, slot, current = () => false) {
   );
 }
 
-/** @param {App} app @param {any} row @param {HTMLElement} slot @param {boolean} current */
+/**
+ * Create the row of one tensor.
+ * @param {App} app
+ * @param {any} row
+ * @param {HTMLElement} slot
+ * @param {boolean} current
+ */
 function line(app, row, slot, current) {
   const { t } = app;
   const statistics = row.statistics;

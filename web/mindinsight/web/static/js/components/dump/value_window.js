@@ -1,4 +1,4 @@
-// Values of one tensor from any reader: its histogram, a slice as heat map or table, and the file.
+// Values of one tensor from any reader: histogram, slice as heat map or table, and download.
 
 import { segments } from "../button.js";
 import { plotArea } from "../chart_card.js";
@@ -18,7 +18,7 @@ const WINDOW = 200;
 /** @type {Mode[]} */
 const MODES = ["histogram", "heat", "table"];
 
-/** @param {string} key of the tensor @returns {Look} */
+/** Return the initial view of a tensor. @param {string} key of the tensor @returns {Look} */
 export function firstLook(key) {
   return { key, mode: "histogram", dims: "", top: 0, left: 0 };
 }
@@ -49,6 +49,7 @@ export class ValueWindow {
     this.element = h("div", null, this.toolbar(), this.body);
   }
 
+  /** Create the controls. */
   toolbar() {
     const { t, api } = this.app;
     const modes = segments({
@@ -62,12 +63,13 @@ export class ValueWindow {
     return h("div", { class: "toolbar" }, modes, this.slice, file);
   }
 
-  /** @param {Partial<Look>} changes */
+  /** Change what is shown and redraw. @param {Partial<Look>} changes */
   move(changes) {
     Object.assign(this.look, changes);
     this.draw();
   }
 
+  /** Fetch the values and show them. */
   draw() {
     const { app, body, dims, look } = this;
     this.slice.hidden = look.mode === "histogram";
@@ -83,7 +85,7 @@ export class ValueWindow {
     );
   }
 
-  /** @returns {Promise<any>} */
+  /** Request the values for the current view. @returns {Promise<any>} */
   fetch() {
     const { routes, tensor, look } = this;
     const { api } = this.app;
@@ -93,7 +95,7 @@ export class ValueWindow {
     return api.columns(`${routes}/values`, { ...tensor, dims, top: look.top, left: look.left });
   }
 
-  /** @param {any} answer of the values, as fetched */
+  /** Show fetched values. @param {any} answer of the values, as fetched */
   show(answer) {
     const { app, body, look } = this;
     if (look.mode === "histogram") this.chart(histogramFigure(app, answer));
@@ -109,11 +111,12 @@ export class ValueWindow {
     }
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }
 
-  /** @param {import("../../core/charts.js").Figure} figure */
+  /** Draw a figure. @param {import("../../core/charts.js").Figure} figure */
   chart(figure) {
     const { app, body, look } = this;
     const plot = plotArea(app.t(`dump.values.${look.mode}`));
@@ -123,7 +126,7 @@ export class ValueWindow {
 }
 
 /**
- * Where the window of a table is in the slice, and buttons that move it.
+ * Create the position of the window in the slice and buttons that move it.
  * @param {App} app
  * @param {any} slice
  * @param {(some: Partial<Look>) => void} move

@@ -1,4 +1,4 @@
-// What differs in a box of two graphs that are compared: a sign on it, and words for who cannot see it.
+// Badge on a box of a graph comparison: a sign for what differs, and its description for screen readers.
 
 /** @typedef {import("../../core/types.js").Translate} Translate */
 /**
@@ -15,6 +15,7 @@
 export const SIGNS = { changed: "≠", left: "◧", right: "◨", follows: "→" };
 
 /**
+ * Return the badge of a box, or null if nothing in it differs.
  * @param {Differing & {count: number}} box
  * @param {"left" | "right"} side the graph it stands in
  * @param {Translate} t

@@ -1,4 +1,4 @@
-// Pan and zoom of a large drawing by dragging, wheel, pinch and keys.
+// Pan and zoom of a large drawing by dragging, mouse wheel, pinching and keys.
 
 /**
  * Where the corner of the drawing is, in pixels, and its scale.
@@ -16,6 +16,7 @@ const STILL = 4; // px a pointer may move and still be a click
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
 
 /**
+ * Create the camera of an element. `moved` is called once per frame after a change.
  * @param {HTMLElement} element takes the pointers
  * @param {(transform: Transform) => void} moved
  * @param {number} [legible] the least scale a drawing begins with
@@ -24,6 +25,7 @@ export function createCamera(element, moved, legible = LEGIBLE) {
   return new Camera(element, moved, legible);
 }
 
+/** Offset and scale of a drawing. */
 class Camera {
   /** @type {Transform} */
   #transform = { x: 0, y: 0, k: 1 };
@@ -45,16 +47,17 @@ class Camera {
     element.addEventListener("pointercancel", up);
   }
 
+  /** Return the current offset and scale. */
   transform() {
     return this.#transform;
   }
 
-  /** Whether the last press was a drag and no click. */
+  /** Return whether the last press was a drag rather than a click. */
   dragged() {
     return this.#dragged;
   }
 
-  /** @param {Partial<Transform>} next */
+  /** Change offset or scale. @param {Partial<Transform>} next */
   set(next) {
     this.#transform = { ...this.#transform, ...next };
     if (this.#frame) return;
@@ -65,7 +68,7 @@ class Camera {
   }
 
   /**
-   * Scale about a point of the element.
+   * Zoom by a factor around a point of the element, by default its centre.
    * @param {number} factor
    * @param {number} [atX]
    * @param {number} [atY]
@@ -77,14 +80,14 @@ class Camera {
     this.set({ k, x: atX - (atX - x) * by, y: atY - (atY - y) * by });
   }
 
-  /** Show a rectangle of the drawing whole. @param {Rect} rect @param {number} [largest] */
+  /** Show a whole rectangle of the drawing. @param {Rect} rect @param {number} [largest] */
   fit(rect, largest = 1.5) {
     const { clientWidth: width, clientHeight: height } = this.element;
     const k = Math.max(FARTHEST, Math.min(largest, (width - 32) / rect.w, (height - 32) / rect.h));
     this.set({ k, x: (width - rect.w * k) / 2 - rect.x * k, y: (height - rect.h * k) / 2 - rect.y * k });
   }
 
-  /** Show a drawing as far as it stays legible, from its top. @param {Rect} rect */
+  /** Show a drawing from its top, whole if it stays legible. @param {Rect} rect */
   begin(rect) {
     this.fit(rect);
     const k = this.legible;
@@ -94,8 +97,8 @@ class Camera {
   }
 
   /**
-   * Move, and not more than needed, so that a rectangle is in sight; one that is too wide is made smaller as
-   * long as it stays legible. @param {Rect} rect
+   * Move as little as needed to show a rectangle. A wide one is scaled down as long as it stays legible.
+   * @param {Rect} rect
    */
   reveal(rect) {
     const { clientWidth: width, clientHeight: height } = this.element;
@@ -110,7 +113,10 @@ class Camera {
     });
   }
 
-  /** Show a rectangle in the middle, legibly; of one that is too large the corner. @param {Rect} rect */
+  /**
+   * Centre a rectangle at a legible scale. Of one that is too large, show its top left corner.
+   * @param {Rect} rect
+   */
   centre(rect) {
     const { clientWidth: width, clientHeight: height } = this.element;
     const fitting = (width - 2 * EDGE) / rect.w;
@@ -120,7 +126,11 @@ class Camera {
     this.set({ k, x: inset(rect.w, width) - rect.x * k, y: inset(rect.h, height) - rect.y * k });
   }
 
-  /** Where a drawing has room to be whole it is whole. @param {number} width @param {number} height */
+  /**
+   * Keep a drawing that fits inside the element from being moved out of it.
+   * @param {number} width
+   * @param {number} height
+   */
   keepIn(width, height) {
     const { clientWidth, clientHeight } = this.element;
     const { k } = this.#transform;
@@ -132,13 +142,13 @@ class Camera {
     }
   }
 
-  /** The part of the drawing that is in sight. @returns {Rect} */
+  /** Return the visible rectangle in the drawing's units. @returns {Rect} */
   sight() {
     const { x, y, k } = this.#transform;
     return { x: -x / k, y: -y / k, w: this.element.clientWidth / k, h: this.element.clientHeight / k };
   }
 
-  /** @param {WheelEvent} event */
+  /** Zoom around the pointer. @param {WheelEvent} event */
   #onWheel(event) {
     event.preventDefault();
     const box = this.element.getBoundingClientRect();
@@ -150,14 +160,14 @@ class Camera {
     );
   }
 
-  /** @param {PointerEvent} event */
+  /** Remember where a pointer was pressed. @param {PointerEvent} event */
   #onDown(event) {
     if (event.button > 0) return;
     if (!this.#pointers.size) this.#dragged = false;
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
   }
 
-  /** @param {PointerEvent} event */
+  /** Pan with one pointer, pinch with two. @param {PointerEvent} event */
   #onMove(event) {
     const before = this.#pointers.get(event.pointerId);
     if (!before) return;
@@ -172,7 +182,12 @@ class Camera {
     this.#pointers.set(event.pointerId, now);
   }
 
-  /** @param {Point} before @param {Point} now @param {Point} other */
+  /**
+   * Zoom and pan by the movement of one of two pointers.
+   * @param {Point} before
+   * @param {Point} now
+   * @param {Point} other
+   */
   #pinch(before, now, other) {
     const box = this.element.getBoundingClientRect();
     const factor =
@@ -185,7 +200,7 @@ class Camera {
 }
 
 /**
- * The offset at which a stretch lies between two edges; `otherwise` says where it begins when it is too long.
+ * Return the offset that brings an interval between two edges. `otherwise` is its start if it does not fit.
  * @param {number} offset
  * @param {number} start
  * @param {number} size

@@ -1,4 +1,4 @@
-// The drawing on the page: what is selected, what is lit, what a click or a key does.
+// Interactive drawing of a graph: selection, highlighting, mouse and keys.
 
 import { loading } from "../empty.js";
 import { h, replace, svg } from "../../core/dom.js";
@@ -30,6 +30,7 @@ const NOWHERE = -1; // a place no box has: the drawing stays where it is
  */
 
 /**
+ * Create the drawing of one graph.
  * @param {import("../../core/types.js").App} app
  * @param {Actions} actions
  * @param {"left" | "right"} [side] of two drawings on one page
@@ -38,6 +39,7 @@ export function createCanvas(app, actions, side) {
   return new Canvas(app, actions, side);
 }
 
+/** Drawing of one graph with camera, minimap and title bar. */
 export class Canvas {
   /**
    * @param {import("../../core/types.js").App} app
@@ -91,10 +93,12 @@ export class Canvas {
     this.camera = createCamera(this.stage, (view) => this.moved(view), side ? SMALLER : LEGIBLE);
   }
 
+  /** Return the id of the element that describes the keys. */
   helpId() {
     return this.side ? `graph-keys-${this.side}` : "graph-keys";
   }
 
+  /** Create the element that takes pointer and key events. */
   makeStage() {
     const { app, large, sheet, side } = this;
     return h(
@@ -116,7 +120,7 @@ export class Canvas {
     );
   }
 
-  /** @param {import("./camera.js").Transform} transform */
+  /** Apply a new camera position to the drawing. @param {import("./camera.js").Transform} transform */
   moved({ x, y, k }) {
     this.refine({ x, y, k });
     this.layer.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${k.toFixed(4)})`);
@@ -125,7 +129,10 @@ export class Canvas {
     this.titles.update(this.boxes(), { x, y, k }, this.stage.clientWidth);
   }
 
-  /** Draw of a large picture what can be read in sight. @param {import("./camera.js").Transform} at */
+  /**
+   * Draw in detail what is legible in the visible part of a large graph.
+   * @param {import("./camera.js").Transform} at
+   */
   refine(at) {
     const { large, picture, stage } = this;
     if (!picture || !isLarge(picture)) return;
@@ -137,14 +144,14 @@ export class Canvas {
     large.paint(picture, this, at);
   }
 
-  /** A point of the drawing comes to the middle. @param {number} x @param {number} y */
+  /** Centre a point of the drawing. @param {number} x @param {number} y */
   lookAt(x, y) {
     const { k } = this.camera.transform();
     this.camera.set({ x: this.stage.clientWidth / 2 - x * k, y: this.stage.clientHeight / 2 - y * k });
   }
 
   /**
-   * Tell what flows along a line, unless something is dragged or the pointer is on a box.
+   * Show the tooltip of the line under the pointer, unless dragging or over a box.
    * @param {PointerEvent} event
    */
   pointed(event) {
@@ -154,7 +161,7 @@ export class Canvas {
     return this.hover.move((event.clientX - left - x) / k, (event.clientY - top - y) / k, k);
   }
 
-  /** @param {MouseEvent} event */
+  /** Select the box, parameter or line that was clicked. @param {MouseEvent} event */
   clicked(event) {
     if (this.camera.dragged()) return;
     const target = /** @type {Element} */ (event.target);
@@ -167,53 +174,54 @@ export class Canvas {
     else this.actions.select(id);
   }
 
-  /** @param {MouseEvent} event */
+  /** Open or close the scope that was double-clicked. @param {MouseEvent} event */
   clickedTwice(event) {
     const id = boxAt(event);
     if (id !== null && !(/** @type {Element} */ (event.target).closest(".mark"))) this.actions.toggle(id);
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Handle a key. @param {KeyboardEvent} event */
   pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (canvasKey(this, event.key) || this.actions.key(event.key)) event.preventDefault();
   }
 
+  /** Show the whole drawing. */
   fit() {
     if (this.picture) this.camera.fit({ x: 0, y: 0, w: this.picture.width, h: this.picture.height });
   }
 
-  /** @param {number} factor */
+  /** Zoom by a factor. @param {number} factor */
   zoom(factor) {
     this.camera.zoom(factor);
   }
 
-  /** The whole drawing, for a file. */
+  /** Return the whole drawing as an SVG element, for a file. */
   drawing() {
     if (!this.picture || !isLarge(this.picture)) return this.sheet;
     return svg("svg", { class: "graph-drawing" }, svg("g", null, shapes(this.picture, this.app.t).layers));
   }
 
-  /** Shapes of a picture, or of a part of it. @param {Picture} picture */
+  /** Create the shapes of a picture or of a part of it. @param {Picture} picture */
   build(picture) {
     this.shapes = shapes(picture, this.app.t);
     this.hover.show(picture, this.shapes);
     replace(this.layer, this.shapes.layers, this.hover.element);
   }
 
-  /** @returns {Box[]} */
+  /** Return the boxes of the current picture. @returns {Box[]} */
   boxes() {
     return this.picture?.boxes ?? [];
   }
 
-  /** Say that a picture is on its way, or that it is not any more. @param {boolean} on */
+  /** Show or hide that a picture is being loaded. @param {boolean} on */
   wait(on) {
     replace(this.waits, on && loading(this.app.t("common.loading")));
     this.waits.hidden = !on;
   }
 
   /**
-   * Mark what a search found (sorted indices), a parameter or constant, or a line.
+   * Mark search hits (sorted indices), a parameter or constant, or a line.
    * @param {{hits?: number[], outer?: number | null, line?: import("./shapes.js").Line | null}} marks
    */
   mark(marks) {
@@ -221,7 +229,7 @@ export class Canvas {
     this.paint();
   }
 
-  /** Classes of what is selected, lit and found. */
+  /** Update the marks of selected, highlighted and found boxes. */
   paint() {
     this.found = markShapes(this.shapes, this.boxes(), this);
     this.minimap.mark(this.found);
@@ -230,7 +238,7 @@ export class Canvas {
   }
 
   /**
-   * Draw a picture. With `keep` the box of that place stays where it is on the screen.
+   * Draw a picture. The box of the node `keep` stays at its place on the screen.
    * @param {Picture} next
    * @param {{keep?: number}} [options]
    */
@@ -253,7 +261,7 @@ export class Canvas {
     } else if (keep === undefined) this.camera.begin({ x: 0, y: 0, w: next.width, h: next.height });
   }
 
-  /** Draw the same picture again: its boxes are marked otherwise now. */
+  /** Draw the same picture again after its badges or colours have changed. */
   again() {
     const { picture, lit } = this;
     if (!picture) return;
@@ -261,7 +269,11 @@ export class Canvas {
     this.light(lit);
   }
 
-  /** @param {number | null} id @param {boolean} [reveal] */
+  /**
+   * Select a box, and move it into view if `reveal`; null clears the selection.
+   * @param {number | null} id
+   * @param {boolean} [reveal]
+   */
   select(id, reveal = false) {
     this.selected = id;
     const box = this.boxes().find((candidate) => candidate.id === id);
@@ -272,12 +284,12 @@ export class Canvas {
     this.paint();
   }
 
-  /** How many pixels a unit of the drawing has. */
+  /** Return the number of pixels per unit of the drawing. */
   scale() {
     return this.camera.transform().k;
   }
 
-  /** Bring a box to the middle. @param {number | null} id @param {number} k scale */
+  /** Centre a box at a scale. @param {number | null} id @param {number} k scale */
   centre(id, k) {
     const box = this.boxes().find((candidate) => candidate.id === id);
     if (!box) return;
@@ -291,7 +303,7 @@ export class Canvas {
     if (boxes.length) this.camera.fit(around(boxes), 1);
   }
 
-  /** Light some boxes and what runs between them; null lights all again. @param {Set<number> | null} ids */
+  /** Highlight some boxes and the lines between them; null ends it. @param {Set<number> | null} ids */
   light(ids) {
     this.lit = ids;
     this.paint();

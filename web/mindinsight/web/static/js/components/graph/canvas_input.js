@@ -1,11 +1,11 @@
-// Keys of a drawing (to the next box, open and close, zoom), and the box an event is about.
+// Keyboard and pointer input of a drawing.
 
 import { neighbour } from "./neighbour.js";
 
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /**
- * Do what a key is for.
+ * Handle a key: move to another box, open, close, zoom. Return whether the key had an effect.
  * @param {import("./canvas.js").Canvas} canvas
  * @param {string} key
  * @returns {boolean} whether it is for anything
@@ -23,7 +23,7 @@ export function canvasKey(canvas, key) {
   return true;
 }
 
-/** The box an event is about. @param {Event} event */
+/** Return the id of the box under an event, or null. @param {Event} event */
 export function boxAt(event) {
   const element = /** @type {Element} */ (event.target).closest("[data-id]");
   return element ? Number(element.getAttribute("data-id")) : null;

@@ -1,4 +1,4 @@
-// What the colours of a dump mean, and how much of the dump is in the graph.
+// Legend of the colours that a dump gives to a graph, and the share of the dump that was found in it.
 
 import { h } from "../../core/dom.js";
 import { isLost, SIGNS } from "./dump_marks.js";
@@ -29,20 +29,22 @@ function symptoms({ t }, { counts, done, judged, unjudged, broken_afterwards: br
 }
 
 /**
- * What is true where nothing was found: of what is not in the graph nothing is known.
- * @param {number} judged @param {number} unjudged
+ * Return the key of the statement made when no anomaly was found. It covers only what is both in the dump and
+ * in the graph.
+ * @param {number} judged
+ * @param {number} unjudged
  */
 export function healthText(judged, unjudged) {
   if (!judged) return "unjudged";
   return unjudged ? "fine_here" : "fine";
 }
 
-/** @param {App} app */
+/** Return the statement that nothing could be judged. @param {App} app */
 function nothingJudged({ t }) {
   return [h("span", null, t("graph.dump.unjudged"))];
 }
 
-/** @param {App["t"]} t @param {string} kind @param {number} n */
+/** Return a sign with its number of boxes. @param {App["t"]} t @param {string} kind @param {number} n */
 function sign(t, kind, n) {
   return h(
     "span",
@@ -57,8 +59,9 @@ function sign(t, kind, n) {
 }
 
 /**
- * What is hatched and outlined whatever the colour.
- * @param {App} app @param {{counts?: Record<string, number>}} coloured
+ * Return the legend of non-finite values, which are hatched whatever the colour scale.
+ * @param {App} app
+ * @param {{counts?: Record<string, number>}} coloured
  */
 export function lostSigns({ t }, { counts = {} }) {
   return Object.entries(counts)
@@ -66,7 +69,7 @@ export function lostSigns({ t }, { counts = {} }) {
     .map(([kind, n]) => sign(t, kind, n));
 }
 
-/** @param {App} app @param {any} found */
+/** Return the colour scale with its ends. @param {App} app @param {any} found */
 export function scale({ t, format }, { least, most }) {
   if (least === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
   return [

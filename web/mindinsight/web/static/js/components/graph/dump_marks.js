@@ -1,4 +1,4 @@
-// What a dump found in a box: a sign and a colour on it, and words for who cannot see them.
+// Marks that a dump gives to a box: a badge, a colour, and a description for screen readers.
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./badges.js").Badge} Badge */
@@ -15,6 +15,7 @@ export const SIGNS = { fault: "⚠", lost: "NaN", overflow: "▲", received: "�
 const SHOWN = 2; // signs on one box
 
 /**
+ * Return the marks of a box.
  * @param {App} app
  * @param {Coloured | undefined} coloured
  * @param {string} colour
@@ -29,14 +30,17 @@ export function marksOf(app, coloured, colour, scope) {
     : { badge: loud(coloured, sizeBadge(app, coloured, colour)), heat: coloured.share ?? null, hatched };
 }
 
-/** Whether a symptom is about what is not finite. @param {string} [symptom] */
+/** Return whether an anomaly concerns non-finite values. @param {string} [symptom] */
 export function isLost(symptom) {
   return symptom === "fault" || symptom === "lost";
 }
 
 /**
- * A badge of another colour with the sign and the outline of what is not finite.
- * @param {Coloured} coloured @param {Badge | null} badge @returns {Badge | null}
+ * Return a badge with the sign and outline of non-finite values added. The badge of a box without them is
+ * unchanged.
+ * @param {Coloured} coloured
+ * @param {Badge | null} badge
+ * @returns {Badge | null}
  */
 function loud({ symptom }, badge) {
   if (!isLost(symptom)) return badge;
@@ -48,7 +52,13 @@ function loud({ symptom }, badge) {
   };
 }
 
-/** @param {App} app @param {Coloured} coloured @param {boolean} scope @returns {Badge | null} */
+/**
+ * Return the badge for a box's anomaly, or null.
+ * @param {App} app
+ * @param {Coloured} coloured
+ * @param {boolean} scope
+ * @returns {Badge | null}
+ */
 function symptomBadge({ t }, { symptom, counts = {} }, scope) {
   const kinds = Object.entries(counts);
   if (!kinds.length) return null;
@@ -63,7 +73,13 @@ function symptomBadge({ t }, { symptom, counts = {} }, scope) {
   };
 }
 
-/** @param {App} app @param {Coloured} coloured @param {string} colour @returns {Badge | null} */
+/**
+ * Return the badge with a box's value on the colour scale, or null.
+ * @param {App} app
+ * @param {Coloured} coloured
+ * @param {string} colour
+ * @returns {Badge | null}
+ */
 function sizeBadge({ t, format }, { value }, colour) {
   if (value === null || value === undefined) return null;
   const text = typeof value === "string" ? value : format.number(value);

@@ -1,4 +1,4 @@
-// Hover label of the line under the pointer: what flows along it.
+// Tooltip of the line under the pointer: the values that flow along it.
 
 import { replace, svg } from "../../core/dom.js";
 
@@ -9,7 +9,7 @@ const NEAR = 7; // pixels
 const STEPS = 8; // pieces of a curve that are looked at
 
 /**
- * The line nearest to a point, and not farther than `within`.
+ * Return the index of the line nearest to a point within a distance, or -1.
  * @param {Line[]} lines
  * @param {number} x
  * @param {number} y
@@ -29,8 +29,8 @@ export function lineUnder(lines, x, y, within) {
 }
 
 /**
- * From a point to a curve that leaves and arrives upright; what is farther than `within` is not looked at
- * closely.
+ * Return the distance from a point to a curve that leaves and arrives vertically. Curves clearly farther than
+ * `within` return Infinity.
  * @param {number[]} curve x and y of both ends
  * @param {number} x
  * @param {number} y
@@ -53,7 +53,7 @@ function distance([fromX, fromY, toX, toY], x, y, within) {
 }
 
 /**
- * From a point to a straight piece that begins at 0, 0.
+ * Return the distance from a point to a straight segment that begins at the origin.
  * @param {number} x
  * @param {number} y
  * @param {number} dx
@@ -65,7 +65,7 @@ function toPiece(x, y, dx, dy) {
   return Math.hypot(x - along * dx, y - along * dy);
 }
 
-/** @param {import("../../core/types.js").Translate} t */
+/** Create the tooltip. @param {import("../../core/types.js").Translate} t */
 export function createHover(t) {
   /** @type {Picture | null} */
   let picture = null;

@@ -1,9 +1,9 @@
-// Sorted indices of nodes against the ranges of boxes: a box holds the indices from its own to its end.
+// Search in sorted node indices. A box holds the indices from its id up to its `end`.
 
 /** @typedef {import("./shapes.js").Box} Box */
 
 /**
- * How many of the sorted indices lie in a box.
+ * Return how many of the sorted indices lie in a box.
  * @param {number[]} indices
  * @param {{id: number, end: number}} box
  */
@@ -11,12 +11,20 @@ export function countWithin(indices, { id, end }) {
   return firstFrom(indices, end) - firstFrom(indices, id);
 }
 
-/** The boxes that hold any of the sorted indices. @param {Box[]} boxes @param {number[]} indices */
+/**
+ * Return the boxes that contain at least one of the sorted indices.
+ * @param {Box[]} boxes
+ * @param {number[]} indices
+ */
 export function holding(boxes, indices) {
   return boxes.filter((box) => countWithin(indices, box) > 0);
 }
 
-/** Position of the first index that is not smaller. @param {number[]} indices @param {number} value */
+/**
+ * Return the position of the first index that is at least `value`.
+ * @param {number[]} indices
+ * @param {number} value
+ */
 export function firstFrom(indices, value) {
   let [low, high] = [0, indices.length];
   while (low < high) {

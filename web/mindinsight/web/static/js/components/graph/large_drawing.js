@@ -1,4 +1,4 @@
-// A large drawing: shapes for what can be read in sight, and plain rectangles on a canvas for other boxes.
+// Drawing of a large graph: SVG shapes for what is legible, plain rectangles on a canvas for the rest.
 
 import { h } from "../../core/dom.js";
 import { covers, detailOf, isLarge } from "./level_of_detail.js";
@@ -7,6 +7,7 @@ import { covers, detailOf, isLarge } from "./level_of_detail.js";
 /** @typedef {import("./shapes.js").Picture} Picture */
 /** @typedef {import("./camera.js").Transform} Transform */
 
+/** Canvas below the SVG of a large graph. */
 export class LargeDrawing {
   /** @param {import("../../core/types.js").App} app */
   constructor(app) {
@@ -17,14 +18,14 @@ export class LargeDrawing {
     this.detail = null;
   }
 
-  /** Another picture is shown, or none. @param {Picture | null} picture */
+  /** Start with another picture, or with none. @param {Picture | null} picture */
   show(picture) {
     this.detail = null;
     this.element.hidden = !picture || !isLarge(picture);
   }
 
   /**
-   * Draw a sight of a large picture.
+   * Create shapes for the visible part if the current ones do not cover it.
    * @param {Picture} picture
    * @param {{sight: import("./camera.js").Rect, at: Transform, width: number, height: number}} view px
    * @param {(part: Picture) => void} build shapes of a part; called where those before do not serve
@@ -38,7 +39,7 @@ export class LargeDrawing {
   }
 
   /**
-   * Paint the boxes that have no shapes.
+   * Paint the boxes without shapes.
    * @param {Picture} picture
    * @param {{found: Set<number>, lit: Set<number> | null}} marks
    * @param {Transform} at
@@ -51,7 +52,7 @@ export class LargeDrawing {
 }
 
 /**
- * Paint the boxes that have no shapes.
+ * Paint the boxes without shapes as rectangles.
  * @param {HTMLCanvasElement} canvas as large as the stage
  * @param {Box[]} boxes scopes before what is in them
  * @param {{detailed: Set<number>, hits: Set<number>, lit: Set<number> | null}} marks
@@ -76,7 +77,10 @@ function paintPatches(canvas, boxes, { detailed, hits, lit }, { x, y, k }, colou
   context.globalAlpha = 1;
 }
 
-/** Kinds in the order of painting, and their colours. @param {(name: string) => string} colour */
+/**
+ * Return the kinds of boxes in painting order with their colours.
+ * @param {(name: string) => string} colour
+ */
 function fills(colour) {
   return /** @type {[string, string][]} */ ([
     ["frame", colour("--graph-scope")],
@@ -87,7 +91,7 @@ function fills(colour) {
   ]);
 }
 
-/** @param {Box} box @param {Set<number>} hits */
+/** Return the painting kind of a box. @param {Box} box @param {Set<number>} hits */
 function kindOf(box, hits) {
   if (hits.has(box.id)) return "hit";
   if (box.hatched || box.badge?.kind.includes("ill")) return "lost";

@@ -1,4 +1,4 @@
-// Level of detail of a large drawing: what is in sight and large enough to be read.
+// Level of detail of a large drawing: what is visible and large enough to read.
 
 /** @typedef {import("./shapes.js").Box} Box */
 /** @typedef {import("./shapes.js").Line} Line */
@@ -12,13 +12,13 @@ const MOST_LINES = 700;
 const AROUND = 0.4; // of the sight on each side, that is made ahead
 const RESCALED = 1.25; // change of scale after which the choice is made anew
 
-/** Whether a picture is drawn in part only. @param {Picture} picture */
+/** Return whether a picture is drawn only in part. @param {Picture} picture */
 export function isLarge({ boxes, lines }) {
   return boxes.length + lines.length > MANY;
 }
 
 /**
- * Whether two rectangles share a place.
+ * Return whether two rectangles overlap.
  * @param {{x: number, y: number, w: number, h: number}} a
  * @param {Rect} b
  */
@@ -26,7 +26,7 @@ function meet(a, b) {
   return a.x < b.x + b.w && a.x + a.w > b.x && a.y < b.y + b.h && a.y + a.h > b.y;
 }
 
-/** The rectangle around the points of a line. @param {number[]} points @returns {Rect} */
+/** Return the bounding box of a line. @param {number[]} points @returns {Rect} */
 function boundsOf(points) {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let i = 0; i < points.length; i += 2) {
@@ -39,7 +39,7 @@ function boundsOf(points) {
 }
 
 /**
- * What is drawn in detail around a sight: the largest boxes, and the lines between what is drawn.
+ * Return what to draw in detail around the visible part: the largest boxes and the lines between them.
  * @param {Picture} picture
  * @param {Rect} sight in units of the drawing
  * @param {number} k px of a unit
@@ -68,8 +68,10 @@ export function detailOf(picture, sight, k) {
 }
 
 /**
- * Whether what was drawn in detail serves another sight, too.
- * @param {{area: Rect, k: number}} detail @param {Rect} sight @param {number} k
+ * Return whether the drawn details also serve another visible part.
+ * @param {{area: Rect, k: number}} detail
+ * @param {Rect} sight
+ * @param {number} k
  */
 export function covers({ area, k: before }, sight, k) {
   const inside =

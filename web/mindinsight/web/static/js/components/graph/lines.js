@@ -1,4 +1,4 @@
-// The lines of a drawing: what flows from box to box, and the shapes that flow.
+// Lines of a drawing and the texts of the shapes that flow along them.
 
 import { svg } from "../../core/dom.js";
 
@@ -9,6 +9,7 @@ const LETTER = 7; // about the width of one
 const BESIDE = 14; // the least gap between a box and the frame around it, less some
 
 /**
+ * Create the SVG path of a line.
  * @param {Line} line
  * @param {boolean} out it ends at the border of the scope it lies in, and goes on from there
  */
@@ -25,8 +26,8 @@ export function lineShape(line, out) {
 }
 
 /**
- * What flows out of scopes, where it is of another shape than what flows in: once for each below its box, and
- * never wider than the box and the gap beside it, so that it crosses no frame. Operators tell their own.
+ * Return the texts of shapes that leave scopes, where they differ from the shapes that enter. They are never
+ * wider than the box and its gap. Operators show their own shapes.
  * @param {Picture} picture
  */
 export function flowing({ boxes, lines }) {
@@ -61,7 +62,7 @@ export function flowing({ boxes, lines }) {
 }
 
 /**
- * What flows into each box, through the borders of the scopes around it too.
+ * Return a lookup of the shapes that flow into each box, also across the borders of scopes around it.
  * @param {import("./shapes.js").Box[]} boxes
  * @param {Line[]} lines
  * @returns {(id: number) => Set<string>}
@@ -91,7 +92,10 @@ function enteringTexts(boxes, lines) {
   return texts;
 }
 
-/** Between two points a line leaves and arrives upright. @param {number[]} points x, y, x, y, ... */
+/**
+ * Return an SVG path that leaves and arrives vertically at each point.
+ * @param {number[]} points x, y, x, y, ...
+ */
 export function path(points) {
   let d = `M${points[0]} ${points[1]}`;
   for (let i = 2; i < points.length; i += 2) {

@@ -1,4 +1,4 @@
-// Marks on a drawing: what is selected, lit, found by a search; a parameter's chips; a line.
+// CSS classes of selected, highlighted and found boxes, of a parameter's chips, and of a line.
 
 import { countWithin } from "./index_ranges.js";
 
@@ -13,7 +13,7 @@ import { countWithin } from "./index_ranges.js";
  */
 
 /**
- * Set the classes of all shapes.
+ * Set the classes of all shapes. Return the ids of the boxes with search hits.
  * @param {import("./shapes.js").Shapes | null} shapes
  * @param {Box[]} boxes
  * @param {Marks} marks
@@ -43,7 +43,7 @@ export function markShapes(shapes, boxes, { selected, lit, hits, outer, line: cl
 }
 
 /**
- * Whether an open scope itself was found, or anything in a closed one.
+ * Return whether an open scope itself was found, or anything inside a closed box.
  * @param {Box} box
  * @param {number[]} hits
  */
@@ -51,7 +51,7 @@ function isHit(box, hits) {
   return countWithin(hits, box.open ? { id: box.id, end: box.id + 1 } : box) > 0;
 }
 
-/** The rectangle around boxes. @param {Box[]} boxes */
+/** Return the bounding box of boxes. @param {Box[]} boxes */
 export function around(boxes) {
   const x = Math.min(...boxes.map((box) => box.x));
   const y = Math.min(...boxes.map((box) => box.y));

@@ -1,4 +1,4 @@
-// Minimap: the whole drawing in a corner, with the part in sight marked.
+// Minimap: the whole drawing in a corner with the visible part marked.
 
 import { replace, svg } from "../../core/dom.js";
 import { isLarge } from "./level_of_detail.js";
@@ -6,6 +6,7 @@ import { isLarge } from "./level_of_detail.js";
 const WIDTH = 90; // of a large picture boxes of less than this share are left out
 
 /**
+ * Create the minimap. Dragging on it moves the drawing.
  * @param {(x: number, y: number) => void} moveTo called with the point of the drawing to show in the middle
  */
 export function createMinimap(moveTo) {

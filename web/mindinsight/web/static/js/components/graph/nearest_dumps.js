@@ -1,11 +1,13 @@
-// Matching of dumps to runs and back, by job, rank and path.
+// Matching of dumps and runs by job, rank and path.
 
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * The run's own dumps, then those of its job, then by how much of the path they share.
+ * Sort dumps: the run's own, those of its job, then by the number of folders they share with it.
  * @template {{id: string, run: string}} T
- * @param {T[]} dumps @param {{id: string, job: string}} run @param {Pick<Run, "id" | "job">[]} runs
+ * @param {T[]} dumps
+ * @param {{id: string, job: string}} run
+ * @param {Pick<Run, "id" | "job">[]} runs
  */
 export function nearestFirst(dumps, run, runs) {
   const jobs = new Map(runs.map((other) => [other.id, other.job]));
@@ -15,7 +17,7 @@ export function nearestFirst(dumps, run, runs) {
 }
 
 /**
- * The run whose graph is most likely that of a dump; undefined where none has anything to do with it.
+ * Return the run whose graph most likely belongs to a dump, or undefined if none is related to it.
  * @param {{id: string, run: string}} dump
  * @param {number} rank
  * @param {Pick<Run, "id" | "job" | "rank">[]} runs all of them
@@ -30,7 +32,11 @@ export function runWithGraph(dump, rank, runs, hasGraph) {
   return runs.filter((run) => hasGraph(run) && near(run) > 1).sort((a, b) => near(b) - near(a))[0];
 }
 
-/** How many folders two paths begin with in common. @param {string} first @param {string} second */
+/**
+ * Return the number of leading folders that two paths have in common.
+ * @param {string} first
+ * @param {string} second
+ */
 function shared(first, second) {
   const [left, right] = [first.split("/"), second.split("/")];
   const end = left.findIndex((name, i) => name !== right[i]);

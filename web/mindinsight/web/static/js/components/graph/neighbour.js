@@ -5,7 +5,7 @@
 const ASKANCE = 1e6; // what lies far to the side is taken when there is nothing else
 
 /**
- * The box nearest in a direction, as an arrow key means it.
+ * Return the id of the nearest box in a direction, or undefined if there is none.
  * @param {Box[]} boxes
  * @param {number | null} from
  * @param {number[]} direction
@@ -27,7 +27,7 @@ export function neighbour(boxes, from, [dx, dy]) {
   return best;
 }
 
-/** @param {Box} inner @param {Box} outer */
+/** Return whether one box lies within another. @param {Box} inner @param {Box} outer */
 function inside(inner, outer) {
   return (
     inner.x >= outer.x &&

@@ -1,4 +1,4 @@
-// A picture from the server as SVG: frames of open scopes at the back, then lines, then boxes.
+// SVG of a picture from the server: frames of open scopes at the back, then lines, then boxes.
 
 import { svg } from "../../core/dom.js";
 import { flowing, lineShape } from "./lines.js";
@@ -58,7 +58,12 @@ const HEADER = 26;
 const LETTER = 7.2; // about the width of one
 const STACKED = new Set(["group", "repeat", "rest", "run"]);
 
-/** @param {Picture} picture @param {import("../../core/types.js").Translate} t @returns {Shapes} */
+/**
+ * Create the shapes of a picture.
+ * @param {Picture} picture
+ * @param {import("../../core/types.js").Translate} t
+ * @returns {Shapes}
+ */
 export function shapes(picture, t) {
   /** @type {Map<number, SVGElement>} */
   const boxes = new Map();
@@ -92,7 +97,10 @@ export function shapes(picture, t) {
   };
 }
 
-/** Arrow heads: a marker cannot take the colour of its line in every browser, so there is one for each. */
+/**
+ * Return arrow heads and hatching. Each line colour has its own arrow head, because not every browser lets a
+ * marker take the line's colour.
+ */
 function markers() {
   const head = (/** @type {string} */ name) =>
     svg(
@@ -123,7 +131,7 @@ function markers() {
   return svg("defs", null, head("arrow"), head("arrow-on"), hatch);
 }
 
-/** @param {Box} box @param {import("../../core/types.js").Translate} t */
+/** Create the frame of an open scope. @param {Box} box @param {import("../../core/types.js").Translate} t */
 function frame(box, t) {
   return svg(
     "g",
@@ -144,7 +152,7 @@ function frame(box, t) {
   );
 }
 
-/** @param {Box} box @param {import("../../core/types.js").Translate} t */
+/** Create a closed box. @param {Box} box @param {import("../../core/types.js").Translate} t */
 function closed(box, t) {
   return svg(
     "g",
@@ -181,7 +189,7 @@ function closed(box, t) {
   );
 }
 
-/** What stands in a closed box. @param {Box} box @param {string} label */
+/** Return the texts in a closed box. @param {Box} box @param {string} label */
 function closedTexts(box, label) {
   const scope = box.count > 0;
   const middle = box.y + box.h / 2;
@@ -196,24 +204,30 @@ function closedTexts(box, label) {
   ];
 }
 
-/** Parameters and operations of an open scope, where its title leaves room. @param {Box} box */
+/**
+ * Return parameters and operations of an open scope, or null if its title leaves no room.
+ * @param {Box} box
+ */
 function costs({ x, y, w, label, text, open }) {
   if (!text || !open || (label.length + text.length) * LETTER + 60 > w) return null;
   return svg("text", { class: "sub flowing", x: x + w - 10, y: y + 17.5, "text-anchor": "end" }, text);
 }
 
-/** Where the chips of a box end. @param {Chip[]} chips */
+/** Return the bottom of a box's chips. @param {Chip[]} chips */
 function below(chips) {
   return Math.max(...chips.map((item) => item.y + item.h));
 }
 
-/** A plus or a minus in a circle. @param {number} x @param {number} y @param {boolean} open */
+/** Create the plus or minus sign of a scope. @param {number} x @param {number} y @param {boolean} open */
 function mark(x, y, open) {
   const d = open ? `M${x - 3} ${y}h6` : `M${x - 3} ${y}h6M${x} ${y - 3}v6`;
   return svg("g", { class: "mark" }, svg("circle", { cx: x, cy: y, r: 6.5 }), svg("path", { d }));
 }
 
-/** How strongly a box is coloured; open scopes are in their header only. @param {Box} box */
+/**
+ * Return the colour and hatching of a box. Open scopes are coloured only in their header.
+ * @param {Box} box
+ */
 function warmth({ heat, hatched, open, kind, x, y, w, h: high }) {
   const height = open ? HEADER : high;
   const area = { x, y, width: w, height, rx: open ? 8 : kind === "plumbing" ? high / 2 : 6 };
@@ -224,7 +238,7 @@ function warmth({ heat, hatched, open, kind, x, y, w, h: high }) {
   ];
 }
 
-/** What differs or was found, over the upper right corner. @param {Box} box */
+/** Create the badge over the upper right corner, or null. @param {Box} box */
 function badge(box) {
   if (!box.badge) return null;
   const width = 10 + 7 * box.badge.text.length;
@@ -237,7 +251,7 @@ function badge(box) {
   );
 }
 
-/** Short ends for values that come from or go to places no line is drawn to. @param {Box} box */
+/** Return short arrows for values that come from or go to places without a line. @param {Box} box */
 function stubs(box) {
   const x = box.x + box.w - 14;
   const bottom = box.y + box.h;
@@ -251,7 +265,7 @@ function stubs(box) {
   ];
 }
 
-/** @param {Chip} item @param {Box} box */
+/** Create the chip of a parameter or constant. @param {Chip} item @param {Box} box */
 function chip(item, box) {
   const y = item.y + item.h / 2;
   const middle = Math.min(Math.max(y, box.y + 4), box.y + box.h - 4);
@@ -265,7 +279,11 @@ function chip(item, box) {
   );
 }
 
-/** What a screen reader says. @param {Box} box @param {import("../../core/types.js").Translate} t */
+/**
+ * Return the text that screen readers announce for a box.
+ * @param {Box} box
+ * @param {import("../../core/types.js").Translate} t
+ */
 export function spoken(box, t) {
   const kind = t(`graph.kind.${box.kind}`);
   const size = box.count

@@ -1,4 +1,4 @@
-// Titles of the open scopes whose own titles have left the view: a line over the drawing.
+// Titles of open scopes whose own titles are above the visible part.
 
 import { h, replace } from "../../core/dom.js";
 
@@ -9,7 +9,7 @@ const LEAST = 90; // px of a frame that must be in sight below the line
 /** @typedef {{x: number, y: number, k: number}} Transform */
 
 /**
- * Open scopes around the middle of the view whose titles lie above it, outermost first.
+ * Return the open scopes around the centre whose titles lie above the visible part, outermost first.
  * @param {Box[]} boxes scopes before what is in them
  * @param {Transform} transform
  * @param {number} width of the view in px
@@ -26,7 +26,11 @@ export function hiddenTitles(boxes, { x, y, k }, width) {
   );
 }
 
-/** @param {string} label @param {(id: number) => void} goTo */
+/**
+ * Create the bar. A click on a title selects its scope.
+ * @param {string} label
+ * @param {(id: number) => void} goTo
+ */
 export function createTitleBar(label, goTo) {
   const element = h("div", { class: "graph-titles", role: "group", "aria-label": label, hidden: true });
   let shown = "";

@@ -1,4 +1,4 @@
-// Counts of the values that are not finite, which no picture of buckets shows.
+// Counts of non-finite values, which the bins of a histogram cannot show.
 
 import { NOT_FINITE_BADGE } from "../hatching.js";
 import { h } from "../../core/dom.js";
@@ -9,7 +9,7 @@ const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
 /** @typedef {Record<string, any>} Counts of each kind of value that is not finite */
 
 /**
- * NaN and infinities are counted aloud.
+ * Return a badge with the counts of NaN and infinities, or null if there are none.
  * @param {import("../../core/types.js").App} app
  * @param {Counts} counts
  * @param {number} [since] the first step with any
@@ -28,7 +28,7 @@ export function strange({ t, format }, counts, since) {
 }
 
 /**
- * The first of the steps that has any.
+ * Return the first step with a non-finite value, or undefined.
  * @param {ArrayLike<number>} step
  * @param {(kind: string, at: number) => number} count
  */
@@ -36,7 +36,7 @@ export function firstStrange(step, count) {
   return Array.from(step).find((_, at) => KINDS.some((kind) => count(kind, at)));
 }
 
-/** The sums over all steps. @param {Counts[]} perStep */
+/** Return the counts summed over all steps. @param {Counts[]} perStep */
 export function summed(perStep) {
   return Object.fromEntries(
     KINDS.map((kind) => [kind, perStep.reduce((sum, counts) => sum + Number(counts[kind]), 0)]),

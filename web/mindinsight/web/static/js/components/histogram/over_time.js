@@ -9,8 +9,9 @@ import { middles, row, times } from "./series.js";
 /** @typedef {import("./shared_scale.js").Scale} Scale */
 
 /**
- * The value of the strongest colour: what nine of ten steps stay below with their fullest bin. One step whose
- * values are all alike, as before the first update of a bias, would leave every other without contrast.
+ * Return the value of the strongest colour: the 90th percentile of the steps' fullest bins. A single step
+ * with equal values, such as a bias before its first update, would otherwise leave the others without
+ * contrast.
  * @param {Float32Array} peaks of each step
  */
 export function strongest(peaks) {
@@ -19,7 +20,8 @@ export function strongest(peaks) {
 }
 
 /**
- * Step × value, the colour is the share of the step's values; on a scale with others, the share per unit.
+ * Return the heat map of step and value. The colour is the share of the step's values, or the share per unit
+ * on a shared scale.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -57,7 +59,7 @@ export function heatFigure(app, series, axis, scale = null) {
 }
 
 /**
- * Stripes over the steps without any finite value.
+ * Return the hatching over steps without any finite value.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -72,19 +74,19 @@ function lostSteps(app, series, axis, peaks) {
   return hatchImages(times(series, axis), halves, [lost, lost], app.theme.colour("--panel"));
 }
 
-/** Width of the bins, which are all alike. @param {Series} series */
+/** Return the width of the bins, which are all equal. @param {Series} series */
 function binWidth({ edges }) {
   return (edges[edges.length - 1] - edges[0]) / (edges.length - 1) || 1;
 }
 
-/** How many values of a step are not finite. @param {Series} series @param {number} i */
+/** Return the number of non-finite values of a step. @param {Series} series @param {number} i */
 function counted(series, i) {
   return series.nan[i] + series.positive_infinity[i] + series.negative_infinity[i];
 }
 
 /**
- * What is not finite, over the map: steps without any finite value as bars of full height, others with some
- * as marks at the upper edge. A blank would look like a step that was not recorded.
+ * Return the traces that mark non-finite values: a full bar for steps without a finite value, a triangle at
+ * the top for others. A gap would look like a step that was not recorded.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -127,7 +129,7 @@ function notFinite(app, series, axis, peaks) {
 }
 
 /**
- * The percentiles as bands around the median.
+ * Return the percentiles as bands around the median.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -161,7 +163,10 @@ export function percentileFigure(app, series, axis, scale = null) {
 }
 
 /**
- * @param {App} app @param {string} axis @param {Record<string, any>} more
+ * Return the Plotly layout of both figures.
+ * @param {App} app
+ * @param {string} axis
+ * @param {Record<string, any>} more
  * @param {Scale | null} scale
  */
 function layout(app, axis, more, scale) {

@@ -18,25 +18,31 @@
  * @property {ArrayLike<number>} negative_infinity
  */
 
-/** Where the columns lie on the time axis, in Plotly's units. @param {Series} series @param {string} axis */
+/** Return the positions on the time axis in Plotly's units. @param {Series} series @param {string} axis */
 export function times(series, axis) {
   if (axis === "wall") return Float64Array.from(series.wall, (seconds) => seconds * 1000);
   if (axis === "relative") return Float64Array.from(series.wall, (seconds) => seconds - series.wall[0]);
   return series.step;
 }
 
-/** @param {Float64Array} edges */
+/** Return the centres of the bins. @param {Float64Array} edges */
 export function middles(edges) {
   return Float64Array.from({ length: edges.length - 1 }, (_, i) => (edges[i] + edges[i + 1]) / 2);
 }
 
-/** @param {Series} series @param {number} column */
+/** Return the counts of one step. @param {Series} series @param {number} column */
 export function row(series, column) {
   const bins = series.edges.length - 1;
   return series.counts.subarray(column * bins, (column + 1) * bins);
 }
 
-/** @param {App} app @param {Series} series @param {string} axis @param {number} column */
+/**
+ * Return a step's position on the time axis as text.
+ * @param {App} app
+ * @param {Series} series
+ * @param {string} axis
+ * @param {number} column
+ */
 export function label(app, series, axis, column) {
   const at = times(series, axis)[column];
   if (axis === "wall") return app.format.time(at / 1000);

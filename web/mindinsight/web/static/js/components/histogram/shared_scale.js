@@ -1,4 +1,4 @@
-// Scale that histograms of several cards share: range of the values, and density of the fullest bins.
+// Scale shared by the histograms of several cards: range of values and density of the fullest bins.
 
 import { row } from "./series.js";
 
@@ -8,8 +8,9 @@ import { row } from "./series.js";
 const USUAL = 0.9; // share of the steps whose fullest bin stays below the peak
 
 /**
- * Share of a step's values per unit: unlike a count it does not depend on how wide the bins are.
- * @param {Series} series @param {number} column
+ * Return the share of a step's values per unit, which does not depend on the width of the bins.
+ * @param {Series} series
+ * @param {number} column
  */
 export function densities(series, column) {
   const counts = row(series, column);
@@ -18,7 +19,7 @@ export function densities(series, column) {
   return Float32Array.from(counts, (count, bin) => count / total / (edges[bin + 1] - edges[bin] || 1));
 }
 
-/** The scale of a card that stands alone. @param {Series} series @returns {Scale} */
+/** Return the scale of a single card. @param {Series} series @returns {Scale} */
 export function ownScale(series) {
   const peaks = Array.from({ length: series.shown }, (_, column) =>
     densities(series, column).reduce((most, density) => Math.max(most, density), 0),
@@ -27,7 +28,11 @@ export function ownScale(series) {
   return { low: series.edges[0], high: series.edges[series.edges.length - 1], peak };
 }
 
-/** The scale that has room for all; null for none. @param {Scale[]} scales @returns {Scale | null} */
+/**
+ * Return the scale that fits all, or null if none has finite values.
+ * @param {Scale[]} scales
+ * @returns {Scale | null}
+ */
 export function union(scales) {
   const known = scales.filter(({ peak }) => peak > 0); // others have no finite value
   if (!known.length) return null;
@@ -38,14 +43,17 @@ export function union(scales) {
   };
 }
 
-/** Scales of cards by what they share: their tag, or the page. */
+/** Scales of cards, grouped by tag or by page. */
 export class SharedScales {
   /** @type {Map<string, Map<object, {scale: Scale, paint: () => void}>>} */
   #groups = new Map();
 
   /**
-   * Tell the scale of a card; the others of its group are painted where the common scale is another one.
-   * @param {string} group @param {object} card @param {Scale} scale @param {() => void} paint
+   * Set the scale of a card. Other cards of its group are redrawn if the shared scale changes.
+   * @param {string} group
+   * @param {object} card
+   * @param {Scale} scale
+   * @param {() => void} paint
    */
   tell(group, card, scale, paint) {
     const members = this.#groups.get(group) ?? new Map();
@@ -56,7 +64,7 @@ export class SharedScales {
     members.forEach((member, other) => other !== card && member.paint());
   }
 
-  /** @param {string} group */
+  /** Return the shared scale of a group, or null. @param {string} group */
   of(group) {
     return union([...(this.#groups.get(group)?.values() ?? [])].map(({ scale }) => scale));
   }

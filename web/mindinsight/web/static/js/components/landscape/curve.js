@@ -1,4 +1,5 @@
-// The loss over the steps, with the stretches that landscapes were made of: a click on one shows it.
+// Loss curve with the intervals of steps that landscapes were computed for. A click on an interval selects
+// it.
 
 import { h, svg } from "../../core/dom.js";
 import { mainTag } from "../main_tag.js";
@@ -14,7 +15,7 @@ const LOSS = /loss/i;
 const TRAINED = /^(?!.*(val|test)).*$/i; // rather the loss of the training than one of an evaluation
 
 /**
- * The curve of each run's own loss: runs may call it by different names.
+ * Fetch the loss of each run. Runs may use different tags for it.
  * @param {App} app
  * @param {string[]} runs
  * @param {AbortSignal} signal
@@ -32,7 +33,7 @@ export async function readLosses(app, runs, signal) {
 }
 
 /**
- * The runs whose main loss has a name.
+ * Return the runs by the tag of their main loss. Runs without one are left out.
  * @param {import("../../core/tags.js").Tag[]} tags
  * @param {string[]} runs
  * @returns {Map<string, string[]>}
@@ -51,7 +52,11 @@ export function lossTags(tags, runs) {
 }
 
 /**
- * @param {App} app @param {Loss[]} losses @param {Landscape[]} landscapes @param {string} selected
+ * Create the curve with its intervals, or return null if there are no losses or no intervals.
+ * @param {App} app
+ * @param {Loss[]} losses
+ * @param {Landscape[]} landscapes
+ * @param {string} selected
  * @param {(interval: string) => void} onchange
  */
 export function lossCurve(app, losses, landscapes, selected, onchange) {
@@ -99,6 +104,7 @@ export function lossCurve(app, losses, landscapes, selected, onchange) {
 }
 
 /**
+ * Create the buttons of the intervals.
  * @param {App} app
  * @param {Landscape[]} landscapes
  * @param {string} selected
@@ -134,13 +140,13 @@ function buttons(app, landscapes, selected, across, onchange) {
   });
 }
 
-/** @param {ArrayLike<number>} steps */
+/** Return the first and last step, or [] if there are none. @param {ArrayLike<number>} steps */
 function ends(steps) {
   return steps.length ? [steps[0], steps[steps.length - 1]] : [];
 }
 
 /**
- * A line that is broken where a value is not finite.
+ * Return the SVG path of a curve, with gaps at non-finite values.
  * @param {Loss} loss
  * @param {(step: number) => number} across
  * @param {(value: number) => number} up

@@ -15,12 +15,19 @@
  * @property {number} step_per_epoch
  */
 
-/** "1,2,3,4,5", or "final" for one of the final weights alone. @param {Landscape} landscape */
+/**
+ * Return the interval's key: "1,2,3,4,5", or "final" if only the final weights were used.
+ * @param {Landscape} landscape
+ */
 export function intervalOf(landscape) {
   return landscape.path ? landscape.intervals.join(",") : "final";
 }
 
-/** @param {import("../../core/types.js").Translate} t @param {string} interval */
+/**
+ * Return the interval's label.
+ * @param {import("../../core/types.js").Translate} t
+ * @param {string} interval
+ */
 export function labelOf(t, interval) {
   const numbers = interval.split(",");
   if (interval === "final") return t("landscape.final");
@@ -28,8 +35,8 @@ export function labelOf(t, interval) {
 }
 
 /**
- * The first and the last step of the stretch. Numbers are steps or epochs; of final weights the tag says
- * which step they are of.
+ * Return the first and last step of an interval, or null if its tag does not say. Numbers are steps or
+ * epochs.
  * @param {Landscape} landscape
  * @returns {[number, number] | null}
  */

@@ -1,4 +1,4 @@
-// Dialog that edits a run's note, labels and colour; the server stores them in the workspace.
+// Dialog for a run's note, labels and colour, which the server stores in the workspace.
 
 import { COLOURS } from "../../core/colours.js";
 import { button } from "../button.js";
@@ -7,6 +7,7 @@ import { toast } from "../toast.js";
 import { h } from "../../core/dom.js";
 
 /**
+ * Open the dialog for a run.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../core/types.js").Run} run
  */
@@ -54,7 +55,12 @@ export function annotateDialog(app, run) {
   });
 }
 
-/** @param {import("../../core/types.js").App} app @param {string} colour @param {boolean} checked */
+/**
+ * Create the choice of one colour.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} colour
+ * @param {boolean} checked
+ */
 function swatch(app, colour, checked) {
   const input = h("input", { type: "radio", name: "colour", checked, class: "unseen" });
   const name = colour || app.t("runs.colour.own");
@@ -69,8 +75,10 @@ function swatch(app, colour, checked) {
 }
 
 /**
- * Keep something about a run; says so when the server could not. True when it could.
- * @param {import("../../core/types.js").App} app @param {string} run @param {Record<string, any>} fields
+ * Store something about a run. Return whether it was stored; otherwise show the error.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} run
+ * @param {Record<string, any>} fields
  */
 export async function keep(app, run, fields) {
   try {

@@ -12,7 +12,7 @@ import { directoryOf } from "./values.js";
 const SHOWN = 12; // the names of more would be a page of their own; the search finds all
 
 /**
- * Several directories by name, each a search for its runs.
+ * Create the list of base directories. A click searches for the runs of one.
  * @param {App} app
  * @param {(text: string) => void} onsearch a search to do instead
  */
@@ -54,7 +54,7 @@ export function createBases(app, onsearch) {
 }
 
 /**
- * The only directory, or a pattern that nothing fits, in the line that counts the runs.
+ * Return the path of the base directory and how it is watched; null if there are several.
  * @param {App} app
  * @param {RunList} list
  */
@@ -67,18 +67,18 @@ export function onlyBase(app, list) {
   ];
 }
 
-/** @param {App} app @param {RunList} list */
+/** Create the text that says how changes are noticed. @param {App} app @param {RunList} list */
 function watched(app, list) {
   return h("span", { title: app.t(`runs.watch.${list.watch}.why`) }, app.t(`runs.watch.${list.watch}`));
 }
 
-/** @param {string} search */
+/** Return a search without its condition on the base directory. @param {string} search */
 function without(search) {
   return search.replace(/(^|\s+)dir=(?:"[^"]*"|\S)+/g, "").trim();
 }
 
 /**
- * A search for the runs of one directory, and for all else that was searched for.
+ * Return a search for the runs of one directory that keeps all other conditions.
  * @param {string} search
  * @param {string} name
  */
@@ -86,13 +86,13 @@ export function searchFor(search, name) {
   return `${without(search)} dir=${/\s/.test(name) ? `"${name}"` : name}`.trim();
 }
 
-/** The directories in words. @param {RunList} list */
+/** Return the paths of all base directories as text. @param {RunList} list */
 export function basePaths(list) {
   return list.bases.map((base) => base.path).join(", ") || list.base;
 }
 
 /**
- * A column for the directory of a run, where there are several.
+ * Return the column of the base directory; [] if there is only one.
  * @param {App} app
  * @returns {import("./columns.js").TableColumn[]}
  */

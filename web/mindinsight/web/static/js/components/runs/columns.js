@@ -1,4 +1,4 @@
-// The columns of the runs table: a key in the address, a heading, a value to sort by, a cell.
+// Columns of the runs table: key in the address, heading, value to sort by, and cell.
 
 import { NOT_FINITE_BADGE } from "../hatching.js";
 import { viewIcon } from "../icons.js";
@@ -27,8 +27,9 @@ const SETTINGS = 4; // hyper-parameters that vary and have a column by themselve
 export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
 
 /**
- * The columns before anybody has chosen. Last and best stand side by side.
- * @param {string[]} tags @param {string[]} hypers
+ * Return the keys of the columns before the user has chosen any. Last and best value of a tag are adjacent.
+ * @param {string[]} tags
+ * @param {string[]} hypers
  */
 export function defaultColumns(tags, hypers) {
   const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`, `best:${tag}`]);
@@ -46,7 +47,7 @@ export function defaultColumns(tags, hypers) {
 }
 
 /**
- * Keys that mean nothing are left out. After a column of a tag, the next one of it needs no second name.
+ * Return the columns of the given keys. Unknown keys are skipped; adjacent columns of one tag share its name.
  * @param {App} app
  * @param {Values} values
  * @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
@@ -72,6 +73,7 @@ export function columnsOf(app, values, curve, keys) {
 }
 
 /**
+ * Return the column of a key, or null if the key is unknown.
  * @param {App} app
  * @param {Values} values
  * @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
@@ -101,7 +103,13 @@ function columnOf(app, values, curve, key) {
   return factColumns(app)[key] ?? null;
 }
 
-/** @param {App} app @param {string} key @param {string} name @returns {TableColumn} */
+/**
+ * Return the column of a hyperparameter.
+ * @param {App} app
+ * @param {string} key
+ * @param {string} name
+ * @returns {TableColumn}
+ */
 function hyperColumn(app, key, name) {
   const value = (/** @type {Run} */ run) => run.hyper?.[name] ?? run.metrics?.[name];
   return {
@@ -115,6 +123,7 @@ function hyperColumn(app, key, name) {
 }
 
 /**
+ * Return the column of a scalar's last, smallest, largest or best value.
  * @param {App} app
  * @param {Values} values
  * @param {string} key
@@ -130,7 +139,11 @@ function scalarColumn(app, values, key, statistic, tag) {
   return { key, label, number: true, part: true, first, value, cell: (run) => numberCell(app, value(run)) };
 }
 
-/** NaN and Inf are loud. @param {App} app @param {number | undefined} value */
+/**
+ * Return the content of a number's cell: "" if it is missing, a badge if it is not finite.
+ * @param {App} app
+ * @param {number | undefined} value
+ */
 function numberCell(app, value) {
   if (value === undefined) return "";
   return Number.isFinite(value)
@@ -138,7 +151,11 @@ function numberCell(app, value) {
     : h("span", { class: NOT_FINITE_BADGE }, app.format.number(value));
 }
 
-/** @param {App} app @returns {Record<string, TableColumn>} */
+/**
+ * Return the columns of facts about runs by their keys.
+ * @param {App} app
+ * @returns {Record<string, TableColumn>}
+ */
 export function factColumns(app) {
   const columns = [
     ...stateColumns(app),
@@ -150,7 +167,7 @@ export function factColumns(app) {
   return Object.fromEntries(columns.map((column) => [column.key, column]));
 }
 
-/** @param {App} app @returns {TableColumn[]} */
+/** Return the column of the run's state. @param {App} app @returns {TableColumn[]} */
 function stateColumns(app) {
   return [
     {
@@ -162,7 +179,7 @@ function stateColumns(app) {
   ];
 }
 
-/** How far a run is and what it holds. @param {App} app @returns {TableColumn[]} */
+/** Return the columns of the last step and of the kinds of data. @param {App} app @returns {TableColumn[]} */
 function contentColumns(app) {
   const { t, format } = app;
   return [
@@ -182,7 +199,7 @@ function contentColumns(app) {
   ];
 }
 
-/** When a run was written, for how long, and how much. @param {App} app @returns {TableColumn[]} */
+/** Return the columns of times, duration and size. @param {App} app @returns {TableColumn[]} */
 function timeColumns({ t, format }) {
   return [
     {
@@ -215,7 +232,7 @@ function timeColumns({ t, format }) {
   ];
 }
 
-/** What people wrote of a run, and what is damaged. @param {App} app @returns {TableColumn[]} */
+/** Return the columns of notes, labels and damage. @param {App} app @returns {TableColumn[]} */
 function noteColumns({ t }) {
   return [
     {
@@ -240,7 +257,7 @@ function noteColumns({ t }) {
   ];
 }
 
-/** What a page calls the states, in a word. @param {App} app @returns {Record<string, string>} */
+/** Return the translated word of each state. @param {App} app @returns {Record<string, string>} */
 export function stateWords({ t }) {
   const names = ["running", "stopped", "finished", "failed"].map((state) => [
     state,
@@ -249,7 +266,7 @@ export function stateWords({ t }) {
   return { ...Object.fromEntries(names), quiet: t("runs.state.quiet.word") };
 }
 
-/** @param {App} app @param {Run} run @param {number} now */
+/** Create the mark of a run's state. @param {App} app @param {Run} run @param {number} now */
 export function stateMark(app, run, now) {
   const state = run.read < run.total ? "reading" : stateOf(run, now);
   const minutes = Math.floor((now - run.last_event) / 60);
@@ -266,7 +283,7 @@ export function stateMark(app, run, now) {
   ];
 }
 
-/** One small link per kind of data a run holds. @param {App} app @param {Run} run */
+/** Create one link for each kind of data in a run. @param {App} app @param {Run} run */
 function kindLinks(app, run) {
   /** @type {Record<string, number>} */
   const counts = { ...run.kinds, lineage: run.lineage ? 1 : 0, dump: run.dumps.length };

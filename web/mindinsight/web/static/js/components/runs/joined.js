@@ -7,7 +7,11 @@
 const DECORATION = new Set(["train", "training", "auto", "scalar", "scalars"]);
 const MARK = "~";
 
-/** "train/loss", "loss/auto" and "Loss" -> "loss". The server's side is alignments.py. @param {string} tag */
+/**
+ * Return the name of a scalar without prefixes and suffixes of recorders: "train/loss", "loss/auto" and
+ * "Loss" become "loss". `alignments.py` is the server's version.
+ * @param {string} tag
+ */
 export function plainName(tag) {
   const parts = tag
     .toLowerCase()
@@ -17,7 +21,7 @@ export function plainName(tag) {
 }
 
 /**
- * Tags of one meaning as one, the one that most runs have first. A tag without its like keeps its own name.
+ * Group tags with the same meaning, most common first. Others keep their own name.
  * @param {TagRow[]} rows
  * @returns {Joined[]}
  */
@@ -39,7 +43,8 @@ export function joinTags(rows) {
 }
 
 /**
- * What most of the rows have comes first; among these losses, then accuracies, then by number of rows.
+ * Sort groups by the number of rows that have them; among the most common, losses come first, then
+ * accuracies.
  * @param {Joined[]} joined
  */
 export function byCoverage(joined) {
@@ -55,12 +60,12 @@ export function byCoverage(joined) {
   );
 }
 
-/** Losses first, then accuracies. @param {string} tag */
+/** Return the order of a tag by its name: losses, accuracies, others. @param {string} tag */
 export function interest(tag) {
   return /loss/i.test(tag) ? 2 : /acc/i.test(tag) ? 1 : 0;
 }
 
-/** What a column of this tag is called. @param {string} tag */
+/** Return the column heading of a tag. @param {string} tag */
 export function titleOf(tag) {
   return tag.startsWith(MARK) ? tag.slice(MARK.length) : tag;
 }

@@ -1,4 +1,4 @@
-// Sparkline of a run: a curve as small as a word.
+// Sparkline: a curve as small as a word.
 
 import { svg } from "../../core/dom.js";
 
@@ -6,7 +6,7 @@ const WIDTH = 96;
 const HEIGHT = 22;
 
 /**
- * A small curve; gaps where a value is not a number.
+ * Create the sparkline, with gaps at non-finite values.
  * @param {ArrayLike<number> | undefined} values
  * @param {string} colour
  */

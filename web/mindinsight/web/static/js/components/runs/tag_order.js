@@ -1,11 +1,16 @@
-// Order of the scalars for columns: what most of the rows shown have comes first.
+// Order of scalars in the columns: the most common ones first.
 
 import { latest } from "../../core/latest.js";
 import { byCoverage, joinTags } from "./joined.js";
 
 /** @typedef {import("./joined.js").TagRow} TagRow */
 
-/** @param {import("../../core/types.js").App} app @param {Element} element what the values are shown in */
+/**
+ * Create the order of all runs' scalars. `load(ids)` orders by the given runs instead, or by all again for
+ * null.
+ * @param {import("../../core/types.js").App} app
+ * @param {Element} element what the values are shown in
+ */
 export function createOrder(app, element) {
   const requests = latest(element);
   /** Tags behind a joined name. @type {Map<string, string[]>} */

@@ -23,8 +23,9 @@ const NEGATED = /_(?:neg|negative|minus)$/; // before the word: a negated loss i
 const OTHER = /_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)/;
 
 /**
- * Which end of a scalar is its best; null if its name does not say.
- * @param {string} tag @returns {"min" | "max" | null}
+ * Return whether the best value of a scalar is its smallest or largest; null if its name does not say.
+ * @param {string} tag
+ * @returns {"min" | "max" | null}
  */
 export function bestEnd(tag) {
   const words = `_${tag.replace(WORDS, "_").toLowerCase()}_`;
@@ -34,8 +35,9 @@ export function bestEnd(tag) {
 }
 
 /**
- * "finished" or "failed" where the writer closed the files; else "running" up to two minutes after the last
- * event, "quiet" up to an hour, then "stopped". The server's side is run_state.py.
+ * Return a run's state: "finished" or "failed" if the writer closed the files; otherwise "running" up to two
+ * minutes after the last event, "quiet" up to an hour, then "stopped". `run_state.py` is the server's
+ * version.
  * @param {Run} run
  * @param {number} now
  */
@@ -46,7 +48,7 @@ export function stateOf(run, now) {
 }
 
 /**
- * Whether a file of the run ends in a record that nobody will complete.
+ * Return whether a file of the run ends in an incomplete record that nobody will complete.
  * @param {Run} run
  * @param {number} now
  */
@@ -54,14 +56,14 @@ export function isTorn(run, now) {
   return run.torn_since !== null && now >= run.torn_since;
 }
 
-/** The last step of the run's scalars, which may be negative; undefined without one. @param {Run} run */
+/** Return the run's last step, which may be negative; undefined if it has none. @param {Run} run */
 export function lastStep(run) {
   return run.step >= 0 || "scalar" in run.kinds ? run.step : undefined;
 }
 
 const MEANT = 5; // tags that a short name may mean
 
-/** @param {App} app @param {Element} element what the values are shown in */
+/** Create the lookup of values. @param {App} app @param {Element} element what the values are shown in */
 export function createValues(app, element) {
   const [askedTags, askedTables] = [latest(element), latest(element)];
   /** @type {Map<string, Numbers>} */
@@ -138,12 +140,7 @@ export function createValues(app, element) {
   };
 }
 
-/**
- * The columns of a table as numbers by run.
- * @param {App} app
- * @param {any} table
- * @returns {Numbers}
- */
+/** Return the columns of a table as numbers by run. @param {App} app @param {any} table @returns {Numbers} */
 function numbersOf(app, table) {
   const numbers = (/** @type {"last" | "min" | "max"} */ statistic) => {
     const values = app.api.column(table[statistic]);
@@ -153,7 +150,7 @@ function numbersOf(app, table) {
 }
 
 /**
- * Names of tags: losses, accuracies, others; within these by number of runs.
+ * Sort tags: losses, accuracies, others; within these by the number of runs.
  * @param {{tag: string, count: number}[]} rows
  */
 function inOrder(rows) {
@@ -162,7 +159,7 @@ function inOrder(rows) {
 }
 
 /**
- * The name of the base directory a run lies in, where there are several.
+ * Return the name of the run's base directory; undefined if there is only one.
  * @param {App} app
  * @param {Run} run
  */
@@ -183,7 +180,7 @@ const FACTS = {
 /** Short names that people and papers use. @type {Record<string, string>} */
 const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimiser: "optimizer" };
 
-/** @param {Record<string, any>} settings @param {string} name */
+/** Return a setting by its name, or undefined. @param {Record<string, any>} settings @param {string} name */
 function named(settings, name) {
   if (Object.hasOwn(settings, name)) return settings[name];
   const lowered = name.toLowerCase();

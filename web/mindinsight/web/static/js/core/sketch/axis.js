@@ -1,5 +1,5 @@
-// Axis of a sketch: the pixels of values on a linear or logarithmic scale, and the range that holds the data,
-// with the rules of Plotly, which draws the same chart later.
+// Axis of a light drawing: conversion between values and pixels, and the range that holds the data, by the
+// same rules as Plotly, which draws the chart later.
 
 export const ROOM = 0.05; // of the axis, beyond the outermost markers, and values on y
 const FAR = 1000; // px
@@ -21,7 +21,8 @@ const FAR = 1000; // px
  */
 
 /**
- * Ends of an axis in its own units: powers of ten on a logarithmic one.
+ * Return the ends of an axis: the given range, or one that holds all columns with margins. On a logarithmic
+ * axis the ends are powers of ten.
  * @param {Record<string, any>} axis of a Plotly layout
  * @param {Column[]} columns
  * @param {number} length px
@@ -52,8 +53,9 @@ export function rangeOf({ range, type }, columns, length) {
 const known = new Map([0, -Infinity].map((bound) => [bound, new WeakMap()]));
 
 /**
- * The least and the largest finite value over a bound; the first is the larger where there is none.
- * @param {ArrayLike<number>} values @param {number} bound 0 or -Infinity
+ * Return the smallest and largest value above a bound.
+ * @param {ArrayLike<number>} values
+ * @param {number} bound 0 or -Infinity
  * @returns {[number, number]}
  */
 export function endsOf(values, bound) {
@@ -77,6 +79,7 @@ function endsIn(values, bound) {
 }
 
 /**
+ * Create an axis from its Plotly layout, range and place on the chart.
  * @param {Record<string, any>} axis of a Plotly layout
  * @param {[number, number]} range in the axis' own units
  * @param {{offset: number, length: number, up?: boolean}} place `up`: px are counted from the high end

@@ -1,10 +1,10 @@
-// Margins of a chart whose labels are known: the same for a sketch and for Plotly, so that nothing moves.
+// Margins of a chart with known labels, equal for the light drawing and for Plotly, so that nothing moves.
 
 const CHARACTER = 0.6; // of the size of the font: the width of a digit, a little more than it is
 const GAP = 10; // px beside a label
 
 /**
- * A layout with room for the labels of its axes; as it was when Plotly chooses the labels.
+ * Return the layout with margins wide enough for its labels. Unchanged if Plotly chooses the labels.
  * @param {Record<string, any>} layout of Plotly
  */
 export function withRoomForLabels(layout) {

@@ -1,4 +1,5 @@
-// SVG paths of the traces of a sketch. Coordinates are whole tenths of a pixel: short texts, quick to make.
+// SVG paths of the traces of a light drawing. Coordinates are whole tenths of a pixel, which keeps paths
+// short.
 
 /** @typedef {import("./axis.js").Axis} Axis */
 /** @typedef {{x: Axis, y: Axis}} Axes */
@@ -6,13 +7,13 @@
 export const TENTHS = 10;
 const FAR = 100_000; // tenths of a pixel beyond which nothing is drawn
 
-/** Whole tenths of a pixel. @param {number} px */
+/** Round pixels to tenths, limited to the drawable area. @param {number} px */
 function tenths(px) {
   return Math.max(-FAR, Math.min(FAR, Math.round(TENTHS * px)));
 }
 
 /**
- * A line through the points, with a gap where a value is not finite.
+ * Return the path of a line, with gaps at non-finite values.
  * @param {ArrayLike<number>} x
  * @param {ArrayLike<number>} y
  * @param {Axes} axes
@@ -34,13 +35,13 @@ export function linePath(x, y, axes) {
   return parts.join("");
 }
 
-/** Null and undefined are gaps, too. @param {unknown} value */
+/** Return whether a value is a finite number. Null and undefined are gaps. @param {unknown} value */
 function isValue(value) {
   return typeof value === "number" && Number.isFinite(value);
 }
 
 /**
- * The area between a line and the one drawn before it, or inside of a closed line.
+ * Return the path of the area between a line and the previous one, or inside a closed line.
  * @param {{x: ArrayLike<number>, y: ArrayLike<number>, fill: string}} trace
  * @param {{x: ArrayLike<number>, y: ArrayLike<number>} | undefined} before
  * @param {Axes} axes
@@ -52,7 +53,11 @@ export function areaPath(trace, before, axes) {
   return corners.length ? `M${corners.map(([px, py]) => `${px},${py}`).join("L")}Z` : "";
 }
 
-/** @param {{x: ArrayLike<number>, y: ArrayLike<number>}} trace @param {Axes} axes */
+/**
+ * Return the pixel coordinates of the finite points.
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>}} trace
+ * @param {Axes} axes
+ */
 function points({ x, y }, axes) {
   const corners = [];
   for (let i = 0; i < y.length; i++) {
@@ -80,18 +85,18 @@ const SYMBOLS = {
   },
 };
 
-/** @param {number} value */
+/** Round a length to a whole tenth of a pixel. @param {number} value */
 function f(value) {
   return Math.round(value);
 }
 
-/** Whether a sketch has these symbols. @param {string | string[] | undefined} symbol */
+/** Return whether all marker symbols can be drawn. @param {string | string[] | undefined} symbol */
 export function hasSymbols(symbol) {
   return [symbol ?? "circle"].flat().every((name) => name in SYMBOLS);
 }
 
 /**
- * Markers at the points.
+ * Return the path of all markers.
  * @param {{x: ArrayLike<number>, y: ArrayLike<number>, marker?: Record<string, any>}} trace
  * @param {Axes} axes
  */
@@ -109,7 +114,7 @@ export function markerPath({ x, y, marker = {} }, axes) {
 }
 
 /**
- * Lengths of dashes and gaps for a style of Plotly.
+ * Return SVG's dash pattern for a Plotly dash style, or null for a solid line.
  * @param {string | undefined} style
  * @param {number} width px of the line
  */

@@ -1,10 +1,10 @@
-// Attention to a chart: the pointer rests on it, or the keyboard's focus comes to it.
+// Attention to a chart: the pointer rests on it, or it gets the keyboard focus.
 
 const REST = 120; // ms that a pointer stays on a chart that somebody looks at
 
 /**
- * Call back each time somebody turns to an element. An element that is scrolled under a resting pointer is
- * not meant.
+ * Call back when the user points at an element or focuses it. Scrolling an element under a resting pointer
+ * does not count.
  * @param {Element} element
  * @param {() => void} callback
  */

@@ -1,4 +1,4 @@
-// List of alerts, updated in place: a row keeps its element while its text is the same.
+// List of alerts, updated in place: a row keeps its element while its content is unchanged.
 
 import { inWords, levelBadge, placeOf } from "../../components/alerts.js";
 import { button } from "../../components/button.js";
@@ -12,7 +12,11 @@ import { keepFocus } from "../../core/focus.js";
 
 const TICK_MS = 10_000; // until "5 min ago" is looked at again
 
-/** @param {App} app @param {number} lastSeen alerts later than this, Unix seconds, are new */
+/**
+ * Create the list. Alerts later than `lastSeen` are marked as new.
+ * @param {App} app
+ * @param {number} lastSeen alerts later than this, Unix seconds, are new
+ */
 export function alertList(app, lastSeen) {
   const element = h("ol", { class: "alerts", "aria-label": app.t("nav.alert") });
   /** @type {Map<string, Row>} */
@@ -64,7 +68,8 @@ export function alertList(app, lastSeen) {
 }
 
 /**
- * Make these rows an element's only children. What is gone goes first, so that what stays need not be moved.
+ * Make the rows the only children of an element. Rows that go are removed first, so that others need not be
+ * moved and keep the focus.
  * @param {HTMLElement} element
  * @param {Row[]} rows
  */
@@ -78,15 +83,22 @@ function arrange(element, rows) {
   });
 }
 
-/** @param {Alert} alert @param {(alert: Alert) => Row} rowOf @returns {[string, Row]} */
+/**
+ * Return an alert's id and row.
+ * @param {Alert} alert
+ * @param {(alert: Alert) => Row} rowOf
+ * @returns {[string, Row]}
+ */
 function rowEntry(alert, rowOf) {
   return [alert.id, rowOf(alert)];
 }
 
 /**
- * The alerts of each run below a line with its name, the run with the newest first; of a muted run the line
- * alone.
- * @param {App} app @param {Alert[]} alerts newest first @param {(alert: Alert) => Row} rowOf
+ * Return the rows grouped by run, the run with the newest alert first. Of a muted run only the heading is
+ * shown.
+ * @param {App} app
+ * @param {Alert[]} alerts newest first
+ * @param {(alert: Alert) => Row} rowOf
  * @param {(key: string) => Row | undefined} shown what is listed already
  * @returns {[string, Row][]}
  */
@@ -107,7 +119,7 @@ function groupRows(app, alerts, rowOf, shown) {
   });
 }
 
-/** @param {Alert[]} alerts newest first @returns {Map<string, Alert[]>} by run */
+/** Group alerts by run. @param {Alert[]} alerts newest first @returns {Map<string, Alert[]>} by run */
 export function alertsByRun(alerts) {
   /** @type {Map<string, Alert[]>} */
   const runs = new Map();
@@ -115,7 +127,7 @@ export function alertsByRun(alerts) {
   return runs;
 }
 
-/** @param {App} app @param {string} run @param {number} n alerts */
+/** Create the heading of a run. @param {App} app @param {string} run @param {number} n alerts */
 function groupHead(app, run, n) {
   const { t } = app;
   const name = app.selection.run(run)?.name ?? run;
@@ -133,7 +145,7 @@ function groupHead(app, run, n) {
   );
 }
 
-/** @param {App} app @param {Alert} alert @param {boolean} fresh */
+/** Create the row of an alert. @param {App} app @param {Alert} alert @param {boolean} fresh */
 function alertRow(app, alert, fresh) {
   const { t, format, selection } = app;
   const wall = Number(alert.wall);

@@ -1,4 +1,4 @@
-// Editor of alert rules: list with switches, and a form to add or change one.
+// Editor of alert rules: a list with switches, and a form that adds or changes a rule.
 
 import { iconButton, button } from "../../components/button.js";
 import { levelBadge } from "../../components/alerts.js";
@@ -28,11 +28,12 @@ const LEVELS = ["error", "warning", "info"];
 const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true };
 const MINUTES = 10;
 
-/** @param {App} app @param {{open: boolean, ontoggle: (open: boolean) => void}} options */
+/** Create the editor. @param {App} app @param {{open: boolean, ontoggle: (open: boolean) => void}} options */
 export function ruleEditor(app, { open, ontoggle }) {
   return new Rules(app, open, ontoggle);
 }
 
+/** Editor of alert rules. */
 class Rules {
   /** @param {App} app @param {boolean} open @param {(open: boolean) => void} ontoggle */
   constructor(app, open, ontoggle) {
@@ -67,19 +68,17 @@ class Rules {
     this.rules = [];
   }
 
-  /** @param {boolean} open */
+  /** Expand or collapse the editor. @param {boolean} open */
   open(open) {
     this.element.open = open;
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }
 
-  /**
-   * What is kept now; while a change is on its way, afterwards: its answer must not be laid aside for an
-   * older list.
-   */
+  /** Request the rules. While a change is in flight this waits for its answer. */
   read() {
     this.missed = this.sending;
     return this.sending
@@ -91,7 +90,10 @@ class Rules {
         );
   }
 
-  /** Ask for a change; whether it was made. @param {() => Promise<{rules: Rule[]}>} question */
+  /**
+   * Send a change. Return whether it was accepted; otherwise show the error.
+   * @param {() => Promise<{rules: Rule[]}>} question
+   */
   async ask(question) {
     replace(this.fault);
     this.requests.end();
@@ -108,13 +110,14 @@ class Rules {
     }
   }
 
-  /** @param {{rules: Rule[]}} answer */
+  /** Store the rules and redraw if they differ. @param {{rules: Rule[]}} answer */
   take({ rules }) {
     const unchanged = JSON.stringify(rules) === JSON.stringify(this.rules);
     this.rules = rules;
     if (!unchanged) this.draw(); // who is at a rule stays there
   }
 
+  /** Draw the list, unless a rule is being edited. */
   draw() {
     this.count.textContent = String(this.rules.filter((rule) => rule.on).length);
     if (this.editing) return; // somebody is writing in a row
@@ -122,7 +125,7 @@ class Rules {
     keepFocus(this.list, () => replace(this.list, rows));
   }
 
-  /** @param {Rule} rule */
+  /** Create the row of a rule. @param {Rule} rule */
   row(rule) {
     const { app } = this;
     const { t } = app;
@@ -134,6 +137,7 @@ class Rules {
       onchange: () => this.send(rule, { on: box.checked }),
     });
     const change = iconButton("edit", t("alert.rules.change", { rule: words }), () => this.edit(rule.id));
+    /** Delete a rule. */
     const remove = rule.built_in
       ? null
       : iconButton("close", t("alert.rules.remove", { rule: words }), () => this.remove(rule));
@@ -147,7 +151,7 @@ class Rules {
     );
   }
 
-  /** @param {Rule} rule @param {Partial<RuleFields>} changes */
+  /** Send changed fields of a rule. @param {Rule} rule @param {Partial<RuleFields>} changes */
   async send(rule, changes) {
     const { id, condition, tags, limit, level, on } = rule;
     const fields = { condition, tags, limit, level, on };
@@ -164,7 +168,7 @@ class Rules {
     }
   }
 
-  /** Show the form for a rule, or for a new one. @param {string} id */
+  /** Show the form for a rule, or for a new one if `id` is "". @param {string} id */
   edit(id) {
     this.close();
     this.editing = id;
@@ -180,7 +184,7 @@ class Rules {
     /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
   }
 
-  /** Away with the form; the focus goes back to what opened it. @param {string | null} [opener] */
+  /** Close the form and return the focus to the button that opened it. @param {string | null} [opener] */
   close(opener = null) {
     this.editing = null;
     replace(this.adding, this.add);
@@ -189,14 +193,14 @@ class Rules {
     else if (opener) this.focus(opener, "button");
   }
 
-  /** @param {string} id @param {string} selector */
+  /** Focus a control in the row of a rule. @param {string} id @param {string} selector */
   focus(id, selector) {
     /** @type {HTMLElement | null} */ (
       this.list.querySelector(`[data-key="${CSS.escape(id)}"] ${selector}`)
     )?.focus();
   }
 
-  /** @param {string} id @param {RuleFields} fields */
+  /** Save the form. @param {string} id @param {RuleFields} fields */
   async save(id, fields) {
     const { api } = this.app;
     const question = id
@@ -206,7 +210,7 @@ class Rules {
   }
 }
 
-/** @param {App} app @param {RuleFields} rule */
+/** Return a rule as text. @param {App} app @param {RuleFields} rule */
 function ruleInWords(app, rule) {
   const { t, format } = app;
   return t(`alert.rule.${rule.condition}`, {
@@ -217,6 +221,7 @@ function ruleInWords(app, rule) {
 }
 
 /**
+ * Create the form of a rule.
  * @param {App} app
  * @param {RuleFields} rule
  * @param {{fixed: boolean, onsave: (fields: RuleFields) => void, oncancel: () => void}} options `fixed`: the
@@ -281,7 +286,7 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   );
 }
 
-/** @param {string} label @param {HTMLElement} box */
+/** Create a labelled input. @param {string} label @param {HTMLElement} box */
 function field(label, box) {
   return h("label", { class: "field inline" }, h("span", { class: "label" }, label), box);
 }

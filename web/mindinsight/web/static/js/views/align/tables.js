@@ -1,4 +1,4 @@
-// The table of a precision alignment.
+// Table of an alignment.
 
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
@@ -19,7 +19,13 @@ import { permille } from "./units.js";
 
 const BADGES = { found: "badge warn", clear: "badge ok", unknown: "badge", note: "badge" };
 
-/** @param {App} app @param {any} answer @param {Row[]} rows @param {number} last common step */
+/**
+ * Create the table.
+ * @param {App} app
+ * @param {any} answer
+ * @param {Row[]} rows
+ * @param {number} last common step
+ */
 export function alignmentTable(app, answer, rows, last) {
   const { t } = app;
   const head = tableHead(
@@ -47,7 +53,7 @@ export function alignmentTable(app, answer, rows, last) {
   );
 }
 
-/** @param {App} app @param {any} answer @param {Row} row @param {number} last */
+/** Create the row of a tag. @param {App} app @param {any} answer @param {Row} row @param {number} last */
 function alignmentRow(app, answer, row, last) {
   const { t, format } = app;
   const { tag, other, verdict, claim, onset, beyond } = row;
@@ -71,8 +77,10 @@ function alignmentRow(app, answer, row, last) {
 }
 
 /**
- * Links to the difference curve, and to the dumps of both runs.
- * @param {App} app @param {any} answer @param {Row} row
+ * Create links to the difference curve, and to the dumps if both runs have some.
+ * @param {App} app
+ * @param {any} answer
+ * @param {Row} row
  */
 function links(app, { run, baseline, tolerance }, { tag, other }) {
   const ids = [baseline, run];

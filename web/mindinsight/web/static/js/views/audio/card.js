@@ -1,4 +1,4 @@
-// One tag of one run: the sound of a step with the browser's controls, its waveform, and what is in the file.
+// Audio card: one tag of one run, with player, waveform and facts about the sound.
 
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
@@ -17,6 +17,7 @@ import { drawWaveform } from "./waveform.js";
 
 const COLUMNS = 600; // stretches of time of a waveform
 
+/** Card that plays the sound of one step. */
 export class AudioCard {
   /** @param {App} app @param {{tag: string, run: string}} what @param {Page} page */
   constructor(app, { tag, run }, page) {
@@ -70,14 +71,14 @@ export class AudioCard {
     this.sized.observe(this.canvas);
   }
 
-  /** A person wants this step. @param {number} step */
+  /** Show a step chosen by the user. @param {number} step */
   pick(step) {
     this.held = step !== this.steps[this.steps.length - 1];
     this.show(step);
     this.page.onstep(step);
   }
 
-  /** The sound nearest to the wanted step; of several of one step the last. @param {number} step */
+  /** Show the sound of the nearest step. Of several with the same step, the last. @param {number} step */
   show(step) {
     const { steps } = this;
     let next = 0;
@@ -92,12 +93,13 @@ export class AudioCard {
     this.readFacts();
   }
 
-  /** Address of the sound. @param {boolean} [download] */
+  /** Return the address of the sound. @param {boolean} [download] */
   address(download = false) {
     const { run, tag, row } = this;
     return this.app.api.build("v2/audio/sound", { run, tag, row, download: download || null });
   }
 
+  /** Request the waveform and facts. */
   readFacts() {
     const { app, run, tag, row } = this;
     return this.sounds.ask(
@@ -110,7 +112,7 @@ export class AudioCard {
     );
   }
 
-  /** The words below the player, and the line at the foot. */
+  /** Draw label, problems and footer. */
   describe() {
     const { app, run, facts } = this;
     if (!facts) return;
@@ -132,12 +134,13 @@ export class AudioCard {
     );
   }
 
-  /** The browser cannot play it. */
+  /** Show that the browser cannot play the sound. */
   failed() {
     if (!this.player.hasAttribute("src") || this.words.querySelector(".unplayable")) return;
     this.words.append(h("p", { class: "badge bad unplayable" }, this.app.t("audio.unplayable")));
   }
 
+  /** Draw the waveform with the position. */
   paint() {
     const { app, canvas, facts, player } = this;
     if (!facts || canvas.hidden) return;
@@ -149,7 +152,7 @@ export class AudioCard {
     });
   }
 
-  /** Move the cursor while it plays. */
+  /** Redraw the position while playing. */
   follow() {
     const frame = () => {
       this.paint();
@@ -158,7 +161,7 @@ export class AudioCard {
     requestAnimationFrame(frame);
   }
 
-  /** Play from where somebody clicked. @param {MouseEvent} event */
+  /** Set the position to where the user clicked. @param {MouseEvent} event */
   seek(event) {
     const { player, facts } = this;
     const box = this.canvas.getBoundingClientRect();
@@ -167,11 +170,12 @@ export class AudioCard {
     this.paint();
   }
 
-  /** Ask for the steps when the card is near the window. */
+  /** Request the steps once the card is near the window. */
   load() {
     this.near.ask();
   }
 
+  /** Request the steps. */
   read() {
     const { app, run, tag } = this;
     return this.requests.ask(
@@ -181,7 +185,10 @@ export class AudioCard {
     );
   }
 
-  /** @param {Float64Array} next all steps there are now */
+  /**
+   * Show the newest step, or keep the one that the user chose or that is playing.
+   * @param {Float64Array} next all steps there are now
+   */
   take(next) {
     const chosen = this.held || !this.player.paused ? this.steps[this.row] : undefined;
     const before = this.row;
@@ -193,6 +200,7 @@ export class AudioCard {
     this.describe();
   }
 
+  /** Stop playing and drop requests. */
   end() {
     this.player.pause();
     this.player.removeAttribute("src");

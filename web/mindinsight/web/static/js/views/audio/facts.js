@@ -1,4 +1,4 @@
-// What is in a sound file, in words.
+// Facts about a sound file as text.
 
 /** @typedef {import("../../core/types.js").App} App */
 /**
@@ -21,7 +21,12 @@
  * @property {any} high
  */
 
-/** Length, rate, channels, encoding and size. @param {App} app @param {Facts} facts @returns {string} */
+/**
+ * Return length, rate, channels, encoding and size as text.
+ * @param {App} app
+ * @param {Facts} facts
+ * @returns {string}
+ */
 export function factsOf({ t, format }, facts) {
   const { seconds, rate, channels, bits, encoding, size } = facts;
   const known =
@@ -36,7 +41,7 @@ export function factsOf({ t, format }, facts) {
   return [...known, format.bytes(size)].filter(Boolean).join(" · ");
 }
 
-/** What is odd about it. @param {App} app @param {Facts} facts @returns {string[]} */
+/** Return what is wrong with a sound. @param {App} app @param {Facts} facts @returns {string[]} */
 export function problemsOf({ t, format }, facts) {
   const { problem, missing = 0, not_finite: notFinite = 0, frames, channels = 0 } = facts;
   const texts = [

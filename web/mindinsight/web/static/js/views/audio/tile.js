@@ -1,4 +1,4 @@
-// The waveform of the newest sound.
+// Overview tile with the waveform of the newest sound.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

@@ -1,8 +1,9 @@
-// Waveform on a canvas: for each column the range of the samples, channels one below the other.
+// Waveform on a canvas: the range of the samples in each column, channels below each other.
 
 /** @typedef {import("./facts.js").Facts} Facts */
 
 /**
+ * Draw the waveform, and the position unless it is at the start.
  * @param {HTMLCanvasElement} canvas
  * @param {Facts} facts
  * @param {{wave: string, cursor: string, at: number}} pen `at`: share of the time that has been played
@@ -37,7 +38,10 @@ export function drawWaveform(canvas, facts, { wave, cursor, at }) {
   }
 }
 
-/** Full scale, or beyond it what a file of floats holds. @param {Facts} facts */
+/**
+ * Return the scale: full scale, or the largest sample of a float file that exceeds it.
+ * @param {Facts} facts
+ */
 function loudest({ low, high }) {
   let most = 1;
   for (let i = 0; i < low.length; i++) most = Math.max(most, -low[i], high[i]);

@@ -1,4 +1,4 @@
-// Controls of the checkpoint page: what is shown, filters, and the ways to the run, its loss and its dumps.
+// Controls of the checkpoint page: what is shown, filters, and links to the run, its loss and its dumps.
 
 import { button, segments } from "../../components/button.js";
 import { empty } from "../../components/empty.js";
@@ -10,7 +10,7 @@ import { MODES } from "./state.js";
 
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
 
-/** @param {Checkpoints} view */
+/** Create the controls. @param {Checkpoints} view */
 export function toolbar(view) {
   const { app, state } = view;
   const { t } = app;
@@ -39,7 +39,11 @@ export function toolbar(view) {
   ];
 }
 
-/** @param {Checkpoints} view @param {Checkpoints["listed"]["series"]} timelines */
+/**
+ * Create the choice of series or files.
+ * @param {Checkpoints} view
+ * @param {Checkpoints["listed"]["series"]} timelines
+ */
 function choosers(view, timelines) {
   const { app, state, listed } = view;
   const { t, format } = app;
@@ -75,7 +79,7 @@ function choosers(view, timelines) {
   return [first, second];
 }
 
-/** @param {Checkpoints} view */
+/** Create the filters. @param {Checkpoints} view */
 function filters(view) {
   const { app, state } = view;
   const { t } = app;
@@ -102,7 +106,10 @@ function filters(view) {
   );
 }
 
-/** To the loss of the run the files are of, and to its dumps. @param {Checkpoints} view */
+/**
+ * Create links to the loss of the files' run and to its dumps, or return null if the run is unknown.
+ * @param {Checkpoints} view
+ */
 function links(view) {
   const { app } = view;
   const run = view.run();
@@ -116,14 +123,14 @@ function links(view) {
   ];
 }
 
-/** The step of the checkpoint that is looked at; null where it has none. @param {Checkpoints} view */
+/** Return the step of the chosen checkpoint; null if it is unknown. @param {Checkpoints} view */
 function stepOf({ listed, state }) {
   const looked = state.at || (state.mode === "timeline" ? "" : state.file);
   const saved = listed.series.flatMap(({ checkpoints }) => checkpoints).find(({ id }) => id === looked);
   return saved?.step ?? null;
 }
 
-/** The rows that are shown, as a file. @param {Checkpoints} view */
+/** Download the shown rows as CSV. @param {Checkpoints} view */
 function save(view) {
   const { app, state } = view;
   const rows = view.shown();
@@ -148,8 +155,9 @@ function save(view) {
 }
 
 /**
- * In place of a page: a file or series that does not exist, and a button that shows the others.
- * @param {import("../checkpoint.js").Checkpoints} view @param {string} file
+ * Create the empty state for a file or series that does not exist.
+ * @param {import("../checkpoint.js").Checkpoints} view
+ * @param {string} file
  */
 export function noFile(view, file) {
   const { t } = view.app;

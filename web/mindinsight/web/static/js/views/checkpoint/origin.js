@@ -1,4 +1,4 @@
-// The run a checkpoint belongs to, its loss at the steps of checkpoints, and its dumps.
+// Run that a checkpoint belongs to, and the loss at its steps.
 
 import { lossTags } from "../../components/landscape/curve.js";
 
@@ -6,7 +6,8 @@ import { lossTags } from "../../components/landscape/curve.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * The run whose folder shares the longest path with a file; null where that is the base directory alone.
+ * Return the run whose folder shares the longest path with a file; null if they share only the base
+ * directory.
  * @template {{id: string}} R
  * @param {R[]} runs
  * @param {string} file "./job/ckpt/net-1.ckpt"
@@ -24,7 +25,7 @@ export function runOf(runs, file) {
 }
 
 /**
- * The main loss of a run, as columns of steps and values; null where there is none.
+ * Request the run's main loss as columns of steps and values; null if it has none.
  * @param {App} app
  * @param {Run} run
  * @param {AbortSignal} signal
@@ -39,8 +40,9 @@ export async function readLoss(app, run, signal) {
 }
 
 /**
- * The value at the last recorded step up to `step`; null before the first.
- * @param {{step: ArrayLike<number>, value: ArrayLike<number>}} loss @param {number} step
+ * Return the value at the last recorded step up to `step`; null before the first.
+ * @param {{step: ArrayLike<number>, value: ArrayLike<number>}} loss
+ * @param {number} step
  */
 export function lossAt(loss, step) {
   let at = -1;

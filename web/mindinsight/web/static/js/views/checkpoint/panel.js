@@ -1,4 +1,4 @@
-// Panel at the side: the values of one tensor, in any of the files that are shown.
+// Side panel with the values of one tensor in any of the shown files.
 
 import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -9,7 +9,7 @@ import { cellText } from "./timeline.js";
 
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
 
-/** @param {Checkpoints} view @param {HTMLElement} side */
+/** Create the panel. @param {Checkpoints} view @param {HTMLElement} side */
 export function tensorPanel(view, side) {
   const { app } = view;
   let look = firstLook("");
@@ -59,7 +59,7 @@ export function tensorPanel(view, side) {
   };
 }
 
-/** @param {Checkpoints} view */
+/** Create the choice of a file, or return null if there is only one. @param {Checkpoints} view */
 function fileChoice(view) {
   const files = view.files();
   if (files.length < 2) return null;
@@ -73,7 +73,7 @@ function fileChoice(view) {
   });
 }
 
-/** What the row says of the tensor. @param {Checkpoints} view */
+/** Create the statistics, or the statement about the tensor's change. @param {Checkpoints} view */
 function story(view) {
   const { app, state } = view;
   const row = view.rows.find(({ name }) => name === state.tensor);

@@ -1,18 +1,18 @@
-// Rows of the checkpoint tables: which are shown, in which order, and as CSV.
+// Rows of the checkpoint tables: filter, order and CSV.
 
 /** @typedef {import("./state.js").State} State */
 
-/** NaN and infinite elements of a tensor; 0 while they are not counted. @param {any} row */
+/** Return the number of non-finite elements of a tensor; 0 while they are not counted. @param {any} row */
 export function nonFinite({ statistics }) {
   return statistics ? statistics.nans + statistics.positive_infs + statistics.negative_infs : 0;
 }
 
-/** NaN and infinite elements in any checkpoint of a row of a timeline. @param {any} row */
+/** Return the number of checkpoints in which a tensor has non-finite elements. @param {any} row */
 export function brokenCells(row) {
   return row.non_finite.filter((/** @type {number | null} */ count) => count).length;
 }
 
-/** Whether a weight of a timeline never changed, though it is in several checkpoints. @param {any} row */
+/** Return whether a weight is the same in all checkpoints of a timeline. @param {any} row */
 export function isFrozen({ states }) {
   const compared = states.filter((/** @type {string} */ state) => state !== "start" && state !== "absent");
   return compared.length > 0 && compared.every((/** @type {string} */ state) => state === "unchanged");
@@ -33,21 +33,29 @@ const KINDS = {
   },
 };
 
-/** @param {State["mode"]} mode */
+/** Return how rows of a mode are filtered and ordered. @param {State["mode"]} mode */
 export function kindOf(mode) {
   return KINDS[mode];
 }
 
-/** The value of a column. @param {any} row @param {string} key @returns {any} */
+/**
+ * Return a row's value in a column; null if it is missing.
+ * @param {any} row
+ * @param {string} key
+ * @returns {any}
+ */
 export function valueOf(row, key) {
   if (key === "infs") return row.statistics && row.statistics.positive_infs + row.statistics.negative_infs;
   return row[key] ?? row.statistics?.[key] ?? row.measures?.[key] ?? null;
 }
 
 /**
- * Rows that pass the filters; without a column to sort by, what is not finite first, else as saved.
+ * Return the rows that pass the filters, sorted by the chosen column. Without one, rows with non-finite
+ * elements come first.
  * @template {{name: string}} R
- * @param {R[]} rows @param {State} state @returns {R[]}
+ * @param {R[]} rows
+ * @param {State} state
+ * @returns {R[]}
  */
 export function shownRows(rows, state) {
   const kind = kindOf(state.mode);
@@ -63,8 +71,10 @@ export function shownRows(rows, state) {
 }
 
 /**
- * Numbers that are not finite come as text; what is missing is last.
- * @param {any} a @param {any} b @param {boolean} down
+ * Compare two values for sorting. Missing values come last; "inf" and "nan" are numbers given as text.
+ * @param {any} a
+ * @param {any} b
+ * @param {boolean} down
  */
 function compare(a, b, down) {
   const missing = Number(a === null) - Number(b === null);
@@ -79,7 +89,7 @@ function compare(a, b, down) {
 }
 
 /**
- * Rows of cells as CSV (RFC 4180); a text that a spreadsheet would run as a formula begins with '.
+ * Return rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula get a leading apostrophe.
  * @param {any[][]} rows
  */
 export function csv(rows) {

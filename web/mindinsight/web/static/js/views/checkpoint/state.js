@@ -30,14 +30,14 @@ const KEYS = /** @type {const} */ ({
 });
 const FLAGS = /** @type {const} */ ({ unchanged: "unchanged", lost: "lost", descending: "desc" });
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const texts = Object.entries(KEYS).map(([key, name]) => [key, url.get(name, "")]);
   const flags = Object.entries(FLAGS).map(([key, name]) => [key, url.get(name) === "1"]);
   return Object.fromEntries([...texts, ...flags]);
 }
 
-/** @param {import("../../core/url.js").Url} url @param {State} state */
+/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
 export function writeState(url, state) {
   const texts = Object.entries(KEYS).map(([key, name]) => [name, state[/** @type {keyof State} */ (key)]]);
   const flags = Object.entries(FLAGS).map(([key, name]) => [
@@ -48,7 +48,7 @@ export function writeState(url, state) {
 }
 
 /**
- * The file or series of the address that does not exist; "" if all do.
+ * Return the file or series of the address that does not exist; "" if all do.
  * @param {State} state
  * @param {{checkpoints: {id: string}[], series: {key: string}[]}} listed
  */
@@ -58,7 +58,7 @@ export function unknownFile({ file, second, series: key }, { checkpoints, series
 }
 
 /**
- * A mode, a series and files that there are.
+ * Replace a mode, series or file that does not exist by one that does.
  * @param {State} state
  * @param {{checkpoints: {id: string}[], series: {key: string, checkpoints: {id: string}[]}[]}} listed
  */

@@ -1,4 +1,4 @@
-// Columns and cells of the tables: tensors of a checkpoint, and what differs between two.
+// Columns and cells of the tables: tensors of one checkpoint, and differences between two.
 
 import { h } from "../../core/dom.js";
 import { number, shapeText } from "../../components/dump/rows.js";
@@ -11,27 +11,33 @@ const STATISTICS = ["nans", "infs", "minimum", "maximum", "mean", "std", "norm",
 const MEASURES = ["apart", "max_absolute", "relative_distance", "equal", "cosine"];
 const LOUD = ["nans", "infs", "apart"];
 
-/** @param {"tensors" | "compare"} mode @returns {Column[]} */
+/** Return the columns of a mode. @param {"tensors" | "compare"} mode @returns {Column[]} */
 export function columnsOf(mode) {
   const numbers = (mode === "tensors" ? STATISTICS : MEASURES).map((key) => ({ key, number: true }));
   const texts = mode === "tensors" ? ["name", "dtype", "shape"] : ["name", "state", "shape"];
   return [...texts.map((key) => ({ key })), ...numbers];
 }
 
-/** @param {any} row */
+/** Return a row's shape as text, with an arrow if it differs between the files. @param {any} row */
 function shapes(row) {
   if (row.shape) return shapeText(row.shape);
   const sides = [row.first, row.second].filter(Boolean).map((side) => shapeText(side.shape));
   return [...new Set(sides)].join(" → ");
 }
 
-/** The text of a cell in a file. @param {App} app @param {any} row @param {string} key */
+/** Return the text of a cell for CSV. @param {App} app @param {any} row @param {string} key */
 export function plain({ t }, row, key) {
   if (key === "shape") return shapes(row);
   return key === "state" ? t(`dump.weights.state.${row.state}`) : valueOf(row, key);
 }
 
-/** @param {App} app @param {"tensors" | "compare"} mode @param {any} row @param {() => void} open */
+/**
+ * Create the cells of a row.
+ * @param {App} app
+ * @param {"tensors" | "compare"} mode
+ * @param {any} row
+ * @param {() => void} open
+ */
 export function cells(app, mode, row, open) {
   return columnsOf(mode).map(({ key, number: numeric }) => {
     if (key === "name") {
@@ -56,7 +62,7 @@ export function cells(app, mode, row, open) {
   });
 }
 
-/** @param {App} app @param {any} row */
+/** Create the badge with the state of a tensor. @param {App} app @param {any} row */
 function badge({ t }, row) {
   const why = row.error ? `${t(row.error.reason)} ${row.error.detail}` : null;
   const style = row.state === "unchanged" ? "badge" : "badge warn";

@@ -1,4 +1,4 @@
-// Timeline: a row for each tensor, a cell for each checkpoint, coloured by how far the tensor moved.
+// Timeline: one row per tensor and one cell per checkpoint, coloured by the relative change.
 
 import { between } from "../../core/colours.js";
 import { h } from "../../core/dom.js";
@@ -19,7 +19,13 @@ const WIDE = 12; // checkpoints up to which cells have text
 const LEAST = 1e-6; // relative change of the palest cell
 const DARK = 0.55; // share of the ramp from which text is light, in the light theme
 
-/** What a cell says, in words. @param {App} app @param {Row} row @param {number} at @param {Saved} saved */
+/**
+ * Return the description of a cell.
+ * @param {App} app
+ * @param {Row} row
+ * @param {number} at
+ * @param {Saved} saved
+ */
 export function cellText({ t, format }, row, at, saved) {
   const broken = row.non_finite[at];
   const state = row.states[at];
@@ -32,7 +38,7 @@ export function cellText({ t, format }, row, at, saved) {
   return [`${row.name} · ${saved.label}`, lost, moved].filter(Boolean).join(" · ");
 }
 
-/** How the cell is drawn. @param {Row} row @param {number} at */
+/** Return the CSS class of a cell. @param {Row} row @param {number} at */
 export function cellClass(row, at) {
   if (row.non_finite[at]) return "lost";
   const state = row.states[at];
@@ -41,14 +47,24 @@ export function cellClass(row, at) {
   return state === "changed" ? "moved" : "odd";
 }
 
-/** Share of the colour scale, logarithmic. @param {number | string | null} change */
+/**
+ * Return the position on the colour scale, which is logarithmic from 1e-6 to 1. Unknown changes are at the
+ * end.
+ * @param {number | string | null} change
+ */
 export function share(change) {
   const value = Number(change === "inf" ? Infinity : change);
   if (change === null || Number.isNaN(value) || value >= 1) return 1;
   return Math.max(0, 1 - Math.log10(Math.max(value, LEAST)) / Math.log10(LEAST));
 }
 
-/** @param {App} app @param {Row} row @param {Saved[]} checkpoints @param {(at: number) => void} open */
+/**
+ * Create the cells of a row.
+ * @param {App} app
+ * @param {Row} row
+ * @param {Saved[]} checkpoints
+ * @param {(at: number) => void} open
+ */
 export function timelineCells(app, row, checkpoints, open) {
   const stops = /** @type {[number, string][]} */ (ramp(app));
   const texts = checkpoints.length <= WIDE;
@@ -80,7 +96,13 @@ export function timelineCells(app, row, checkpoints, open) {
   });
 }
 
-/** @param {App} app @param {Row} row @param {number} at @param {string} kind */
+/**
+ * Return the short text in a cell.
+ * @param {App} app
+ * @param {Row} row
+ * @param {number} at
+ * @param {string} kind
+ */
 function shortText({ t, format }, row, at, kind) {
   if (kind === "lost") return t("checkpoint.short.lost");
   if (kind === "frozen") return "=";
@@ -88,7 +110,7 @@ function shortText({ t, format }, row, at, kind) {
   return kind === "odd" ? "!" : "";
 }
 
-/** @param {App} app */
+/** Create the legend. @param {App} app */
 export function legend(app) {
   const { t } = app;
   const stops = /** @type {[number, string][]} */ (ramp(app));

@@ -1,9 +1,9 @@
-// Heads of the timeline's columns: the checkpoint, and the loss of the run at its step.
+// Header of the timeline: each checkpoint with the run's loss at its step.
 
 import { h } from "../../core/dom.js";
 import { lossAt } from "./origin.js";
 
-/** @param {import("../checkpoint.js").Checkpoints} view @returns {HTMLElement[]} */
+/** Create the header cells. @param {import("../checkpoint.js").Checkpoints} view @returns {HTMLElement[]} */
 export function timelineHeads(view) {
   const { app, loss } = view;
   const { t, format } = app;

@@ -1,4 +1,4 @@
-// Where it went wrong: the first fault, the common faults, watchpoints of one's own, weights and gradients.
+// Check tab of a dump: first fault, device overflows, common anomalies, watchpoints, weights and gradients.
 
 import { claimElement } from "../../core/claims.js";
 import { button } from "../../components/button.js";
@@ -15,7 +15,7 @@ import { watchForm } from "./watch.js";
 
 const POLL = 500; // ms between two requests for hits
 
-/** @param {Page} page */
+/** Create the tab. @param {Page} page */
 export function checkPart(page) {
   const sections = [faultSection(page), overflowSection(page), conditionSection(page), trendsSection(page)];
   return {
@@ -28,7 +28,10 @@ export function checkPart(page) {
   };
 }
 
-/** @param {Page} page */
+/**
+ * Create the section of common checks and the user's watchpoints. Hits appear while the check runs.
+ * @param {Page} page
+ */
 function conditionSection(page) {
   const { app, state } = page;
   const { t } = app;
@@ -87,7 +90,7 @@ function conditionSection(page) {
   };
 }
 
-/** @param {Page} page @param {any} response */
+/** Create the table of hits with its status. @param {Page} page @param {any} response */
 function list(page, response) {
   const { t } = page.app;
   const more = response.total - response.hits.length;
@@ -120,7 +123,7 @@ function list(page, response) {
   return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
 }
 
-/** @param {Page} page @param {any} hit */
+/** Create the row of a hit. @param {Page} page @param {any} hit */
 function hitRow(page, hit) {
   const { app } = page;
   const { tensor } = hit;

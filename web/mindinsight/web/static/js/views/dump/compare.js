@@ -1,4 +1,4 @@
-// Comparison of this step with another step, of the same dump or of another.
+// Compare tab: this step against another step of the same dump or of another.
 
 import { h } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -9,7 +9,10 @@ import { position } from "../../components/dump/state.js";
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {import("./compare_choice.js").Reference} Reference */
 
-/** @param {Page} page */
+/**
+ * Create the tab. A comparison that the address names is shown again if the server still has it.
+ * @param {Page} page
+ */
 export function comparePart(page) {
   const { app, state } = page;
   const { t } = app;
@@ -61,8 +64,10 @@ export function comparePart(page) {
 }
 
 /**
- * Whether the request of a comparison is that of the page, whose steps may have been chosen anew since.
- * @param {any} request @param {Reference} target @param {Reference} reference
+ * Return whether a stored comparison has the target and reference chosen on the page.
+ * @param {any} request
+ * @param {Reference} target
+ * @param {Reference} reference
  */
 function isOf(request, target, reference) {
   const same = (/** @type {Reference} */ side, /** @type {Reference} */ other) =>
@@ -71,7 +76,7 @@ function isOf(request, target, reference) {
 }
 
 /**
- * What a report has to say of where its numbers are from.
+ * Return one side of the comparison as text: dump, rank and step.
  * @param {import("../../core/types.js").App} app
  * @param {Reference} side
  */

@@ -11,6 +11,7 @@ import { settlePosition } from "../../components/dump/state.js";
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{dump: string, rank: number, step: number}} Reference */
 
+/** Form of the reference. */
 export class ReferenceChoice {
   /**
    * @param {Page} page
@@ -36,7 +37,10 @@ export class ReferenceChoice {
     this.read();
   }
 
-  /** Read the ranks and steps of the chosen dump. */
+  /**
+   * Request the ranks and steps of the chosen dump and draw the form. Show an error if the address names a
+   * step it does not have.
+   */
   read() {
     const { app } = this.page;
     return this.requests.ask(
@@ -57,7 +61,7 @@ export class ReferenceChoice {
     );
   }
 
-  /** @param {Partial<Reference>} changes */
+  /** Choose another reference. @param {Partial<Reference>} changes */
   pick(changes) {
     Object.assign(this.reference, changes);
     this.named = false;
@@ -65,14 +69,14 @@ export class ReferenceChoice {
     this.read();
   }
 
-  /** Name in the address what is chosen, as the dump has it. */
+  /** Write the chosen reference to the address. */
   write() {
     const { app, state } = this.page;
     const { dump, rank, step } = this.reference;
     app.url.set({ with: dump === state.dump ? null : dump, with_rank: rank, with_step: step });
   }
 
-  /** @param {{rank: number, steps: number[]}[]} ranks of the chosen dump */
+  /** Draw the form. @param {{rank: number, steps: number[]}[]} ranks of the chosen dump */
   draw(ranks) {
     const { t } = this.page.app;
     const { dump, rank, step } = this.reference;
@@ -107,13 +111,13 @@ export class ReferenceChoice {
     );
   }
 
-  /** The dumps, and the one of the address although it may not exist. */
+  /** Return the options of dumps, including the one in the address even if it does not exist. */
   options() {
     const ids = new Set([this.reference.dump, ...this.page.dumps.map(({ id }) => id)]);
     return [...ids].map((id) => ({ value: id, label: id.slice(2) || "." }));
   }
 
-  /** Upload of a file that maps names. */
+  /** Create the upload of a file that maps names. */
   nameMap() {
     const { t } = this.page.app;
     const file = h("input", {
@@ -135,13 +139,15 @@ export class ReferenceChoice {
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }
 }
 
 /**
- * A map of names: a JSON object, or lines of two names; {} when it is neither.
+ * Parse a map of names: a JSON object, or lines of two names separated by a comma. Return {} if it is
+ * neither.
  * @param {string} text
  * @returns {Record<string, string>}
  */

@@ -1,4 +1,4 @@
-// Rows of a comparison as they come, with filter, order and downloads; what is typed into the search stays.
+// Results of a comparison while it runs, with search, filter, order and downloads.
 
 import { check, searchBox, select } from "../../components/field.js";
 import { pinButton } from "../../components/pin_button.js";
@@ -15,6 +15,7 @@ const POLL = 700; // ms between requests while tensors are compared
 const SORTS = ["sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
 const ONLY = ["", "differ", "agree", "unknown", "order", "alone"];
 
+/** Verdict, strip and table of one comparison. */
 export class CompareResults {
   /** @param {Page} page */
   constructor(page) {
@@ -54,6 +55,7 @@ export class CompareResults {
     this.element = h("div", { class: "stack" }, this.box, this.rows);
   }
 
+  /** Create the filters and downloads. */
   toolbar() {
     const { app } = this.page;
     const { t } = app;
@@ -84,7 +86,10 @@ export class CompareResults {
     );
   }
 
-  /** @param {Partial<{q: string, only: string, sort: string, start: string}>} changes */
+  /**
+   * Change the filters and fetch the matching rows.
+   * @param {Partial<{q: string, only: string, sort: string, start: string}>} changes
+   */
   narrow(changes) {
     Object.assign(this.filter, changes);
     const { q, only, sort, start } = this.filter;
@@ -97,6 +102,7 @@ export class CompareResults {
     this.fetch();
   }
 
+  /** Request the results and show them; repeat until the comparison is complete. */
   fetch() {
     const { page } = this;
     this.requests.ask(
@@ -112,6 +118,7 @@ export class CompareResults {
     );
   }
 
+  /** Request the divergence strip. */
   fetchStrip() {
     this.strips.ask(
       () => this.page.app.api.get(`v2/dump/compare/${this.comparison}/strip`),
@@ -120,20 +127,20 @@ export class CompareResults {
     );
   }
 
-  /** The rows of one operator. @param {string} operator */
+  /** Show only the rows of one operator. @param {string} operator */
   pick(operator) {
     const input = this.search.querySelector("input");
     if (input) input.value = operator;
     this.narrow({ q: operator });
   }
 
-  /** @param {any} error */
+  /** Show an error. @param {any} error */
   fail(error) {
     this.box.hidden = false;
     replace(this.verdict, failure(this.page.app, error));
   }
 
-  /** A comparison is about to start. */
+  /** Show that a comparison is starting. */
   wait() {
     this.requests.end();
     this.strip.marks = null;
@@ -144,7 +151,11 @@ export class CompareResults {
     replace(this.rows);
   }
 
-  /** @param {number} comparison number of it @param {string} sides their names */
+  /**
+   * Show the results of a comparison.
+   * @param {number} comparison number of it
+   * @param {string} sides their names
+   */
   follow(comparison, sides) {
     Object.assign(this, { comparison, sides });
     const { build } = this.page.app.api;
@@ -154,6 +165,7 @@ export class CompareResults {
     this.fetch();
   }
 
+  /** Drop requests in flight. */
   end() {
     this.strip.end();
     this.strips.end();

@@ -1,4 +1,4 @@
-// What a comparison found: where the two part, how many agree, and a row for each pair of tensors.
+// Verdict of a comparison, and a table with one row for each pair of tensors.
 
 import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
@@ -20,7 +20,11 @@ const OF_STATISTICS = ["max_diff", "min_diff", "mean_diff", "l2norm_diff", "norm
 const FEW = [...LOST, ...OF_VALUES, "norm_error"];
 const BADGES = { agree: "ok", differ: "bad", unknown: "warn", order: "", alone: "" };
 
-/** @param {Page} page @param {any} answer */
+/**
+ * Return the claims of the comparison, the counts and the tolerances.
+ * @param {Page} page
+ * @param {any} answer
+ */
 export function verdict(page, answer) {
   const { app } = page;
   const { t, format } = app;
@@ -44,7 +48,7 @@ export function verdict(page, answer) {
   ];
 }
 
-/** A claim, with a link to the tensor it is about. @param {Page} page @param {any} claim */
+/** Create a claim with a link to the tensor it is about. @param {Page} page @param {any} claim */
 function statement(page, claim) {
   const element = claimElement(page.app, claim);
   const [tensor] = claim.evidence;
@@ -56,7 +60,7 @@ function statement(page, claim) {
   return element;
 }
 
-/** @param {Page} page @param {any} answer */
+/** Create the table of pairs. @param {Page} page @param {any} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
   const measures = measuresOf(answer.rows);
@@ -83,7 +87,7 @@ export function comparedTable(page, answer) {
 }
 
 /**
- * Columns that have values: those of the values where any were compared, else those of the statistics.
+ * Return the columns that have values: those of values if any were compared, otherwise those of statistics.
  * @param {any[]} rows
  */
 function measuresOf(rows) {
@@ -91,7 +95,12 @@ function measuresOf(rows) {
   return (OF_VALUES.some(known) ? FEW : [...LOST, ...OF_STATISTICS]).filter(known);
 }
 
-/** @param {Page} page @param {any} pair @param {string[]} measures columns that have values */
+/**
+ * Create the row of a pair.
+ * @param {Page} page
+ * @param {any} pair
+ * @param {string[]} measures columns that have values
+ */
 function row(page, pair, measures) {
   const { app } = page;
   const { t } = app;
@@ -128,13 +137,21 @@ function row(page, pair, measures) {
   );
 }
 
-/** Whether two tensors agree within the tolerance. @param {Page} page @param {any} pair */
+/**
+ * Create the cell that says whether two tensors agree within the tolerance.
+ * @param {Page} page
+ * @param {any} pair
+ */
 function agreement({ app: { t } }, { state }) {
   const badge = BADGES[/** @type {"agree"} */ (state)];
   return h("td", null, h("span", { class: `badge ${badge}` }, t(`dump.compare.state.${state}`)));
 }
 
-/** Rules that hit, in words, and what could not be read. @param {Page} page @param {any} pair */
+/**
+ * Create the cell of the rules that a pair broke and of what could not be read.
+ * @param {Page} page
+ * @param {any} pair
+ */
 function reason({ app: { t } }, pair) {
   const why = pair.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");
   const argumentPair =

@@ -1,4 +1,4 @@
-// Divergence strip: a mark for each operator in execution order, as high as its error, over its layer.
+// Divergence strip: one mark per operator in execution order, as high as its error, over its layer.
 
 import { h } from "../../core/dom.js";
 
@@ -24,6 +24,7 @@ const COLOURS = {
 };
 const RANKS = ["unknown", "unmatched", "agrees", "differs", "introduced"]; // the last on top
 
+/** Strip with keyboard and pointer selection. */
 export class DivergenceStrip {
   /** @param {App} app @param {(operator: string) => void} choose */
   constructor(app, choose) {
@@ -49,8 +50,10 @@ export class DivergenceStrip {
     this.observer.observe(this.slider);
   }
 
+  /** Create the legend. */
   legend() {
     const { t } = this.app;
+    /** Move with the arrow keys, open with Enter. */
     const key = (/** @type {string} */ state) =>
       h(
         "span",
@@ -61,7 +64,7 @@ export class DivergenceStrip {
     return h("figcaption", { class: "row wrap small muted" }, Object.keys(COLOURS).slice(0, 4).map(key));
   }
 
-  /** @param {Marks} marks */
+  /** Draw the marks and point at the first operator that differs. @param {Marks} marks */
   show(marks) {
     this.marks = marks;
     this.element.hidden = !marks.operators.length;
@@ -72,11 +75,12 @@ export class DivergenceStrip {
     this.point(Math.max(0, parting));
   }
 
+  /** Stop observing the size. */
   end() {
     this.observer.disconnect();
   }
 
-  /** @param {PointerEvent} event */
+  /** Return the position of the operator under the pointer. @param {PointerEvent} event */
   positionAt(event) {
     const { left, width } = this.slider.getBoundingClientRect();
     const count = this.marks?.operators.length ?? 0;
@@ -101,7 +105,7 @@ export class DivergenceStrip {
     event.preventDefault();
   }
 
-  /** Name the operator at a position. @param {number} position */
+  /** Show name, error and state of the operator at a position. @param {number} position */
   point(position) {
     if (!this.marks?.operators.length) return;
     this.current = position;
@@ -121,13 +125,14 @@ export class DivergenceStrip {
     this.draw();
   }
 
-  /** @param {number} position */
+  /** Choose the operator at a position. @param {number} position */
   open(position) {
     if (!this.marks) return;
     this.point(position);
     this.choose(this.marks.operators[position]);
   }
 
+  /** Draw the strip. */
   draw() {
     const { marks, canvas } = this;
     const width = this.slider.clientWidth;
@@ -144,7 +149,12 @@ export class DivergenceStrip {
     context.fillRect((this.current + 0.5) * step - 0.5, TOP - 4, 1, HEIGHT);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {number} width @param {CSSStyleDeclaration} style */
+  /**
+   * Draw the layers and their names.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {CSSStyleDeclaration} style
+   */
   drawLayers(context, width, style) {
     const { layers, operators } = /** @type {Marks} */ (this.marks);
     context.font = `11px ${style.fontFamily}`;
@@ -158,7 +168,12 @@ export class DivergenceStrip {
     });
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {number} width @param {CSSStyleDeclaration} style */
+  /**
+   * Draw the marks, the most serious on top.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {CSSStyleDeclaration} style
+   */
   drawMarks(context, width, style) {
     const { operators, errors, states, names } = /** @type {Marks} */ (this.marks);
     const step = width / operators.length;
@@ -173,7 +188,10 @@ export class DivergenceStrip {
   }
 }
 
-/** Pixels of a mark: logarithmic, at least two. @param {number | string | null} error */
+/**
+ * Return the height of a mark in pixels, on a logarithmic scale from 1e-8 to 1; at least 2.
+ * @param {number | string | null} error
+ */
 function markHeight(error) {
   const room = HEIGHT - TOP;
   if (error === null || error === 0) return 2;

@@ -1,4 +1,4 @@
-// The first fault over steps and ranks or of one step, and what the device reported of this step.
+// First fault of all steps and ranks, or of one step, and the device's overflow reports.
 
 import { claimElement } from "../../core/claims.js";
 import { button } from "../../components/button.js";
@@ -12,7 +12,12 @@ import { infinities, slotText } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-/** @param {Page} page @param {any} tensor @param {any} position rank and step */
+/**
+ * Return a click handler that opens a tensor.
+ * @param {Page} page
+ * @param {any} tensor
+ * @param {any} position rank and step
+ */
 export function opening(page, tensor, position) {
   return () =>
     page.change({
@@ -23,7 +28,7 @@ export function opening(page, tensor, position) {
     });
 }
 
-/** @param {Page} page */
+/** Create the section of the first fault. @param {Page} page */
 export function faultSection(page) {
   const { app, state } = page;
   const { t } = app;
@@ -74,9 +79,9 @@ export function faultSection(page) {
 }
 
 /**
- * What is known where no fault was found: a check mark only where every tensor was judged.
- *
- * @param {Page["app"]} app @param {any} answer
+ * Create the statement made when no fault was found. The check mark appears only if every tensor was judged.
+ * @param {Page["app"]} app
+ * @param {any} answer
  */
 function allClear(app, { claims, damage }) {
   const said = claims.filter((/** @type {any} */ claim) => !isScope(claim) && claim.verdict !== "found");
@@ -91,25 +96,25 @@ function allClear(app, { claims, damage }) {
 }
 
 /**
- * Whether a claim is about what was not seen or searched.
+ * Return whether a claim is about what was searched or recorded.
  * @param {import("../../core/claims.js").Claim} claim
  */
 function isScope({ key }) {
   return ["claim.fault.searched", "claim.fault.not_recorded", "claim.fault.ranks_absent"].includes(key);
 }
 
-/** @param {Page["app"]} app @param {any} statistics statistics */
+/**
+ * Return the numbers of NaN and infinite elements as text.
+ * @param {Page["app"]} app
+ * @param {any} statistics statistics
+ */
 function countsText(app, statistics) {
   const infs = infinities(statistics);
   if (statistics.nans === null || infs === null) return app.t("dump.lost_not_counted");
   return app.t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });
 }
 
-/**
- * The fault as a headline, the values where they explain it, and what else is known of it.
- *
- * @param {Page["app"]} app @param {any} fault
- */
+/** Return the claims about a fault. A known cause comes first. @param {Page["app"]} app @param {any} fault */
 function story(app, fault) {
   const [origin, cause, ...more] = fault.claims;
   const known = cause && cause.verdict !== "unknown";
@@ -120,7 +125,7 @@ function story(app, fault) {
   ];
 }
 
-/** @param {Page} page @param {any} fault */
+/** Create the description of a fault. @param {Page} page @param {any} fault */
 function verdict(page, fault) {
   const { app } = page;
   const { t } = app;
@@ -157,7 +162,7 @@ function verdict(page, fault) {
   );
 }
 
-/** The operator at which ranks differ that should agree. @param {Page} page @param {any} found */
+/** Create the description of the operator at which ranks disagree. @param {Page} page @param {any} found */
 function divergence(page, found) {
   const { t } = page.app;
   const { tensor } = found;
@@ -184,7 +189,7 @@ function divergence(page, found) {
   );
 }
 
-/** @param {Page} page */
+/** Create the section of overflows that the device reported for this step. @param {Page} page */
 export function overflowSection(page) {
   const { app, state } = page;
   const { t } = app;

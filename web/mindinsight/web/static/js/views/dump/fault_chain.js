@@ -1,4 +1,4 @@
-// How a value came to the operator of a fault: operators from the batch or a weight on, and the graph there.
+// Path of a value to the operator of a fault, from the batch or a weight on, with the graph around it.
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
@@ -26,7 +26,7 @@ const LAST = 5; // and at its end
 const CLOSEST = 1; // largest scale of the drawing
 
 /**
- * The links that are shown of a chain in the order of execution; null stands for those left out.
+ * Return the links to show in execution order. Null stands for the omitted middle of a long chain.
  * @param {ChainLink[]} chain from the fault back
  * @param {boolean} whole
  * @returns {(ChainLink | null)[]}
@@ -37,14 +37,12 @@ export function shownLinks(chain, whole) {
   return [...forward.slice(0, FIRST), null, ...forward.slice(-LAST)];
 }
 
-/**
- * @param {Page} page
- * @param {any} fault of v2/dump/fault
- */
+/** Create the chain of a fault. @param {Page} page @param {any} fault of v2/dump/fault */
 export function faultChain(page, fault) {
   return new FaultChain(page, fault);
 }
 
+/** List and drawing of one chain. */
 class FaultChain {
   /** @param {Page} page @param {any} fault */
   constructor(page, fault) {
@@ -64,6 +62,7 @@ class FaultChain {
     this.ask();
   }
 
+  /** Request the chain until all tensors are measured, because later measurements could change it. */
   ask() {
     const { page, fault } = this;
     const [tensor] = fault.tensors;
@@ -95,7 +94,7 @@ class FaultChain {
     );
   }
 
-  /** @param {any} answer */
+  /** Show the chain. Chains of one operator are hidden. @param {any} answer */
   show(answer) {
     const { t } = this.page.app;
     this.element.hidden = answer.chain.length < 2;
@@ -110,7 +109,7 @@ class FaultChain {
     if (answer.picture) this.drawGraph(answer.picture);
   }
 
-  /** @param {ChainLink[]} chain */
+  /** Draw the list of operators. @param {ChainLink[]} chain */
   drawList(chain) {
     const { t } = this.page.app;
     const left = chain.length - FIRST - LAST;
@@ -125,7 +124,7 @@ class FaultChain {
     );
   }
 
-  /** @param {ChainLink} link @param {boolean} faulty */
+  /** Create the entry of an operator. @param {ChainLink} link @param {boolean} faulty */
   item(link, faulty) {
     const { t } = this.page.app;
     const { source } = link;
@@ -150,7 +149,7 @@ class FaultChain {
     );
   }
 
-  /** What a tensor holds, in a few words. @param {any} tensor */
+  /** Return the range of a tensor, or its number of non-finite elements. @param {any} tensor */
   range({ statistics, finite }) {
     const { app } = this.page;
     if (!statistics) return null;
@@ -168,7 +167,7 @@ class FaultChain {
     );
   }
 
-  /** @param {any} picture */
+  /** Draw the graph around the chain. @param {any} picture */
   drawGraph(picture) {
     const { t } = this.page.app;
     const culprit = picture.boxes.find((/** @type {any} */ box) => box.place === 0);
@@ -183,19 +182,20 @@ class FaultChain {
     if (culprit) this.canvas.centre(culprit.id, Math.min(CLOSEST, this.canvas.scale()));
   }
 
-  /** @param {number | null} id of a box */
+  /** Open the operator of a box. @param {number | null} id of a box */
   pick(id) {
     const box = this.boxes?.find((/** @type {any} */ candidate) => candidate.id === id);
     if (box?.recorded) this.open(box.recorded);
   }
 
-  /** @param {string} operator as recorded */
+  /** Open an operator. @param {string} operator as recorded */
   open(operator) {
     const { fault, page } = this;
     const { rank, step } = fault;
     page.change({ rank, step, graph: fault.tensors[0].graph, operator, tensor: "" });
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }

@@ -1,4 +1,4 @@
-// Filters of the table of tensors: names, type, direction, source line, and the range of a statistic.
+// Filters of the tensor table: name, type, direction, source line, and the range of a statistic.
 
 import { button } from "../../components/button.js";
 import { check, searchBox, select } from "../../components/field.js";
@@ -9,11 +9,12 @@ import { DEFAULTS, FILTERS, STATISTICS } from "../../components/dump/state.js";
 
 const DIRECTIONS = ["input", "output", "parameter", "constant"];
 
-/** @param {Page} page */
+/** Create the filters. @param {Page} page */
 export function filterBar(page) {
   return new FilterBar(page);
 }
 
+/** Filters of the tensor table. */
 class FilterBar {
   /** @param {Page} page */
   constructor(page) {
@@ -28,6 +29,7 @@ class FilterBar {
     this.draw();
   }
 
+  /** Draw all filters. */
   draw() {
     const { state, change } = this.page;
     const { t } = this;
@@ -50,17 +52,19 @@ class FilterBar {
     this.drawRange();
   }
 
-  /** Filters can be taken away where there are some. */
+  /** Show the reset button if any filter is set. */
   offerClear() {
     const { state } = this.page;
     this.clear.hidden = FILTERS.every((key) => state[key] === DEFAULTS[key]);
   }
 
+  /** Reset all filters. */
   reset() {
     this.page.change(Object.fromEntries(FILTERS.map((key) => [key, DEFAULTS[key]])));
     this.draw();
   }
 
+  /** Draw the range filter. */
   drawRange() {
     const { state, change } = this.page;
     const { t } = this;
@@ -79,7 +83,7 @@ class FilterBar {
     replace(this.range, by, state.by && [this.bound("least"), this.bound("most")]);
   }
 
-  /** @param {"least" | "most"} key */
+  /** Create the input of one end of the range. @param {"least" | "most"} key */
   bound(key) {
     const { state, change } = this.page;
     return h("input", {
@@ -92,7 +96,10 @@ class FilterBar {
     });
   }
 
-  /** Offer the types that the tensors have. @param {{types: string[], dtypes: string[]}} response */
+  /**
+   * Offer the types and dtypes that the tensors have.
+   * @param {{types: string[], dtypes: string[]}} response
+   */
   update({ types, dtypes }) {
     this.offerClear();
     const offered = JSON.stringify([types, dtypes]);
@@ -108,6 +115,7 @@ class FilterBar {
   }
 
   /**
+   * Create a select of values.
    * @param {"type" | "dtype" | "direction"} key
    * @param {string[]} values
    * @param {(value: string) => string} [label]

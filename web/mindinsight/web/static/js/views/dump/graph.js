@@ -1,4 +1,4 @@
-// Graph of a step, coloured by a statistic of the outputs or by how far they are off.
+// Graph tab: graph of one step, coloured by a statistic of the outputs or by the error of a comparison.
 
 import { iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -15,7 +15,7 @@ import { position, STATISTICS } from "../../components/dump/state.js";
 
 const POLL = 1500; // ms between two pictures while statistics are counted
 
-/** @param {Page} page */
+/** Create the tab. @param {Page} page */
 export function graphPart(page) {
   const graph = new DumpGraph(page);
   graph.drawTools();
@@ -23,6 +23,7 @@ export function graphPart(page) {
   return graph;
 }
 
+/** Drawing of one step. */
 class DumpGraph {
   /** @param {Page} page */
   constructor(page) {
@@ -45,13 +46,13 @@ class DumpGraph {
     this.element = h("div", { class: "panel dump-graph" }, this.tools, this.canvas.element);
   }
 
-  /** @param {string} colour */
+  /** Return the name of the colouring. @param {string} colour */
   colourName(colour) {
     const { t } = this.page.app;
     return colour === "error" ? t("dump.graph.error") : t(`dump.statistic.${colour}`);
   }
 
-  /** @param {number | null} id */
+  /** Select a box, show its value and open its operator. @param {number | null} id */
   pick(id) {
     const box = this.picture?.boxes.find((/** @type {any} */ candidate) => candidate.id === id);
     this.canvas.select(id);
@@ -62,7 +63,7 @@ class DumpGraph {
     if (box?.recorded) this.page.change({ graph: box.graph, operator: box.recorded, tensor: "" });
   }
 
-  /** @param {number} id */
+  /** Open or close a scope. @param {number} id */
   toggle(id) {
     const open = new Set(this.picture.open);
     if (!open.delete(id)) open.add(id);
@@ -70,11 +71,15 @@ class DumpGraph {
     this.draw(id);
   }
 
+  /** Request the drawing again. */
   refresh() {
     this.draw(0);
   }
 
-  /** @param {number} [keep] id of a box that stays where it is */
+  /**
+   * Request and show the drawing; repeat until all statistics are computed.
+   * @param {number} [keep] id of a box that stays where it is
+   */
   draw(keep) {
     const { app, state, comparison } = this.page;
     const params = {
@@ -96,12 +101,13 @@ class DumpGraph {
     );
   }
 
-  /** @param {any} box */
+  /** Return the marks of a box. Only non-finite values have a badge. @param {any} box */
   marks(box) {
     const marks = marksOf(this.page.app, box, this.colour, box.count > 0);
     return { ...marks, badge: isLost(box.symptom) ? marks.badge : null };
   }
 
+  /** Draw the legend. */
   drawLegend() {
     const { app } = this.page;
     const { picture } = this;
@@ -114,6 +120,7 @@ class DumpGraph {
     );
   }
 
+  /** Draw the toolbar. */
   drawTools() {
     const { canvas, page } = this;
     const { app } = page;
@@ -140,6 +147,7 @@ class DumpGraph {
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }

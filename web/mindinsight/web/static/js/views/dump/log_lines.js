@@ -1,4 +1,4 @@
-// Lines of a log: numbers, levels, and those that are searched for.
+// Lines of a log: numbers, levels and search.
 
 import { madeClaim } from "../../core/claims.js";
 
@@ -10,7 +10,12 @@ export const LEVELS = ["debug", "info", "warning", "error"];
 const LEVEL = /^\W{0,2}(?:\S+\s+){0,3}?\W?(DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b/;
 const NAMES = { DEBUG: "debug", INFO: "info", WARN: "warning", WARNING: "warning" };
 
-/** @param {string} text @param {number} [first] number of the first line @returns {Line[]} */
+/**
+ * Split a text into numbered lines with their levels.
+ * @param {string} text
+ * @param {number} [first] number of the first line
+ * @returns {Line[]}
+ */
 export function linesOf(text, first = 1) {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop(); // the end of the last line begins no other
@@ -18,7 +23,8 @@ export function linesOf(text, first = 1) {
 }
 
 /**
- * Level of a line as "[WARNING] CORE(...)" or "2026-01-01 10:00:00 ERROR ..."; "" for none.
+ * Return the level of a line such as "[WARNING] CORE(...)" or "2026-01-01 10:00:00 ERROR ..."; "" if it has
+ * none.
  * @param {string} line
  */
 export function levelOf(line) {
@@ -27,9 +33,11 @@ export function levelOf(line) {
 }
 
 /**
- * The lines with a text, whatever the case, of a level or worse. A line without a level has that of the line
- * before it, as those of a traceback.
- * @param {Line[]} lines @param {string} query @param {string} level "" for all
+ * Return the lines that contain a text, ignoring case, and have at least a level. A line without a level, as
+ * in a traceback, has that of the line before.
+ * @param {Line[]} lines
+ * @param {string} query
+ * @param {string} level "" for all
  */
 export function matchingLines(lines, query, level) {
   const wanted = query.toLowerCase();
@@ -42,9 +50,11 @@ export function matchingLines(lines, query, level) {
 }
 
 /**
- * What is said of a log of which ``all`` lines have been read so far and ``matching`` match; up to ``most``
- * are drawn.
- * @param {number} all @param {number} matching @param {number} most @param {boolean} whole
+ * Return the claims about the number of matching lines. They are unknown until the whole log has been read.
+ * @param {number} all
+ * @param {number} matching
+ * @param {number} most
+ * @param {boolean} whole
  */
 export function logClaims(all, matching, most, whole) {
   const counts = { n: matching, all };
@@ -55,8 +65,10 @@ export function logClaims(all, matching, most, whole) {
 }
 
 /**
- * A line in pieces, every other one what is searched for.
- * @param {string} text @param {string} query @returns {string[]}
+ * Split a line at the searched text. Every second piece is a match.
+ * @param {string} text
+ * @param {string} query
+ * @returns {string[]}
  */
 export function pieces(text, query) {
   if (!query) return [text];

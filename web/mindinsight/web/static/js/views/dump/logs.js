@@ -1,4 +1,4 @@
-// Files of the Running Data Recorder, as text: with numbers of lines, searched, by level.
+// Logs tab: files of the Running Data Recorder as text with line numbers, search and level filter.
 
 import { button } from "../../components/button.js";
 import { searchBox, select } from "../../components/field.js";
@@ -12,11 +12,12 @@ import { LEVELS, linesOf, logClaims, matchingLines, pieces } from "./log_lines.j
 
 const MOST = 5000; // lines drawn at once
 
-/** @param {Page} page */
+/** Create the tab. @param {Page} page */
 export function logsPart(page) {
   return new Logs(page);
 }
 
+/** List of log files and the text of one. */
 class Logs {
   /** @param {Page} page */
   constructor(page) {
@@ -54,7 +55,7 @@ class Logs {
     );
   }
 
-  /** @param {any} log */
+  /** Create the entry of a file. @param {any} log */
   item(log) {
     const { format } = this.page.app;
     return h(
@@ -68,13 +69,13 @@ class Logs {
     );
   }
 
-  /** @param {any} log */
+  /** Read a file from its beginning. @param {any} log */
   open(log) {
     this.content = "";
     this.read(log, 0);
   }
 
-  /** @param {any} log @param {number} offset */
+  /** Read the next section of a file and show all that was read. @param {any} log @param {number} offset */
   read(log, offset) {
     const { app, state } = this.page;
     this.reading.ask(
@@ -94,6 +95,7 @@ class Logs {
     );
   }
 
+  /** Draw the search and the levels that occur. */
   drawTools() {
     const { t } = this.page.app;
     const present = new Set(this.lines.map((line) => line.level));
@@ -121,6 +123,7 @@ class Logs {
     );
   }
 
+  /** Draw the matching lines, at most 5,000. */
   draw() {
     const { app } = this.page;
     const { t } = app;
@@ -144,6 +147,7 @@ class Logs {
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.listing.end();
     this.reading.end();

@@ -1,4 +1,4 @@
-// Panel of one operator: source line, tensors and their statistics, values of one tensor, and its neighbours.
+// Panel of one operator: source line, tensors, values of one tensor, and neighbours.
 
 import { button, iconButton } from "../../components/button.js";
 import { h, renew, replace } from "../../core/dom.js";
@@ -16,11 +16,12 @@ const POLL = 1000; // ms between requests while its statistics are not known
 /** Choices that need another operator. */
 const KEYS = ["operator", "graph", "tensor", "dump", "rank", "step"];
 
-/** @param {Page} page @param {HTMLElement} side */
+/** Create the panel. @param {Page} page @param {HTMLElement} side */
 export function operatorPanel(page, side) {
   return new OperatorPanel(page, side);
 }
 
+/** Panel that follows the chosen operator. */
 class OperatorPanel {
   /** @param {Page} page @param {HTMLElement} side what it is shown in */
   constructor(page, side) {
@@ -34,11 +35,12 @@ class OperatorPanel {
     this.shown = null;
   }
 
-  /** @param {string[]} keys of the state */
+  /** Redraw if the changed parts of the state concern the operator. @param {string[]} keys of the state */
   changed(keys) {
     if (keys.some((key) => KEYS.includes(key))) this.draw();
   }
 
+  /** Request the operator and show it; hide the panel if none is chosen. */
   draw() {
     const { side } = this;
     const { app, state } = this.page;
@@ -59,12 +61,16 @@ class OperatorPanel {
     );
   }
 
+  /** Remove what is shown. */
   clear() {
     this.shown = null;
     this.page.app.charts.removeAll(this.side);
   }
 
-  /** @param {any} operator */
+  /**
+   * Show an operator. The content is only updated if it is the same operator as before.
+   * @param {any} operator
+   */
   show(operator) {
     const { state } = this.page;
     const values = this.chosen(operator)?.values;
@@ -82,12 +88,12 @@ class OperatorPanel {
     if (counting) this.requests.later(() => this.draw(), POLL);
   }
 
-  /** The tensor whose values are shown. @param {any} operator */
+  /** Return the tensor whose values are shown, or undefined. @param {any} operator */
   chosen(operator) {
     return operator.tensors.find((/** @type {any} */ tensor) => slotKey(tensor) === this.page.state.tensor);
   }
 
-  /** @param {string} key @param {any} operator */
+  /** Create the content of the panel. @param {string} key @param {any} operator */
   build(key, operator) {
     const { page } = this;
     this.clear();
@@ -102,7 +108,7 @@ class OperatorPanel {
     replace(this.side, this.head(operator.operator), content(page, operator, table), view?.element);
   }
 
-  /** @param {string} name */
+  /** Create the header of the panel. @param {string} name */
   head(name) {
     const close = () => this.page.change({ graph: "", operator: "", tensor: "" });
     return h(
@@ -113,17 +119,26 @@ class OperatorPanel {
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }
 }
 
-/** How the address names a tensor of an operator. @param {{direction: string, slot: string}} tensor */
+/**
+ * Return the name of a tensor in the address: "direction/slot".
+ * @param {{direction: string, slot: string}} tensor
+ */
 function slotKey(tensor) {
   return `${tensor.direction}/${tensor.slot}`;
 }
 
-/** @param {Page} page @param {any} operator @param {HTMLElement} table of its tensors */
+/**
+ * Create the description of an operator.
+ * @param {Page} page
+ * @param {any} operator
+ * @param {HTMLElement} table of its tensors
+ */
 function content(page, operator, table) {
   const { t } = page.app;
   const order = operator.order >= 0 && t("dump.order", { order: operator.order });
@@ -139,7 +154,7 @@ function content(page, operator, table) {
   ];
 }
 
-/** @param {Page} page @param {any[]} tensors */
+/** Create the table of the operator's tensors. @param {Page} page @param {any[]} tensors */
 function tensorSection(page, tensors) {
   const { app, state } = page;
   const isOpen = (/** @type {any} */ tensor) => state.tensor === slotKey(tensor);

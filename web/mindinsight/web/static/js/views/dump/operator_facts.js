@@ -1,4 +1,4 @@
-// Facts of one operator: links to its graph and its neighbours, source line, call stacks, arguments.
+// Facts about one operator: links to graph and neighbours, source line, call stacks, arguments.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
@@ -9,7 +9,7 @@ import { position } from "../../components/dump/state.js";
 /** @typedef {import("../dump.js").Page} Page */
 
 /**
- * Link to the operator in the graph of the run, where there is one.
+ * Create the link to the operator in the run's graph, or return null if there is none.
  * @param {Page} page
  * @param {any} operator
  */
@@ -36,7 +36,11 @@ export function graphLink({ app, dumps, state }, operator) {
   );
 }
 
-/** Line of source code, with a way to all tensors from it. @param {Page} page @param {any} source */
+/**
+ * Create the source line with a link to all tensors from that line.
+ * @param {Page} page
+ * @param {any} source
+ */
 export function sourceLine(page, source) {
   if (!source) return h("p", { class: "muted" }, page.app.t("dump.no_source"));
   const line = `${source.file.split("/").pop()}:${source.line}`;
@@ -56,7 +60,7 @@ export function sourceLine(page, source) {
   );
 }
 
-/** Call stacks of the lines that made an operator. @param {Page} page @param {any} operator */
+/** Create the call stacks of the operator. @param {Page} page @param {any} operator */
 export function callStacks(page, operator) {
   const line = (/** @type {any} */ frame) =>
     h(
@@ -74,7 +78,12 @@ export function callStacks(page, operator) {
   );
 }
 
-/** Neighbours of an operator. @param {Page} page @param {any} operator @param {"inputs" | "outputs"} side */
+/**
+ * Create the list of neighbours, or return null if there are none.
+ * @param {Page} page
+ * @param {any} operator
+ * @param {"inputs" | "outputs"} side
+ */
 export function links(page, operator, side) {
   const { t } = page.app;
   const items = operator[side];
@@ -101,7 +110,7 @@ export function links(page, operator, side) {
   );
 }
 
-/** @param {Page} page @param {[string, string][]} pairs */
+/** Create the list of arguments. @param {Page} page @param {[string, string][]} pairs */
 export function argumentList(page, pairs) {
   const list = pairs.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]);
   return h(

@@ -1,4 +1,4 @@
-// Why a rule was hit, in words: the value that was met and the limit it is beyond.
+// Reason for a hit: the measured value and the limit it exceeds.
 
 import { infinities, number } from "../../components/dump/rows.js";
 
@@ -11,7 +11,7 @@ import { infinities, number } from "../../components/dump/rows.js";
  * @property {{statistics: any}} tensor
  */
 
-/** @param {App} app @param {Hit} hit */
+/** Return the reason as text. @param {App} app @param {Hit} hit */
 export function reasonText(app, hit) {
   const { t } = app;
   const reasons = hit.findings
@@ -36,7 +36,7 @@ export function unchangedWord({ atol }) {
   return atol > 0 ? "tolerances" : "rtol";
 }
 
-/** Of rules without limits. @param {App} app @param {Hit} hit */
+/** Return the reason of a rule without limits. @param {App} app @param {Hit} hit */
 function overflowText({ t }, { condition, tensor: { statistics } }) {
   if (condition === "operator_overflow") return t("dump.reason.device");
   if (!condition.endsWith("_overflow")) return t(`dump.condition.${condition}`);

@@ -1,4 +1,4 @@
-// The table of tensors page by page, as it is scrolled to and again while statistics are counted.
+// Pages of the tensor table, requested as they are scrolled to and again while statistics are computed.
 
 import { latest } from "../../core/latest.js";
 import { filters, position } from "../../components/dump/state.js";
@@ -10,6 +10,8 @@ const COUNTING = 800; // ms between questions while statistics are counted
 const FOLLOWING = 5000; // and while somebody may still be writing
 
 /**
+ * Create the pages. `row(index)` returns a row, or undefined while its page is being requested; `restart()`
+ * drops all pages after another filter or order was chosen.
  * @param {Page} page
  * @param {{first: () => number, show: () => void, fail: (error: any) => void}} table `first`: index of the
  *   first row in sight

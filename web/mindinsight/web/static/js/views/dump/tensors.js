@@ -1,4 +1,4 @@
-// Table of tensors: pages come from the server as they are scrolled to, statistics as they are counted.
+// Tensors tab: table of all tensors with filters.
 
 import { headCell, virtualTable } from "../../components/virtual.js";
 import { h, replace } from "../../core/dom.js";
@@ -16,13 +16,14 @@ const BANNERS = 5; // damaged files named at most
 /** Choices that need other rows. @type {string[]} */
 const READ = [...FILTERS, "sort", "descending"];
 
-/** @param {Page} page */
+/** Create the tab. @param {Page} page */
 export function tensorsPart(page) {
   const table = new TensorTable(page);
   table.restart();
   return table;
 }
 
+/** Filters and table. */
 class TensorTable {
   /** @param {Page} page */
   constructor(page) {
@@ -54,12 +55,12 @@ class TensorTable {
     );
   }
 
-  /** Filters and table, once it is known what they hold: frames that are pushed down are seen to jump. */
+  /** Show filters and table once the first answer has come, so that nothing jumps. */
   reveal() {
     this.filters.element.hidden = this.holder.hidden = false;
   }
 
-  /** @param {number} index */
+  /** Create a row, or a placeholder while it is being requested. @param {number} index */
   row(index) {
     const { page } = this;
     const { change, state } = page;
@@ -80,7 +81,7 @@ class TensorTable {
     );
   }
 
-  /** Show the rows there are, and how many of them have statistics. */
+  /** Show the rows and the progress of statistics. */
   show() {
     const { page } = this;
     this.reveal();
@@ -98,7 +99,7 @@ class TensorTable {
     this.table.update(response.total);
   }
 
-  /** Read anew: another filter, another order. */
+  /** Request the rows again after another filter or order was chosen. */
   restart() {
     if (!this.pages.answer().all) this.status.textContent = this.page.app.t("common.loading");
     this.table.setHead(heads(this.page));
@@ -106,30 +107,36 @@ class TensorTable {
     this.pages.restart();
   }
 
-  /** @param {string[]} keys of the state */
+  /** Redraw after the state has changed. @param {string[]} keys of the state */
   changed(keys) {
     if (keys.some((key) => READ.includes(key))) this.restart();
     else this.table.update(this.pages.answer().total);
   }
 
+  /** Request the visible pages again. */
   refresh() {
     this.pages.again();
   }
 
+  /** Drop requests in flight. */
   end() {
     this.pages.end();
     this.table.close();
   }
 }
 
-/** @param {Page} page @param {any} response */
+/**
+ * Return the numbers of tensors, matches and measured tensors as text.
+ * @param {Page} page
+ * @param {any} response
+ */
 function counted({ app: { t } }, response) {
   const selected = response.total === response.all ? "" : t("dump.chosen", { n: response.total });
   const measured = response.measured < response.all ? t("dump.counted", { n: response.measured }) : "";
   return [t("dump.tensors", { n: response.all }), selected, measured].filter(Boolean).join(" · ");
 }
 
-/** @param {Page} page */
+/** Create the header cells. @param {Page} page */
 function heads({ app: { t }, state, change }) {
   return COLUMNS.map(({ key, sort, number }) =>
     headCell({

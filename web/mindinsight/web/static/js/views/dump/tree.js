@@ -1,4 +1,4 @@
-// Tree of operators by scope; branches with something that is not finite are marked.
+// Operators tab: tree of operators by scope. Branches with non-finite values are marked.
 
 import { button } from "../../components/button.js";
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
@@ -14,13 +14,14 @@ import { position } from "../../components/dump/state.js";
 
 const POLL = 1500; // ms after which the marks are read again while statistics are counted
 
-/** @param {Page} page */
+/** Create the tab. @param {Page} page */
 export function treePart(page) {
   const tree = new OperatorTree(page);
   tree.refresh();
   return tree;
 }
 
+/** Tree that loads scopes when they are opened. */
 class OperatorTree {
   /** @param {Page} page */
   constructor(page) {
@@ -35,6 +36,7 @@ class OperatorTree {
     this.requests = latest();
   }
 
+  /** Request the open branches; repeat until all statistics are computed. */
   refresh() {
     this.counting = false;
     this.requests.ask(
@@ -47,12 +49,12 @@ class OperatorTree {
     );
   }
 
-  /** @param {string[]} keys of the state */
+  /** Redraw if another operator was chosen. @param {string[]} keys of the state */
   changed(keys) {
     if (keys.includes("operator")) this.refresh();
   }
 
-  /** @param {string[]} scope @returns {Promise<HTMLElement[]>} */
+  /** Request and create the entries of a scope. @param {string[]} scope @returns {Promise<HTMLElement[]>} */
   async children(scope) {
     const { app, state } = this.page;
     const response = await app.api.get("v2/dump/tree", { ...position(state), scope });
@@ -73,7 +75,7 @@ class OperatorTree {
     ];
   }
 
-  /** @param {string[]} scope @param {any} child a scope in it */
+  /** Create the entry of a scope. @param {string[]} scope @param {any} child a scope in it */
   async branch(scope, child) {
     const { open } = this;
     const path = [...scope, child.name];
@@ -103,7 +105,7 @@ class OperatorTree {
     );
   }
 
-  /** @param {any} child an operator */
+  /** Create the entry of an operator. @param {any} child an operator */
   leaf(child) {
     const { change, state } = this.page;
     const current = child.recorded === state.operator && child.graph === state.graph;
@@ -121,13 +123,14 @@ class OperatorTree {
     );
   }
 
-  /** @param {{lost: number}} child */
+  /** Create the badge of non-finite values, or false if there are none. @param {{lost: number}} child */
   mark({ lost }) {
     return (
       lost > 0 && h("span", { class: NOT_FINITE_BADGE }, this.page.app.t("dump.not_finite", { n: lost }))
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }

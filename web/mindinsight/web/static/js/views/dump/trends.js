@@ -1,4 +1,4 @@
-// Weights and gradients of this step against the dumped step before it.
+// Weights and gradients of this step against the previous dumped step.
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
@@ -18,7 +18,7 @@ const HEAD = [
   ["state"],
 ];
 
-/** @param {Page} page */
+/** Create the section. @param {Page} page */
 export function trendsSection(page) {
   const { app, state, summary } = page;
   const { t } = app;
@@ -56,7 +56,7 @@ export function trendsSection(page) {
   };
 }
 
-/** What is strange first. @param {Page} page @param {any[]} trends */
+/** Create the table, anomalies first. @param {Page} page @param {any[]} trends */
 function table(page, trends) {
   const order = (/** @type {any} */ trend) => (trend.state ? 0 : 1);
   const rows = [...trends].sort((a, b) => order(a) - order(b)).map((trend) => row(page, trend));
@@ -68,7 +68,7 @@ function table(page, trends) {
   );
 }
 
-/** @param {Page} page @param {any} trend */
+/** Create the row of a weight or gradient. @param {Page} page @param {any} trend */
 function row(page, trend) {
   const { app } = page;
   return h(

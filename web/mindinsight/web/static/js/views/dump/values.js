@@ -1,4 +1,4 @@
-// One tensor: every statistic and its values.
+// Statistics and values of one tensor.
 
 import { h, replace } from "../../core/dom.js";
 import { slotText } from "../../components/dump/rows.js";
@@ -8,7 +8,7 @@ import { firstLook, ValueWindow } from "../../components/dump/value_window.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 
-/** Values of one tensor. It stays while statistics are counted, with what somebody is writing in it. */
+/** Statistics and values of one tensor. The values stay while statistics are being computed. */
 export class TensorView {
   /** @param {Page} page @param {any} tensor a row of the server's response */
   constructor(page, tensor) {
@@ -30,7 +30,7 @@ export class TensorView {
     if (values) values.draw();
   }
 
-  /** @param {any} tensor the newer row */
+  /** Show newer statistics. @param {any} tensor the newer row */
   update(tensor) {
     replace(this.facts, tensorFacts(this.app, tensor));
   }

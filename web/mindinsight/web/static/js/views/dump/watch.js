@@ -1,4 +1,4 @@
-// Form for watchpoints of one's own, built from what the server says each condition takes.
+// Form for the user's watchpoints, built from the server's description of each condition.
 
 import { button, iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -15,12 +15,17 @@ import { h, replace } from "../../core/dom.js";
  */
 /** @typedef {{id: string, parameters: Parameter[]}} Condition */
 
-/** @param {Page} page @param {(watchpoints: Watch[]) => void} start */
+/**
+ * Request the conditions and create the form.
+ * @param {Page} page
+ * @param {(watchpoints: Watch[]) => void} start
+ */
 export async function watchForm(page, start) {
   const { conditions } = await page.app.api.get("v2/dump/conditions");
   return new WatchForm(page.app, conditions, start).element;
 }
 
+/** List of watchpoints with their limits. */
 class WatchForm {
   /**
    * @param {import("../../core/types.js").App} app
@@ -42,6 +47,7 @@ class WatchForm {
     this.element = h("div", { class: "stack" }, row, this.list);
   }
 
+  /** Create the select that adds a watchpoint. */
   conditionSelect() {
     const { t } = this;
     const ids = [...this.conditions.keys()];
@@ -60,18 +66,19 @@ class WatchForm {
     return box;
   }
 
-  /** @param {string} condition id */
+  /** Add a watchpoint with default limits. @param {string} condition id */
   add(condition) {
     const limits = this.parameters(condition).map((parameter) => [parameter.name, parameter.default]);
     this.watches.push({ condition, limits: Object.fromEntries(limits), operators: [] });
     this.draw();
   }
 
-  /** @param {string} condition id */
+  /** Return the parameters of a condition. @param {string} condition id */
   parameters(condition) {
     return this.conditions.get(condition)?.parameters ?? [];
   }
 
+  /** Draw the watchpoints. */
   draw() {
     this.enable();
     replace(
@@ -80,7 +87,7 @@ class WatchForm {
     );
   }
 
-  /** Only complete watchpoints can be checked; what is missing is said. */
+  /** Enable the start button if all watchpoints are complete; otherwise show what is missing. */
   enable() {
     const { t } = this;
     const incomplete = this.watches.find((watch) => !this.complete(watch));
@@ -92,7 +99,10 @@ class WatchForm {
         : t("dump.check.empty");
   }
 
-  /** A condition that checks limits needs one of them, and what that limit needs. @param {Watch} watch */
+  /**
+   * Return whether a watchpoint has the limits it needs. A condition with limits needs at least one.
+   * @param {Watch} watch
+   */
   complete({ condition, limits }) {
     const has = (/** @type {string} */ name) => (limits[name] ?? null) !== null;
     const checking = this.parameters(condition).filter((parameter) => parameter.checks);
@@ -103,7 +113,7 @@ class WatchForm {
     );
   }
 
-  /** @param {Watch} watch */
+  /** Create the controls of a watchpoint. @param {Watch} watch */
   line(watch) {
     const { t } = this;
     const operators = h("input", {
@@ -127,7 +137,7 @@ class WatchForm {
     );
   }
 
-  /** @param {Watch} watch @param {string} name of a parameter */
+  /** Create the input of a limit. @param {Watch} watch @param {string} name of a parameter */
   limit(watch, name) {
     const box = h("input", {
       type: "number",
@@ -143,7 +153,7 @@ class WatchForm {
   }
 }
 
-/** @param {string} text names with commas between */
+/** Split names separated by commas. @param {string} text names with commas between */
 function namesIn(text) {
   return text
     .split(",")

@@ -1,4 +1,4 @@
-// Bookmarks of nodes and scopes, kept in the address: a row of links above the tabs of the side panel.
+// Bookmarks of nodes and scopes, stored in the address and shown above the tabs of the side panel.
 
 import { iconButton } from "../../components/button.js";
 import { h, renew } from "../../core/dom.js";
@@ -7,6 +7,7 @@ const MOST = 50; // of one address
 
 /** @typedef {import("../../core/types.js").App} App */
 
+/** List of bookmarked nodes. */
 export class Bookmarks {
   /**
    * @param {App} app
@@ -19,12 +20,12 @@ export class Bookmarks {
     this.draw();
   }
 
-  /** Paths of what is bookmarked, in the order in which it was. */
+  /** Return the bookmarked paths in the order they were added. */
   get paths() {
     return this.app.url.all("mark");
   }
 
-  /** Bookmark a node, or no longer. @param {string} path */
+  /** Add a bookmark, or remove it. Only the newest 50 are kept. @param {string} path */
   toggle(path) {
     const others = this.paths.filter((other) => other !== path);
     const added = others.length === this.paths.length;
@@ -32,6 +33,7 @@ export class Bookmarks {
     this.draw();
   }
 
+  /** Draw the list. */
   draw() {
     const { t } = this.app;
     const items = this.paths.map((path) =>
@@ -50,7 +52,7 @@ export class Bookmarks {
     renew(this.element, h("ul", { class: "row wrap small", "aria-label": t("graph.bookmarks") }, items));
   }
 
-  /** Button that bookmarks a node. @param {string} path */
+  /** Create the button that bookmarks a node. @param {string} path */
   button(path) {
     const { t } = this.app;
     const button = iconButton(
@@ -66,7 +68,10 @@ export class Bookmarks {
   }
 }
 
-/** The last two parts of a path: one alone is often the same in every layer. @param {string} path */
+/**
+ * Return the last two parts of a path. One part alone is often the same in every layer.
+ * @param {string} path
+ */
 export function nameOf(path) {
   return path.split("/").slice(-2).join("/");
 }

@@ -6,8 +6,12 @@ import { select } from "../../components/field.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * @param {App} app @param {Run[]} runs @param {{run: string, tag: string, view: string | null}} state
- * @param {{tags: string[]}} graphs @param {(some: {run?: string, tag?: string}) => void} change
+ * Create the selectors. Rank and graph are left out if there is no choice.
+ * @param {App} app
+ * @param {Run[]} runs
+ * @param {{run: string, tag: string, view: string | null}} state
+ * @param {{tags: string[]}} graphs
+ * @param {(some: {run?: string, tag?: string}) => void} change
  */
 export function chooser(app, runs, state, graphs, change) {
   const { t } = app;
@@ -51,7 +55,7 @@ export function chooser(app, runs, state, graphs, change) {
 }
 
 /**
- * The run of a job: of the same rank when it has one, else the first.
+ * Return the run of a job with the given rank, otherwise its first run.
  * @param {Run[]} runs
  * @param {string} job
  * @param {number | null} rank

@@ -4,8 +4,11 @@
 /** @typedef {{run: string, tag: string}} Chosen */
 
 /**
- * Another graph of the run, else the graph of the next rank, else that of another run, else the same.
- * @param {Run[]} runs @param {Chosen} left @param {string[]} tags of its run @returns {Chosen}
+ * Return another graph of the same run, otherwise one of the next rank, of another run, or the same graph.
+ * @param {Run[]} runs
+ * @param {Chosen} left
+ * @param {string[]} tags of its run
+ * @returns {Chosen}
  */
 export function counterpart(runs, left, tags) {
   const otherTag = tags.find((tag) => tag !== left.tag);

@@ -1,4 +1,4 @@
-// Overview tile of the data pipeline: its operations from the source to the batch, as boxes.
+// Overview tile of the data pipeline: its operations from source to batch.
 
 import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
@@ -42,7 +42,7 @@ export const datasetTile = {
 /** @typedef {{op_type?: string, op_module?: string, children?: Operation[], [key: string]: any}} Operation */
 
 /**
- * Operations in the order data takes; several sources stand in a box of their own.
+ * Create the boxes of an operation and its inputs in the order of the data. Several sources are grouped.
  * @param {Operation} operation
  * @returns {HTMLElement[]}
  */
@@ -69,7 +69,7 @@ function flow(operation) {
   return [...sources, ...arrow, node];
 }
 
-/** @param {Operation} operation */
+/** Return an operation's settings as text, one per line. @param {Operation} operation */
 function settings(operation) {
   const lines = Object.entries(operation).filter(
     ([name, value]) => name !== "children" && value !== null && typeof value !== "object",

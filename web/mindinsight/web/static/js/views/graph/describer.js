@@ -1,4 +1,4 @@
-// Details of what is selected on the page of one graph: a node, a parameter, a line; what depends on what.
+// Details panel of the page of one graph: the selected node, parameter or line, and traces.
 
 import { drawnText } from "./scopes.js";
 import { h, replace } from "../../core/dom.js";
@@ -8,6 +8,7 @@ import { flowFacts, nodeFacts, outerFacts, panelElement } from "./panel.js";
 
 /** @typedef {import("./explorer.js").Explorer} Explorer */
 
+/** Fills the details panel. */
 export class Describer {
   /** @param {Explorer} explorer */
   constructor(explorer) {
@@ -23,14 +24,14 @@ export class Describer {
     this.subject = null;
   }
 
-  /** Another graph is on its way. */
+  /** Drop requests in flight, because another graph is being loaded. */
   end() {
     this.requests.end();
     this.again = async () => undefined;
   }
 
   /**
-   * The selected node.
+   * Show the selected node, with the result of a trace if `text` is given.
    * @param {string} [text] what a trace found
    * @returns {Promise<void>}
    */
@@ -60,7 +61,7 @@ export class Describer {
   }
 
   /**
-   * A parameter or constant: the boxes that use it are lit and shown.
+   * Show a parameter or constant, and highlight the boxes that use it.
    * @param {number} node
    * @returns {Promise<any>}
    */
@@ -87,7 +88,7 @@ export class Describer {
     );
   }
 
-  /** What flows along a line. @param {import("../../components/graph/shapes.js").Line} line */
+  /** Show what flows along a line. @param {import("../../components/graph/shapes.js").Line} line */
   flow(line) {
     const { explorer } = this;
     const { source, target } = line;
@@ -104,7 +105,7 @@ export class Describer {
   }
 
   /**
-   * Light what the selected node depends on (up), or what depends on it.
+   * Highlight what the selected node depends on (up) or what depends on it (down); null ends it.
    * @param {"up" | "down" | null} direction
    */
   trace(direction) {
@@ -129,7 +130,10 @@ export class Describer {
     );
   }
 
-  /** What an old link names may be gone: nothing is selected then. @param {any} error */
+  /**
+   * Show an error. A node that an old link names but the graph does not have is deselected.
+   * @param {any} error
+   */
   #failed(error) {
     if (error.key !== "error.unknown_node") return this.explorer.failed(error);
     Object.assign(this.explorer.state, { node: null, outer: null, trace: null });

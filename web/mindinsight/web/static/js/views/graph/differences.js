@@ -1,4 +1,4 @@
-// List of the differences of two graphs, with previous and next.
+// List of the differences between two graphs, with previous and next.
 
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
@@ -28,7 +28,11 @@ import { reveal } from "./scroll_to_row.js";
  * @property {number} right
  */
 
-/** @param {App} app @param {(place: {left: Entry | null, right: Entry | null}) => void} goTo */
+/**
+ * Create the list. `step(±1)` goes to the next or previous difference.
+ * @param {App} app
+ * @param {(place: {left: Entry | null, right: Entry | null}) => void} goTo
+ */
 export function createDifferences(app, goTo) {
   const { t } = app;
   /** @type {Found | null} */
@@ -94,6 +98,7 @@ export function createDifferences(app, goTo) {
 }
 
 /**
+ * Create the row of a difference.
  * @param {App} app
  * @param {Difference} difference
  * @param {(difference: Difference) => void} goTo

@@ -1,4 +1,4 @@
-// Download menu of a drawing: SVG, PNG, JSON, a Plotly figure.
+// Download menu of a drawing: SVG, PNG, JSON, Plotly figure.
 
 import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";
@@ -12,7 +12,12 @@ import { asPng, asSvg, save } from "./save.js";
  * @property {() => Promise<any>} [figure] asks for the Plotly figure
  */
 
-/** @param {import("../../core/types.js").App} app @param {HTMLElement} anchor @param {Drawing[]} drawings */
+/**
+ * Open the menu.
+ * @param {import("../../core/types.js").App} app
+ * @param {HTMLElement} anchor
+ * @param {Drawing[]} drawings
+ */
 export function downloads(app, anchor, drawings) {
   const { t } = app;
   const item = (/** @type {Drawing} */ drawing, /** @type {string} */ kind) =>
@@ -37,7 +42,7 @@ export function downloads(app, anchor, drawings) {
   const box = menu(anchor, h("div", { class: "stack" }, drawings.map(group)), t("common.download"));
 }
 
-/** @param {Drawing} drawing @param {string} kind */
+/** Save a drawing in one format. @param {Drawing} drawing @param {string} kind */
 async function take({ name, canvas, figure }, kind) {
   const { picture } = canvas;
   if (!picture) return;
@@ -48,7 +53,7 @@ async function take({ name, canvas, figure }, kind) {
   else save(`${name}.plotly.json`, json(await figure?.()));
 }
 
-/** @param {any} value */
+/** Return a value as a JSON file. @param {any} value */
 function json(value) {
   return new Blob([JSON.stringify(value)], { type: "application/json" });
 }

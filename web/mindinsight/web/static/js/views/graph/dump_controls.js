@@ -1,4 +1,4 @@
-// Controls of a dump over a graph: which dump, which rank and step of it, what colours the boxes.
+// Controls of the dump overlay: dump, rank, step and colouring.
 
 import { button } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -15,6 +15,7 @@ import { SYMPTOMS } from "./dump_state.js";
  */
 
 /**
+ * Create the controls. Without a chosen dump there is only its selector.
  * @param {import("../../core/types.js").App} app
  * @param {{id: string}[]} dumps
  * @param {State} state

@@ -1,4 +1,4 @@
-// Section of a node's panel with its dumped tensors, or the operators in a scope that have symptoms.
+// Section of the details panel with a node's dumped tensors, or with the anomalous operators of a scope.
 
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -18,7 +18,7 @@ import { SIGNS } from "../../components/graph/dump_marks.js";
 const COUNTING = 1000; // ms between questions while statistics are counted
 
 /**
- * A section that fills itself, and again while there is more to know.
+ * Create the section. It refreshes until all statistics are computed. `end()` stops that.
  * @param {App} app
  * @param {Asked} asked
  */
@@ -43,6 +43,7 @@ export function dumpFacts(app, { ask, position, goTo }) {
 }
 
 /**
+ * Create the content of the section; [] if the dump has nothing about the node.
  * @param {App} app
  * @param {any} found
  * @param {Record<string, any>} position
@@ -82,7 +83,12 @@ function content(app, { operators, worst, total }, position, goTo) {
   ];
 }
 
-/** @param {App} app @param {any} operator @param {Record<string, any>} position */
+/**
+ * Create the table of an operator's tensors.
+ * @param {App} app
+ * @param {any} operator
+ * @param {Record<string, any>} position
+ */
 function dumped(app, operator, position) {
   const { graph, recorded } = operator;
   const link = (/** @type {string | null} */ tensor) =>

@@ -1,4 +1,4 @@
-// A dump laid over the graph of a run: which one, and the boxes coloured by what it found.
+// Dump overlay of a graph: choice of a dump, and boxes coloured by what it contains.
 
 import { claimText } from "../../core/claims.js";
 import { toast } from "../../components/toast.js";
@@ -32,6 +32,7 @@ import { drawnText } from "./scopes.js";
 
 const COUNTING = 1500; // ms between two paintings while statistics are counted
 
+/** Overlay of one dump on one graph. */
 export class Dumped {
   /** @param {App} app @param {Graph} graph */
   constructor(app, graph) {
@@ -62,12 +63,13 @@ export class Dumped {
     this.status = h("div", { class: "row wrap small graph-told", role: "status", hidden: true });
   }
 
+  /** Read the state from the address. */
   restart() {
     this.state = readState(this.app.url);
   }
 
   /**
-   * A graph is shown: offer the dumps there are, the run's own first.
+   * Offer the dumps for a graph's run, the run's own first.
    * @param {Run | null} run null for a graph no dump is of
    */
   offer(run) {
@@ -92,7 +94,7 @@ export class Dumped {
     );
   }
 
-  /** Dumps may have come, gone or grown. */
+  /** Refresh after dumps were added, removed or extended. */
   refresh() {
     const { app, dumps, run, state } = this;
     if (!run) return;
@@ -116,7 +118,7 @@ export class Dumped {
     );
   }
 
-  /** Read what the chosen dump holds, and colour the graph by it. */
+  /** Read the chosen dump's summary and colour the graph. */
   open() {
     const { dump } = this.state;
     this.seeking.end();
@@ -131,7 +133,7 @@ export class Dumped {
     );
   }
 
-  /** @param {Partial<State>} changes */
+  /** Change dump, rank, step or colouring. @param {Partial<State>} changes */
   change(changes) {
     const another = changes.dump !== undefined && changes.dump !== this.state.dump;
     Object.assign(this.state, changes);
@@ -139,7 +141,7 @@ export class Dumped {
     else this.changed();
   }
 
-  /** Another place of the dump is shown, or another colour. */
+  /** Redraw controls and colours after a change, and run the check if it is switched on. */
   changed() {
     this.check = null;
     this.checking.end();
@@ -166,6 +168,7 @@ export class Dumped {
     );
   }
 
+  /** Redraw the controls. */
   controls() {
     const { app, dumps, state, summary } = this;
     const rank = this.run?.rank ?? 0;
@@ -177,12 +180,12 @@ export class Dumped {
     renew(this.tools, dumpControls(app, dumps, state, summary, actions));
   }
 
-  /** What tells the server the place in the dump. */
+  /** Return the request parameters of the position in the dump. */
   position() {
     return { ...position(this.state), check: this.check };
   }
 
-  /** Colour the boxes of the picture that is drawn. */
+  /** Request the colours of the drawn boxes and apply them; repeat until all statistics are computed. */
   paint() {
     const { canvas } = this.graph;
     const { paint, dump } = this.state;
@@ -200,7 +203,11 @@ export class Dumped {
     );
   }
 
-  /** @param {{boxes: Coloured[]} | null} coloured @param {string} paint */
+  /**
+   * Set the marks of all boxes, and redraw if any differs.
+   * @param {{boxes: Coloured[]} | null} coloured
+   * @param {string} paint
+   */
   mark(coloured, paint) {
     const { canvas } = this.graph;
     const of = new Map(coloured?.boxes.map((box) => [box.id, box]));
@@ -216,7 +223,7 @@ export class Dumped {
     if (another) canvas.again();
   }
 
-  /** As without a dump. */
+  /** Remove the overlay. */
   clear() {
     this.painting.end();
     this.status.hidden = true;
@@ -224,7 +231,7 @@ export class Dumped {
   }
 
   /**
-   * What the dump has of a node, for the panel.
+   * Create the details section about a node, or return null without a dump.
    * @param {number} node a place, or the number of a parameter
    * @param {"node" | "outer"} kind
    */
@@ -242,7 +249,7 @@ export class Dumped {
     return facts.element;
   }
 
-  /** To the first operator, over all steps and ranks, that made something not finite. */
+  /** Go to the first fault over all steps and ranks, or show that none was found. */
   toFault() {
     const { dump } = this.state;
     return this.seeking.ask(
@@ -259,7 +266,7 @@ export class Dumped {
     );
   }
 
-  /** @param {string} graph @param {string} recorded */
+  /** Select an operator of the dump in the graph. @param {string} graph @param {string} recorded */
   async toOperator(graph, recorded) {
     const node = await this.graph.ask("v2/graph/dump/place", { ...position(this.state), graph, recorded });
     if (node.place !== null) await this.graph.goTo(node.place);
@@ -267,7 +274,7 @@ export class Dumped {
   }
 
   /**
-   * Go where a link from the page of dumps leads.
+   * Select the operator that the address names. Return whether there was one in this graph.
    * @returns {Promise<boolean>} whether it named an operator that is here
    */
   async arrive() {
@@ -285,12 +292,13 @@ export class Dumped {
     }
   }
 
-  /** @param {any} error */
+  /** Show an error in the status line. @param {any} error */
   failed(error) {
     this.status.hidden = false;
     replace(this.status, h("span", { class: "badge bad" }, inWords(this.app, error)));
   }
 
+  /** Drop requests in flight. */
   end() {
     const { listing, reading, painting, checking, seeking } = this;
     [listing, reading, painting, checking, seeking].forEach((requests) => requests.end());

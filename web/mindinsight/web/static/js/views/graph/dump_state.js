@@ -1,4 +1,4 @@
-// State of the dump overlay of a graph in the address.
+// State of the dump overlay in the address.
 
 import { STATISTICS } from "../../components/dump/state.js";
 
@@ -6,7 +6,7 @@ import { STATISTICS } from "../../components/dump/state.js";
 
 export const SYMPTOMS = "symptoms";
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const paint = url.get("paint", SYMPTOMS);
   const number = (/** @type {string} */ key) => Number(url.get(key, "0")) || 0;
@@ -19,7 +19,7 @@ export function readState(url) {
   };
 }
 
-/** @param {import("../../core/url.js").Url} url @param {State} state */
+/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
 export function writeState(url, { dump, rank, step, paint, check }) {
   const on = dump !== "";
   url.set({

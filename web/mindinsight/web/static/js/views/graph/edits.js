@@ -1,4 +1,4 @@
-// The edits that lead from the left graph to the right one, equal ones grouped: LayerNorm → RmsNorm × 46.
+// Edits that lead from the left graph to the right one. Equal edits are grouped: LayerNorm → RMSNorm × 46.
 
 import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
@@ -18,6 +18,7 @@ import { h, replace } from "../../core/dom.js";
  */
 
 /**
+ * Create the list of edits.
  * @param {App} app
  * @param {(edit: Edit) => void} goTo shows the first place of an edit
  */
@@ -65,18 +66,18 @@ function explained(claims) {
   return claims.length > 0 && claims.every(({ key }) => !UNNAMED.includes(key));
 }
 
-/** Rows that open on demand; nothing without rows. @param {string} summary @param {HTMLElement[]} rows */
+/**
+ * Create a collapsed group of rows, or false if there are none.
+ * @param {string} summary
+ * @param {HTMLElement[]} rows
+ */
 function folded(summary, rows) {
   if (!rows.length) return false;
   const head = h("summary", { class: "muted small" }, summary);
   return h("li", null, h("details", null, head, h("ol", { class: "branch" }, rows)));
 }
 
-/**
- * @param {App} app
- * @param {Edit} edit
- * @param {(edit: Edit) => void} goTo
- */
+/** Create the row of an edit. @param {App} app @param {Edit} edit @param {(edit: Edit) => void} goTo */
 function editRow({ t, format }, edit, goTo) {
   const { kind, subject, before, after, count } = edit;
   const text = t(`graph.edit.${kind}`, { subject, before: before || "–", after: after || "–" });

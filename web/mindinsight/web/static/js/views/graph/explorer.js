@@ -1,4 +1,4 @@
-// The drawing of one graph with what belongs to it: search, outline, the panel of the selected node, a dump.
+// Drawing of one graph with search, outline, details panel and dump overlay.
 
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -18,6 +18,7 @@ import { PlotlyView } from "./plotly_view.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
+/** Connects the drawing with its panels and the address. */
 export class Explorer {
   /** @param {App} app @param {HTMLElement} root of the page */
   constructor(app, root) {
@@ -39,6 +40,7 @@ export class Explorer {
     this.describer = new Describer(this);
     this.notes = h("div", { class: "row wrap small muted graph-notes", role: "status" });
     const { goTo, outer, toggle } = this.actions();
+    /** Request data about the shown graph. */
     const ask = this.ask.bind(this);
     this.canvas = createCanvas(app, {
       select: (id, reveal) => this.act(() => this.pick(id, reveal)),
@@ -47,6 +49,7 @@ export class Explorer {
       toggle,
       key: (key) => this.key(key),
     });
+    /** Show an error. Return false. */
     const failed = (/** @type {any} */ error) => this.failed(error);
     this.finder = createFinder(app, { ask, goTo, outer, mark: (hits) => this.canvas.mark({ hits }) });
     this.outline = new Outline(app, { ask, goTo, failed });
@@ -69,7 +72,7 @@ export class Explorer {
     });
   }
 
-  /** The address has changed. */
+  /** Read the state from the address after it changed. */
   restart() {
     this.state = readState(this.app.url);
     this.opened = this.state.scopes !== null;
@@ -90,11 +93,12 @@ export class Explorer {
     return this.app.api.get(path, { run, tag: view === "dataset" ? null : tag, view, ...params }, { signal });
   }
 
+  /** Write the state to the address. */
   write() {
     writeState(this.app.url, this.state, this.opened);
   }
 
-  /** Show the graph the state names. @param {() => any[]} controls of the page */
+  /** Load the graph that the state names. @param {() => any[]} controls of the page */
   async load(controls) {
     replace(this.tools, controls());
     this.ready = true;
@@ -106,7 +110,7 @@ export class Explorer {
     await this.arrive();
   }
 
-  /** Everything beside the drawing, and then what the address says is selected. */
+  /** Fill the panels, then select what the address names. */
   arrive() {
     const run = this.state.view === "dataset" ? null : (this.app.selection.run(this.state.run) ?? null);
     const parts = [this.finder, this.outline, this.card, this.data];
@@ -126,7 +130,10 @@ export class Explorer {
     );
   }
 
-  /** Draw what is open now. @param {number} [keep] the node that stays where it is */
+  /**
+   * Request and show the drawing with the current open scopes. Return whether it was drawn.
+   * @param {number} [keep] the node that stays where it is
+   */
   draw(keep) {
     return this.drawing.ask(
       (signal) => {
@@ -163,7 +170,7 @@ export class Explorer {
     return false;
   }
 
-  /** Nothing of the graph that is shown is wanted any more. */
+  /** Drop everything in flight for the shown graph. */
   leave() {
     this.ready = false;
     [this.drawing, this.pointing, this.describer, this.plotted].forEach((requests) => requests.end());
@@ -171,7 +178,7 @@ export class Explorer {
   }
 
   /**
-   * Draw with other scopes open, then go on, unless something else was pointed at meanwhile.
+   * Draw with other scopes open, then call back unless the user has moved on.
    * @param {Set<number>} open
    * @param {number} node to be selected
    * @param {number} keep the node that stays where it is
@@ -187,11 +194,7 @@ export class Explorer {
     );
   }
 
-  /**
-   * Show a node wherever it is: the scopes around it are opened.
-   * @param {number} id
-   * @returns {Promise<void>}
-   */
+  /** Select a node and open the scopes around it. @param {number} id @returns {Promise<void>} */
   goTo(id) {
     return this.pointing.ask(
       (signal) => this.ask("v2/graph/node", { node: id }, signal),
@@ -200,6 +203,7 @@ export class Explorer {
         const layered = count > 0 && unflatten(this.state, scopes);
         const open = new Set(this.state.open);
         const missing = scopes.filter((scope) => !open.has(scope));
+        /** Select a node; null clears the selection. */
         const select = () => this.select(id, true);
         return missing.length || layered
           ? this.reopen(new Set([...open, ...missing]), id, missing[0] ?? id, select)
@@ -209,7 +213,7 @@ export class Explorer {
     );
   }
 
-  /** Show the node of an address, or say that there is none. @param {string} path */
+  /** Select the node with a path, or show that there is none. @param {string} path */
   async seek(path) {
     this.state.sought = "";
     try {
@@ -220,7 +224,10 @@ export class Explorer {
     }
   }
 
-  /** Find in this graph what was selected in another. @param {{path?: string, name?: string}} subject */
+  /**
+   * Select what was selected in another graph, by its path or name.
+   * @param {{path?: string, name?: string}} subject
+   */
   find({ path, name }) {
     this.wanted = null;
     return this.pointing.ask(
@@ -233,7 +240,7 @@ export class Explorer {
     );
   }
 
-  /** Select a box of the drawing. @param {number | null} id @param {boolean} [reveal] */
+  /** Select a box and show its details. @param {number | null} id @param {boolean} [reveal] */
   pick(id, reveal) {
     if (id !== null) this.side.show("details");
     return this.select(id, reveal);
@@ -251,19 +258,20 @@ export class Explorer {
     return this.describer.node();
   }
 
-  /** Show an attribute in all operators; "" shows their outputs again. @param {string} attribute */
+  /** Show an attribute on all operators; "" shows their outputs again. @param {string} attribute */
   async show(attribute) {
     this.state.attribute = attribute;
     if (await this.draw(this.state.node ?? undefined)) await this.describer.again();
   }
 
-  /** Let Plotly draw, or the page itself. @param {boolean} plotly */
+  /** Switch between Plotly's drawing and the page's own. @param {boolean} plotly */
   plot(plotly) {
     this.state.plotly = plotly;
     this.write();
     this.plotted.show(this.state);
   }
 
+  /** Return the actions that panels can trigger. */
   actions() {
     return {
       goTo: (/** @type {number} */ id) => this.act(() => this.goTo(id)),
@@ -276,14 +284,17 @@ export class Explorer {
     };
   }
 
-  /** Do what a click is for; what an earlier one began is over. @param {() => any} action */
+  /**
+   * Run a user's action, unless a graph is being loaded. An earlier action is dropped.
+   * @param {() => any} action
+   */
   act(action) {
     if (!this.ready) return;
     this.pointing.end();
     action();
   }
 
-  /** @param {string} key */
+  /** Handle a key. Return whether it had an effect. @param {string} key */
   key(key) {
     const { trace } = this.actions();
     const { traced } = this.describer;

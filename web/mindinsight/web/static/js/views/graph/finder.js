@@ -1,4 +1,4 @@
-// Search for nodes by part of a name, pattern or type; results are shown in their scopes.
+// Search for nodes by name, pattern or type. Results are shown within their scopes.
 
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
@@ -18,11 +18,12 @@ import { Stepper } from "./stepper.js";
 
 const MOST = 100; // nodes in the results
 
-/** @param {App} app @param {Actions} actions */
+/** Create the search. @param {App} app @param {Actions} actions */
 export function createFinder(app, actions) {
   return new Finder(app, actions);
 }
 
+/** Search box with filters and results. */
 class Finder {
   /** @param {App} app @param {Actions} actions */
   constructor(app, actions) {
@@ -47,7 +48,7 @@ class Finder {
     this.reread();
   }
 
-  /** What the address asks for. */
+  /** Read the search from the address. */
   reread() {
     const { url } = this.app;
     this.parts.box.box.value = url.get("q", "");
@@ -55,11 +56,12 @@ class Finder {
     this.selectedType = url.get("type", "");
   }
 
+  /** Focus the search box. */
   focus() {
     this.parts.box.box.focus();
   }
 
-  /** Another graph: its types, and what is found in it. */
+  /** Load the types of another graph and repeat the search in it. */
   reset() {
     const { types } = this.parts;
     this.searching.end();
@@ -73,7 +75,7 @@ class Finder {
     );
   }
 
-  /** Somebody looks for something else. */
+  /** Write the search to the address and run it. */
   typed() {
     const { box, pattern } = this.parts;
     const re = pattern.box.checked ? "1" : null;
@@ -81,6 +83,7 @@ class Finder {
     this.search();
   }
 
+  /** Request the results and show them, or show why the pattern is invalid. */
   search() {
     const { box, pattern, results, types } = this.parts;
     const q = box.box.value.trim();
@@ -111,7 +114,10 @@ class Finder {
     );
   }
 
-  /** Step through what was found, and mark it. @param {any} response null for nothing */
+  /**
+   * Mark the results in the drawing and offer to step through them; null clears both.
+   * @param {any} response null for nothing
+   */
   found(response) {
     const { hits = [], outer = [], total = 0, outer_total: more = 0 } = response ?? {};
     const nodes = hits.map((/** @type {number} */ id) => ({ id }));
@@ -121,7 +127,7 @@ class Finder {
   }
 }
 
-/** @param {App} app @param {{typed: () => void, choose: (type: string) => void}} on */
+/** Create the controls. @param {App} app @param {{typed: () => void, choose: (type: string) => void}} on */
 function controls({ t }, { typed, choose }) {
   const box = searchBox({
     label: t("graph.search"),
@@ -142,7 +148,7 @@ function controls({ t }, { typed, choose }) {
   return { box, types, pattern, results, element };
 }
 
-/** @param {App} app @param {Record<string, number>} types */
+/** Create the options of the type selector. @param {App} app @param {Record<string, number>} types */
 function typeOptions({ t }, types) {
   const options = Object.entries(types).map(([type, count]) =>
     h("option", { value: type }, `${type || t("graph.call")} (${count})`),
@@ -151,8 +157,10 @@ function typeOptions({ t }, types) {
 }
 
 /**
- * The nodes a search found, in their scopes.
- * @param {App} app @param {any} response @param {Actions} actions
+ * Create the tree of the nodes that were found.
+ * @param {App} app
+ * @param {any} response
+ * @param {Actions} actions
  */
 function resultTree({ t }, response, { goTo, outer }) {
   const head =

@@ -1,11 +1,15 @@
-// The page of one graph: two rows of controls above, the drawing, and beside it the side panel.
+// Layout of the page of one graph: two rows of controls, the drawing, and the side panel.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { openAll } from "./scopes.js";
 import { SidePanel } from "./side_panel.js";
 
-/** @param {import("../../core/types.js").App} app @param {import("./explorer.js").Explorer} explorer */
+/**
+ * Create the page.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("./explorer.js").Explorer} explorer
+ */
 export function graphLayout({ t, selection }, explorer) {
   const { tools, dumped, notes, data, canvas, side } = explorer;
   const expand = button(t("graph.open_all"), () => explorer.act(() => openAll(explorer)), {
@@ -31,7 +35,7 @@ export function graphLayout({ t, selection }, explorer) {
 }
 
 /**
- * The panel beside the drawing: search, and below it what the network, a node and the tree of scopes are.
+ * Create the side panel: search above, and tabs for model, details and outline.
  * @param {import("../../core/types.js").App} app
  * @param {Record<"finder" | "bookmarks" | "card" | "describer" | "outline", {element: HTMLElement}>} parts
  */

@@ -1,4 +1,4 @@
-// Legend of the shapes, and the keys of the graph page.
+// Legend of shapes, lines and keys.
 
 import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";
@@ -25,7 +25,7 @@ const KEYS = [
   ["Esc", "escape"],
 ];
 
-/** @param {import("../../core/types.js").App} app @param {HTMLElement} anchor */
+/** Open the legend. @param {import("../../core/types.js").App} app @param {HTMLElement} anchor */
 export function guide(app, anchor) {
   const { t } = app;
   const kinds = KINDS.map((kind) =>

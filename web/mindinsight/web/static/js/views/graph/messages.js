@@ -1,4 +1,4 @@
-// Messages above a graph or in its place: nothing to show, an error, how large it is.
+// Messages above a graph or in its place: nothing to show, errors, counts.
 
 import { empty } from "../../components/empty.js";
 import { viewPath } from "../../components/icons.js";
@@ -7,7 +7,7 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
- * There is no graph; it may come while runs are being read.
+ * Create the empty state for a missing graph. The graph may still come while runs are being read.
  * @param {App} app
  * @param {string} [run] requested
  */
@@ -28,14 +28,18 @@ export function noGraph(app, run) {
   });
 }
 
-/** @param {App} app @param {any} error */
+/** Create the empty state for an error. @param {App} app @param {any} error */
 export function graphError({ t }, error) {
   const text = t(error.key ?? "error.http", error.vars);
   if (error.key === "error.unknown_node") return empty({ icon: "warning", title: text });
   return empty({ icon: "warning", title: t("graph.failed"), text });
 }
 
-/** How much there is, and what the file did not hold. @param {App} app @param {any} picture */
+/**
+ * Return the counts of a graph and warnings about what its file did not contain.
+ * @param {App} app
+ * @param {any} picture
+ */
 export function pictureNotes({ t }, picture) {
   const counts = ["operators", "parameters", "constants"].map((name) =>
     t(`graph.count.${name}`, { n: picture[name] }),

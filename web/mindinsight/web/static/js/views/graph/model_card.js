@@ -1,4 +1,4 @@
-// Model card: the parts of the network in order, repeated layers once, with parameters, bytes and operations.
+// Model card: parts of the network in order, repeated layers once, with parameters, bytes and operations.
 
 import { claimElement } from "../../core/claims.js";
 import { bytes } from "../../core/format.js";
@@ -31,7 +31,7 @@ export function scaled(value, unit = "") {
   return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`.trim();
 }
 
-/** One line: wte → 24 × Block {attention, mlp} → head. @param {Part[]} parts */
+/** Return the network in one line: wte → 24 × Block {attention, mlp} → head. @param {Part[]} parts */
 export function sentence(parts) {
   return parts
     .map(({ label, kind, inside = [] }) => {
@@ -41,6 +41,7 @@ export function sentence(parts) {
     .join(" → ");
 }
 
+/** Card about the whole network. */
 export class ModelCard {
   /**
    * @param {App} app
@@ -59,7 +60,7 @@ export class ModelCard {
     this.requests = latest(this.element);
   }
 
-  /** Another graph. */
+  /** Load the card of another graph. */
   reset() {
     return this.requests.ask(
       (signal) => this.actions.ask("v2/graph/card", {}, signal),
@@ -69,8 +70,9 @@ export class ModelCard {
   }
 
   /**
-   * @param {{network: Part & {kind: string}, parts: Part[],
-   *   claims: import("../../core/claims.js").Claim[]}} card
+   * Create the content of the card.
+   * @param {{network: Part & {kind: string}, parts: Part[], claims: import("../../core/claims.js").Claim[]}}
+   *   card
    */
   #content({ network, parts, claims }) {
     const { t } = this.app;
@@ -106,7 +108,13 @@ export class ModelCard {
     ];
   }
 
-  /** @param {Part[]} parts @param {number} total parameters @param {number} depth @returns {HTMLElement[]} */
+  /**
+   * Create the table rows of parts and the parts inside them.
+   * @param {Part[]} parts
+   * @param {number} total parameters
+   * @param {number} depth
+   * @returns {HTMLElement[]}
+   */
   #rows(parts, total, depth) {
     return parts.flatMap((part) => [
       h(

@@ -1,4 +1,4 @@
-// Values of nodes from a file of the user, over the drawing: a box is as dark as the greatest value in it.
+// Values of nodes from a user's file, shown as colours. A box is coloured by the largest value inside it.
 
 import { iconButton } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
@@ -11,8 +11,9 @@ import { firstFrom } from "../../components/graph/index_ranges.js";
 const NOTHING = { badge: null, heat: null, hatched: false };
 
 /**
- * Values by path from JSON ({path: number}, or Model Explorer's {results: {path: {value: number}}}) or from
- * lines of path and value, separated by a comma or a tab. What is no number is left out.
+ * Parse values by path from JSON ({path: number}, or Model Explorer's {results: {path: {value: number}}}) or
+ * from lines of path and value separated by a comma or tab. Entries without a number are skipped. Throws if
+ * JSON is invalid.
  * @param {string} text
  * @returns {Map<string, number>}
  */
@@ -21,7 +22,7 @@ export function parseValues(text) {
   return new Map(pairs.filter(([, value]) => Number.isFinite(value)));
 }
 
-/** @param {any} content @returns {[string, number][]} */
+/** Return the pairs of path and value from JSON. @param {any} content @returns {[string, number][]} */
 function fromJson(content) {
   const graph = Array.isArray(content) ? content[0] : content;
   const results = graph?.results ?? Object.values(graph ?? {}).find((inner) => inner?.results)?.results;
@@ -31,7 +32,7 @@ function fromJson(content) {
   ]);
 }
 
-/** @param {string} text @returns {[string, number][]} */
+/** Return the pairs of path and value from text lines. @param {string} text @returns {[string, number][]} */
 function fromLines(text) {
   return text.split(/\r?\n/).map((line) => {
     const at = Math.max(line.lastIndexOf(","), line.lastIndexOf("\t"));
@@ -41,7 +42,7 @@ function fromLines(text) {
 }
 
 /**
- * The greatest value in a box; null where there is none.
+ * Return the largest value inside a box, or null if there is none.
  * @param {{indices: number[], values: number[]}} columns sorted by index
  * @param {{id: number, end: number}} box
  */
@@ -54,6 +55,7 @@ export function greatestWithin({ indices, values }, { id, end }) {
   return greatest;
 }
 
+/** Values of a user's file over a graph. */
 export class NodeData {
   /** @type {Map<string, number>} */
   #byPath = new Map();
@@ -80,6 +82,7 @@ export class NodeData {
     this.#tell("");
   }
 
+  /** Read the chosen file, or show that it cannot be parsed. */
   async #read() {
     const [file] = this.input.files ?? [];
     if (!file) return;
@@ -94,7 +97,7 @@ export class NodeData {
     }
   }
 
-  /** Another graph: where the nodes of the file are in it. */
+  /** Look up the nodes of the file in another graph. */
   reset() {
     const names = [...this.#byPath.keys()];
     if (!names.length) return undefined;
@@ -117,8 +120,10 @@ export class NodeData {
   }
 
   /**
-   * The index of each node in the graph that is shown.
-   * @param {string[]} names @param {AbortSignal} signal @returns {Promise<{indices: number[]}>}
+   * Request the index of each node in the shown graph; -1 for nodes it does not have.
+   * @param {string[]} names
+   * @param {AbortSignal} signal
+   * @returns {Promise<{indices: number[]}>}
    */
   #find(names, signal) {
     const { run, tag, view } = this.actions.state();
@@ -126,6 +131,7 @@ export class NodeData {
     return this.app.api.send("POST", `v2/graph/indices?${query}`, { names }, { signal });
   }
 
+  /** Remove the values. */
   #clear() {
     this.#byPath = new Map();
     this.#columns = { indices: [], values: [] };
@@ -133,7 +139,7 @@ export class NodeData {
     this.actions.paint();
   }
 
-  /** @param {string} text @param {string} [style] */
+  /** Draw the button with a status text. @param {string} text @param {string} [style] */
   #tell(text, style = "muted") {
     const { t } = this.app;
     const choose = h("button", { type: "button", class: "link", onclick: () => this.input.click() }, [
@@ -149,7 +155,7 @@ export class NodeData {
     );
   }
 
-  /** How a box is marked. @param {{id: number, end: number}} box @returns {Marks} */
+  /** Return the marks of a box. @param {{id: number, end: number}} box @returns {Marks} */
   marks(box) {
     const value = greatestWithin(this.#columns, box);
     if (value === null) return NOTHING;

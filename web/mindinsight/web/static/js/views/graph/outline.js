@@ -1,4 +1,4 @@
-// The scopes and operators of a graph as a tree beside the drawing: it opens where something is selected.
+// Tree of scopes and operators beside the drawing. It opens where a node is selected.
 
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
@@ -19,6 +19,7 @@ const MOST = 300; // rows of one scope
  * @property {(error: any) => any} failed
  */
 
+/** Tree that loads scopes when they are opened. */
 export class Outline {
   /** The nodes inside the scopes that were looked into. @type {Map<number, Entry[]>} */
   #children = new Map();
@@ -36,7 +37,7 @@ export class Outline {
     this.requests = latest(this.element);
   }
 
-  /** Another graph. */
+  /** Start with another graph. */
   reset() {
     this.requests.end();
     this.#children.clear();
@@ -45,7 +46,11 @@ export class Outline {
     return this.#load([ROOT]);
   }
 
-  /** Show where a node is. @param {number | null} id @param {{id: number}[]} around the scopes it is in */
+  /**
+   * Mark a node and open the scopes around it.
+   * @param {number | null} id
+   * @param {{id: number}[]} around the scopes it is in
+   */
   select(id, around) {
     const scopes = around.map((scope) => scope.id);
     this.#current = id;
@@ -53,7 +58,11 @@ export class Outline {
     return this.#load(scopes, this.actions.failed);
   }
 
-  /** Look into scopes, then draw. @param {number[]} scopes @param {(error: any) => any} [failed] */
+  /**
+   * Load the contents of scopes that are not loaded yet, then draw.
+   * @param {number[]} scopes
+   * @param {(error: any) => any} [failed]
+   */
   #load(scopes, failed) {
     const missing = scopes.filter((scope) => !this.#children.has(scope));
     const inside = (/** @type {number} */ scope, /** @type {AbortSignal} */ signal) =>
@@ -68,13 +77,14 @@ export class Outline {
     );
   }
 
+  /** Draw the tree and scroll to the selected node. */
   #draw() {
     keepFocus(this.element, () => replace(this.list, this.#rows(ROOT)));
     const row = /** @type {HTMLElement | null} */ (this.element.querySelector(".current"));
     if (row) reveal(this.element, row);
   }
 
-  /** @param {number} scope @returns {HTMLElement[]} */
+  /** Create the rows inside a scope. @param {number} scope @returns {HTMLElement[]} */
   #rows(scope) {
     const entries = this.#children.get(scope) ?? [];
     const rows = entries.slice(0, MOST).map((entry) => this.#row(entry));
@@ -82,7 +92,7 @@ export class Outline {
     return entries.length > MOST ? [...rows, h("li", { class: "muted small" }, hidden)] : rows;
   }
 
-  /** @param {Entry} entry */
+  /** Create the row of a node, with its children if it is open. @param {Entry} entry */
   #row(entry) {
     const opened = this.#open.has(entry.id);
     const current = entry.id === this.#current;
@@ -95,7 +105,7 @@ export class Outline {
     );
   }
 
-  /** @param {number} id */
+  /** Open or close a scope. @param {number} id */
   #toggle(id) {
     if (this.#open.delete(id)) return this.#draw();
     this.#open.add(id);
@@ -104,7 +114,7 @@ export class Outline {
 }
 
 /**
- * One line of the tree: a button that opens the scope, and its name.
+ * Create one line of the tree: a button that opens the scope, and its name.
  * @param {App} app
  * @param {Entry} entry
  * @param {{opened: boolean, current: boolean, toggle: () => void, goTo: () => void}} state

@@ -1,4 +1,4 @@
-// A node and its partner in the other graph: in what they differ.
+// Details of a node and its partner in the other graph: how they differ.
 
 import { h } from "../../core/dom.js";
 import { badgeOf, SIGNS } from "../../components/graph/badges.js";
@@ -7,6 +7,7 @@ import { tracedText, traceButtons } from "./panel.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
+ * Create the details of a pair.
  * @param {App} app
  * @param {any} pair what v2/graph/compare/node answers
  * @param {{left: string, right: string}} links to each node by itself
@@ -47,7 +48,12 @@ export function pairFacts(app, pair, links, traced) {
   );
 }
 
-/** @param {App} app @param {any} left @param {any} right */
+/**
+ * Create the paths of both nodes, once if they are equal.
+ * @param {App} app
+ * @param {any} left
+ * @param {any} right
+ */
 function paths(app, left, right) {
   const path = (/** @type {string} */ text) => h("span", { class: "mono path" }, text);
   if (!left || !right || left.path === right.path) {
@@ -63,7 +69,11 @@ function paths(app, left, right) {
   );
 }
 
-/** @param {App} app @param {any} pair */
+/**
+ * Create the table of differences, or return null if there is none to list.
+ * @param {App} app
+ * @param {any} pair
+ */
 function rows(app, pair) {
   const { t } = app;
   if (!pair.differences.length) {

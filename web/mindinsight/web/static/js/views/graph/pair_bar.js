@@ -1,4 +1,4 @@
-// The bars above two graphs: what to show of them, and which run and graph stands on each side.
+// Toolbars of the comparison: view, tools, and the choice of run and graph on each side.
 
 import { segments } from "../../components/button.js";
 import { h, renew, replace } from "../../core/dom.js";
@@ -8,6 +8,7 @@ import { drawingTools } from "./tools.js";
 
 /** @typedef {0 | 1} Side */
 
+/** Toolbars of two graphs. */
 export class PairBar {
   /** @param {import("./pair_page.js").TwoGraphs} page */
   constructor(page) {
@@ -16,6 +17,7 @@ export class PairBar {
     this.choosers = SIDES.map(() => h("div", { class: "toolbar" }));
   }
 
+  /** Draw all toolbars. */
   draw() {
     const { page } = this;
     const { t } = page.app;
@@ -33,7 +35,7 @@ export class PairBar {
     this.choose();
   }
 
-  /** Which run and graph stand on each side. */
+  /** Draw the choice of run and graph on each side. */
   choose() {
     const { app, runs, state, pair } = this.page;
     for (const side of SIDES) {
@@ -44,7 +46,11 @@ export class PairBar {
     }
   }
 
-  /** @param {Side} side @returns {import("./downloads.js").Drawing} what can be downloaded */
+  /**
+   * Return what can be downloaded of one side.
+   * @param {Side} side
+   * @returns {import("./downloads.js").Drawing} what can be downloaded
+   */
   downloadable(side) {
     const { app, canvases, state } = this.page;
     const { sides, view } = state;

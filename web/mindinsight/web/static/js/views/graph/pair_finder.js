@@ -1,4 +1,4 @@
-// Finding nodes in one of two graphs; what is found is shown in both.
+// Search in one of two graphs. Results are shown in both.
 
 import { segments } from "../../components/button.js";
 import { h } from "../../core/dom.js";
@@ -17,7 +17,11 @@ const SIDES = ["left", "right"];
  * @property {(side: Side, hits: number[]) => void} mark
  */
 
-/** @param {import("../../core/types.js").App} app @param {Actions} actions */
+/**
+ * Create the search with the choice of a side.
+ * @param {import("../../core/types.js").App} app
+ * @param {Actions} actions
+ */
 export function createPairFinder(app, actions) {
   /** @type {Side} */
   let side = app.url.get("in") === "right" ? 1 : 0;

@@ -1,4 +1,4 @@
-// The page of two graphs: how much is the same, both drawings, and beside them search, differences and panel.
+// Layout of the comparison: counts, both drawings, and beside them search, differences and details.
 
 import { h } from "../../core/dom.js";
 import { SIGNS } from "../../components/graph/badges.js";
@@ -15,7 +15,7 @@ import { NAMES, SIDES } from "./pair_requests.js";
  * @property {{element: HTMLElement}} panel
  */
 
-/** @param {App} app @param {Parts} parts */
+/** Create the page. @param {App} app @param {Parts} parts */
 export function pairLayout({ t }, { bar, counts, canvases, finder, differences, panel }) {
   const halves = SIDES.map((side) =>
     h(
@@ -43,7 +43,7 @@ export function pairLayout({ t }, { bar, counts, canvases, finder, differences, 
 }
 
 /**
- * How much is the same, and the meaning of the signs.
+ * Return the number of equal and different operators with the signs used in the drawings.
  * @param {App} app
  * @param {import("./differences.js").Found} differences
  */

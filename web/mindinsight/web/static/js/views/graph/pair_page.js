@@ -1,4 +1,5 @@
-// Two graphs side by side: what opens in one opens in the other, and what differs is marked in both.
+// Comparison of two graphs side by side. A scope opened in one is opened in the other, and differences are
+// marked in both.
 
 import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
@@ -24,6 +25,7 @@ import { readState, writeState } from "./pair_state.js";
 const LEGIBLE = 0.7; // scale at which a difference is shown, at least
 const MOST = 500; // differences in the list
 
+/** Page of two graphs. */
 export class TwoGraphs {
   /**
    * @param {HTMLElement} root
@@ -69,7 +71,7 @@ export class TwoGraphs {
     this.offSelection = app.selection.on(() => this.shown || this.start());
   }
 
-  /** @param {Side} side */
+  /** Return the actions of one side's drawing. @param {Side} side */
   actions(side) {
     return {
       select: (/** @type {number | null} */ id, reveal = false) => this.select(side, id, reveal),
@@ -79,12 +81,14 @@ export class TwoGraphs {
     };
   }
 
+  /** Show what the address names after it changed. */
   restart() {
     this.state = this.pair.state = readState(this.app.url);
     this.finder.reread();
     return this.start();
   }
 
+  /** Choose default graphs where the address names none, then load both. */
   start() {
     const { selection } = this.app;
     this.following.end();
@@ -108,18 +112,20 @@ export class TwoGraphs {
     );
   }
 
-  /** Another pair of graphs. @param {() => void} change */
+  /** Show another pair of graphs in its initial state. @param {() => void} change */
   change(change) {
     change();
     Object.assign(this.state, { open: null, open2: [], node: null, node2: null });
     this.start();
   }
 
+  /** Request the differences and drawings and show them. */
   load() {
     this.shown = true;
     this.bar.draw();
     if (!this.canvases[0].element.isConnected) replace(this.root, pairLayout(this.app, this));
     this.canvases.forEach((canvas) => canvas.wait(true));
+    /** Return the open scopes: those of the left graph, and those of the right graph without a partner. */
     const opened = this.state.open !== null;
     const { node, node2 } = this.state;
     return this.drawing.ask(
@@ -139,6 +145,7 @@ export class TwoGraphs {
   }
 
   /**
+   * Show both drawings. A node in `keep` stays at its place on its side.
    * @param {any} pictures what v2/graph/compare/pictures answers
    * @param {boolean} opened whether somebody chose what is open
    * @param {(number | undefined)[]} keep the place of each side that stays where it is
@@ -156,7 +163,7 @@ export class TwoGraphs {
   }
 
   /**
-   * Draw with other scopes open, then go on, unless something else was pointed at meanwhile.
+   * Draw with other scopes open, then call back unless the user has moved on.
    * @param {Set<number>[]} open
    * @param {(number | undefined)[]} keep the node of each side that stays where it is
    * @param {() => any} callback
@@ -197,7 +204,7 @@ export class TwoGraphs {
   }
 
   /**
-   * Select a node and its partner, and say in what they differ.
+   * Select a node and its partner, and show how they differ.
    * @param {Side} side
    * @param {number | null} id
    * @param {boolean} [reveal]
@@ -220,14 +227,19 @@ export class TwoGraphs {
     );
   }
 
-  /** @param {Side} side @param {number | null} id selected and in the middle @param {number} k scale */
+  /**
+   * Select a node and centre it.
+   * @param {Side} side
+   * @param {number | null} id selected and in the middle
+   * @param {number} k scale
+   */
   meet(side, id, k) {
     this.canvases[side].select(id);
     this.canvases[side].centre(id, k);
   }
 
   /**
-   * Show a difference wherever it is: the scopes around it are opened on both sides.
+   * Select a difference and open the scopes around it on both sides.
    * @param {{left?: {id: number} | null, right?: {id: number} | null}} difference
    */
   goTo({ left, right }) {
@@ -250,7 +262,7 @@ export class TwoGraphs {
     );
   }
 
-  /** @param {string} key */
+  /** Handle a key. Return whether it had an effect. @param {string} key */
   key(key) {
     if (key === "n") this.differences.step(1);
     else if (key === "p") this.differences.step(-1);
@@ -261,7 +273,7 @@ export class TwoGraphs {
     return true;
   }
 
-  /** @param {any} error */
+  /** Show an error. @param {any} error */
   failed(error) {
     this.canvases.forEach((canvas) => canvas.wait(false));
     const element = this.panel.element.isConnected ? this.panel.element : this.root;
@@ -269,7 +281,7 @@ export class TwoGraphs {
   }
 
   /**
-   * What is compared stays as it is while runs grow; that there is more, or newer, is said.
+   * Refresh after runs have grown. The shown graphs stay; if one was written again, offer to reload.
    * @param {import("../../core/types.js").Change} change
    */
   changed(change) {
@@ -293,6 +305,7 @@ export class TwoGraphs {
     );
   }
 
+  /** Leave the page. */
   end() {
     [this.opening, this.following, this.drawing, this.pointing].forEach((asking) => asking.end());
     this.offSelection();

@@ -1,4 +1,4 @@
-// The panel beside two graphs: a pair of nodes, what it depends on in both, a parameter of either.
+// Details panel of the comparison: a pair of nodes, its traces, and parameters of either graph.
 
 import { h, replace } from "../../core/dom.js";
 import { pairFacts } from "./pair.js";
@@ -17,6 +17,7 @@ import { outerFacts, panelElement } from "./panel.js";
  * @property {(error: any) => void} failed
  */
 
+/** Panel beside two graphs. */
 export class PairPanel {
   /** @param {App} app @param {Page} page */
   constructor(app, page) {
@@ -29,7 +30,12 @@ export class PairPanel {
     this.element = panelElement(app);
   }
 
-  /** @param {any} pair @param {Direction} [direction] of what is lit @param {string} [text] what that is */
+  /**
+   * Show a pair, with the result of a trace if `text` is given.
+   * @param {any} pair
+   * @param {Direction} [direction] of what is lit
+   * @param {string} [text] what that is
+   */
   show(pair, direction = null, text) {
     const { app, page } = this;
     Object.assign(this, { pair, traced: direction });
@@ -43,7 +49,7 @@ export class PairPanel {
     );
   }
 
-  /** To each node of a pair by itself. @param {any} pair */
+  /** Return links to each node on the page of one graph. @param {any} pair */
   links(pair) {
     const link = (/** @type {Side} */ side, /** @type {"left" | "right"} */ name) => {
       const { view, ...graph } = this.page.named(side);
@@ -57,13 +63,13 @@ export class PairPanel {
     return { left: link(0, "left"), right: link(1, "right") };
   }
 
-  /** Light a direction, or nothing when it is lit. @param {"up" | "down"} direction */
+  /** Trace in a direction, or end the trace if it is shown already. @param {"up" | "down"} direction */
   turn(direction) {
     return this.trace(this.traced === direction ? null : direction);
   }
 
   /**
-   * Light in both graphs what the pair depends on (up), or what depends on it.
+   * Highlight in both graphs what the pair depends on (up) or what depends on it (down).
    * @param {Direction} direction
    */
   trace(direction) {
@@ -80,7 +86,7 @@ export class PairPanel {
   }
 
   /**
-   * All about a parameter or constant of one graph; its users are lit.
+   * Show a parameter or constant of one graph, and highlight its users.
    * @param {Side} side
    * @param {number} node
    */

@@ -10,6 +10,7 @@ import { VIEWS } from "./pair_state.js";
 export const SIDES = /** @type {Side[]} */ ([0, 1]);
 export const NAMES = /** @type {const} */ (["left", "right"]);
 
+/** Requests for the pair of graphs in a state. */
 export class Pair {
   /** @param {import("../../core/types.js").App["api"]} api @param {import("./pair_state.js").State} state */
   constructor(api, state) {
@@ -20,7 +21,7 @@ export class Pair {
   }
 
   /**
-   * Bring the state in line with the graphs both runs have.
+   * Replace graphs and views that the runs do not have by ones they have.
    * @param {import("../../core/types.js").Run[]} runs
    * @param {AbortSignal} signal
    */
@@ -36,31 +37,41 @@ export class Pair {
     if (!this.views().includes(state.view)) state.view = this.views()[0] ?? "recorded";
   }
 
-  /** @param {string} run @param {AbortSignal} signal @returns {Promise<Graphs>} */
+  /**
+   * Request the list of a run's graphs.
+   * @param {string} run
+   * @param {AbortSignal} signal
+   * @returns {Promise<Graphs>}
+   */
   graphsOf(run, signal) {
     return this.api.get("v2/graph/graphs", { run }, { signal });
   }
 
-  /** The views both runs have. */
+  /** Return the views that both runs have. */
   views() {
     return VIEWS.filter((view) =>
       this.graphs.every((graphs) => (view === "dataset" ? graphs.dataset : graphs.tags.length)),
     );
   }
 
-  /** Whether a graph that is shown was written again. @param {Graphs[]} graphs there are now */
+  /** Return whether a shown graph was written again. @param {Graphs[]} graphs there are now */
   stale(graphs) {
     const { sides, view } = this.state;
     return view !== "dataset" && SIDES.some((at) => rewritten(this.graphs[at], graphs[at], sides[at].tag));
   }
 
-  /** The parameters that name one of the graphs. @param {Side} side */
+  /** Return the request parameters of one side's graph. @param {Side} side */
   named(side) {
     const { sides, view } = this.state;
     return { run: sides[side].run, tag: view === "dataset" ? null : sides[side].tag, view };
   }
 
-  /** @param {string} path @param {Record<string, any>} params @param {AbortSignal} signal */
+  /**
+   * Request data about the comparison.
+   * @param {string} path
+   * @param {Record<string, any>} params
+   * @param {AbortSignal} signal
+   */
   ask(path, params, signal) {
     const second = this.named(1);
     return this.api.get(
@@ -70,12 +81,12 @@ export class Pair {
     );
   }
 
-  /** A node and its partner. @param {Side} side @param {number} id @param {AbortSignal} signal */
+  /** Request a node and its partner. @param {Side} side @param {number} id @param {AbortSignal} signal */
   node(side, id, signal) {
     return this.ask("node", side === 0 ? { node: id } : { other_node: id }, signal);
   }
 
-  /** Both drawings. @param {AbortSignal} signal */
+  /** Request both drawings. @param {AbortSignal} signal */
   pictures(signal) {
     const { open, open2 } = this.state;
     return this.ask("pictures", { open: open?.join(","), other_open: open2.join(",") || null }, signal);
@@ -83,7 +94,7 @@ export class Pair {
 }
 
 /**
- * The node of a pair, or the innermost scope around it that is drawn.
+ * Return the node of a pair on one side, or the innermost drawn scope around it; null if the side has none.
  * @param {import("../../components/graph/canvas.js").Canvas} canvas
  * @param {any} pair
  * @param {"left" | "right"} name

@@ -1,4 +1,4 @@
-// State of the comparison of two graphs in the address.
+// State of the comparison in the address.
 
 /** @typedef {{run: string, tag: string}} Chosen */
 /**
@@ -13,7 +13,7 @@
 
 export const VIEWS = ["recorded", "simplified", "dataset"];
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const list = (/** @type {string} */ key) => url.get(key, "").split(",").filter(Boolean).map(Number);
   const number = (/** @type {string} */ key) => (url.get(key) === null ? null : Number(url.get(key)));
@@ -32,7 +32,7 @@ export function readState(url) {
   };
 }
 
-/** @param {import("../../core/url.js").Url} url @param {State} state */
+/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
 export function writeState(url, { sides: [left, right], view, open, open2, node, node2 }) {
   url.set({
     run: left.run,

@@ -1,8 +1,9 @@
-// Trace of what a pair of nodes depends on, or what depends on it, in both graphs.
+// Trace of a pair's dependencies in both graphs.
 
 const NAMES = ["left", "right"];
 
 /**
+ * Request both traces. Return the boxes to highlight on each side and the text for the panel.
  * @param {import("../../core/types.js").App} app
  * @param {Record<string, any>[]} graphs what tells the server each graph
  * @param {import("../../components/graph/canvas.js").Canvas[]} canvases

@@ -1,4 +1,4 @@
-// Panel of the selected node: path, type, attributes, inputs and outputs.
+// Details panel of a node: path, type, attributes, inputs and outputs.
 
 import { button } from "../../components/button.js";
 import { bytes } from "../../core/format.js";
@@ -17,13 +17,14 @@ import { scaled } from "./model_card.js";
  * @property {(attribute: string) => void} [show] an attribute on all operators, or none
  */
 
-/** The region beside a drawing that tells of what is selected. @param {App} app @returns {HTMLElement} */
+/** Create the panel. @param {App} app @returns {HTMLElement} */
 export function panelElement({ t }) {
   const label = t("graph.about");
   return h("div", { class: "graph-about scroll", role: "region", "aria-label": label, tabindex: "0" });
 }
 
 /**
+ * Create the details of a node.
  * @param {App} app
  * @param {any} about
  * @param {string | null} traced
@@ -66,6 +67,7 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
 }
 
 /**
+ * Create the details of a parameter or constant.
  * @param {App} app
  * @param {any} about
  * @param {Actions} actions
@@ -93,12 +95,7 @@ export function outerFacts(app, about, actions, dumped = null) {
   );
 }
 
-/**
- * What flows along a line.
- * @param {App} app
- * @param {any} about
- * @param {Actions} actions
- */
+/** Create the details of a line. @param {App} app @param {any} about @param {Actions} actions */
 export function flowFacts(app, about, actions) {
   const { t } = app;
   const end = (/** @type {any} */ node) =>
@@ -116,7 +113,12 @@ export function flowFacts(app, about, actions) {
   );
 }
 
-/** The scopes around a node, each a button. @param {App} app @param {any} about @param {Actions} actions */
+/**
+ * Create the breadcrumbs of the scopes around a node.
+ * @param {App} app
+ * @param {any} about
+ * @param {Actions} actions
+ */
 function around(app, about, actions) {
   const scopes = about.around.map((/** @type {any} */ scope) =>
     h(
@@ -128,7 +130,7 @@ function around(app, about, actions) {
   return h("nav", { "aria-label": app.t("graph.around") }, h("ol", { class: "crumbs small" }, scopes));
 }
 
-/** @param {App} app @param {any} about */
+/** Create the main facts of an operator or scope. @param {App} app @param {any} about */
 function summary(app, about) {
   const { t } = app;
   if (about.operators === undefined) {
@@ -154,13 +156,13 @@ function summary(app, about) {
   ];
 }
 
-/** @param {string} name @param {string} value */
+/** Create a term and its value. @param {string} name @param {string} value */
 function pair(name, value) {
   return [h("dt", null, name), h("dd", null, value)];
 }
 
 /**
- * Buttons that light what a node depends on, or what depends on it.
+ * Create the buttons that highlight what a node depends on, or what depends on it.
  * @param {App} app
  * @param {string | null} traced
  * @param {Pick<Actions, "trace">} actions
@@ -174,7 +176,10 @@ export function traceButtons(app, traced, actions) {
   });
 }
 
-/** What a trace found. @param {string | undefined} text */
+/**
+ * Create the line with the result of a trace. It is hidden if there is none.
+ * @param {string | undefined} text
+ */
 export function tracedText(text) {
   return h("p", { class: "small traced", role: "status", hidden: !text }, text ?? "");
 }

@@ -1,4 +1,4 @@
-// Lists of the panel: inputs and outputs, parameters, attributes, source code.
+// Lists of the details panel: inputs and outputs, parameters, attributes, source code.
 
 import { h } from "../../core/dom.js";
 
@@ -6,6 +6,7 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("./panel.js").Actions} Actions */
 
 /**
+ * Create a titled list with its total, or return null if it is empty.
  * @param {App} app
  * @param {string} key
  * @param {{total: number, shown: any[]} | undefined} list
@@ -27,7 +28,7 @@ export function entries(app, key, list, row) {
   );
 }
 
-/** @param {App} app @param {any} node @param {Actions} actions */
+/** Create the row of a node. @param {App} app @param {any} node @param {Actions} actions */
 export function placeRow(app, node, actions) {
   const text = [node.text, node.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
   return h(
@@ -42,7 +43,7 @@ export function placeRow(app, node, actions) {
   );
 }
 
-/** @param {any} outer @param {Actions} actions */
+/** Create the row of a parameter or constant. @param {any} outer @param {Actions} actions */
 export function outerRow(outer, actions) {
   return h(
     "li",
@@ -62,7 +63,8 @@ export function outerRow(outer, actions) {
 }
 
 /**
- * Attributes of an operator; the name of one shows it in all operators of the drawing.
+ * Create the list of an operator's attributes, or return null if there are none. A click on a name shows that
+ * attribute on all operators.
  * @param {App} app
  * @param {string[][]} list
  * @param {string} shown the one that is shown in the drawing
@@ -96,7 +98,12 @@ export function attributes(app, list, shown = "", show = undefined) {
   );
 }
 
-/** A value along a line, and who takes it. @param {App} app @param {any} value @param {Actions} actions */
+/**
+ * Create the row of a value along a line, with its users.
+ * @param {App} app
+ * @param {any} value
+ * @param {Actions} actions
+ */
 export function valueRow(app, value, actions) {
   const users = value.users
     .slice(0, 3)
@@ -107,7 +114,11 @@ export function valueRow(app, value, actions) {
   return row;
 }
 
-/** Lines of source code, innermost first. @param {App} app @param {any[][]} list */
+/**
+ * Create the source code lines, innermost first, or return null if there are none.
+ * @param {App} app
+ * @param {any[][]} list
+ */
 export function stacks(app, list) {
   if (!list.length) return null;
   return h(

@@ -1,10 +1,11 @@
-// The drawing of a graph by Plotly over the page's own, for who wants Plotly's tools and its export.
+// Plotly's drawing of a graph over the page's own, for Plotly's tools and export.
 
 import { h } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
+/** Drawing by Plotly. */
 export class PlotlyView {
   /**
    * @param {App} app
@@ -18,13 +19,13 @@ export class PlotlyView {
     this.requests = latest(this.element);
   }
 
-  /** Another graph is on its way. */
+  /** Drop the request in flight. */
   end() {
     this.requests.end();
   }
 
   /**
-   * Draw what is open, or give way to the page's own drawing.
+   * Draw the open scopes with Plotly, or hide this drawing.
    * @param {import("./single_state.js").State} state
    */
   show({ plotly, scopes, flat }) {
@@ -51,7 +52,7 @@ export class PlotlyView {
   };
 }
 
-/** A figure with Plotly's own tools. @param {any} figure */
+/** Return a figure with Plotly's own tools switched on. @param {any} figure */
 function shown({ data, layout }) {
   return { data, layout: { ...layout, autosize: true }, config: { displayModeBar: true, scrollZoom: true } };
 }

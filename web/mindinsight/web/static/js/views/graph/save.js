@@ -1,9 +1,9 @@
-// Export of a drawing: SVG and PNG as on the page, the picture as JSON, a Plotly figure.
+// Export of a drawing as SVG or PNG.
 
 const MOST_PIXELS = 30e6;
 
 /**
- * The drawing whole and by itself, with the colours it has now.
+ * Return the whole drawing as a self-contained SVG in the current colours.
  * @param {SVGElement} drawing
  * @param {{width: number, height: number}} picture
  */
@@ -26,7 +26,7 @@ export function asSvg(drawing, picture) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** The page's rules for drawings, with their variables filled in. */
+/** Return the page's CSS rules for drawings with their variables replaced by values. */
 function rules() {
   const texts = [];
   for (const sheet of document.styleSheets) {
@@ -39,12 +39,17 @@ function rules() {
   return texts.join("").replace(/var\((--[\w-]+)\)/g, (_, name) => colour(name));
 }
 
-/** @param {string} name */
+/** Return the value of a CSS variable. @param {string} name */
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** @param {string} text SVG @param {{width: number, height: number}} picture @returns {Promise<Blob>} */
+/**
+ * Draw an SVG at twice its size, less if it is very large. Rejects if the browser cannot draw it.
+ * @param {string} text SVG
+ * @param {{width: number, height: number}} picture
+ * @returns {Promise<Blob>}
+ */
 export async function asPng(text, picture) {
   const scale = Math.min(2, Math.sqrt(MOST_PIXELS / (picture.width * picture.height)));
   const image = new Image();
@@ -60,7 +65,7 @@ export async function asPng(text, picture) {
   );
 }
 
-/** Hand a file to the browser. @param {string} name @param {Blob} blob */
+/** Download a file. @param {string} name @param {Blob} blob */
 export function save(name, blob) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

@@ -1,4 +1,4 @@
-// Open scopes, and flat ones: opening, closing with all inside, drawing without the scopes between.
+// Open and flattened scopes of a drawing.
 
 import { toast } from "../../components/toast.js";
 import { EVERYTHING } from "./single_state.js";
@@ -6,14 +6,14 @@ import { EVERYTHING } from "./single_state.js";
 const MANY = 2000; // boxes whose numbers are too many for an address
 
 /**
- * Numbers of the boxes that are drawn, for a request.
+ * Return the ids of the drawn boxes for a request; "all" if there are more than 2,000.
  * @param {import("../../components/graph/shapes.js").Box[]} boxes
  */
 export function drawnText(boxes) {
   return boxes.length > MANY ? EVERYTHING : boxes.map((box) => box.id).join(",");
 }
 
-/** Open every scope of a graph. @param {import("./explorer.js").Explorer} explorer */
+/** Open every scope. @param {import("./explorer.js").Explorer} explorer */
 export function openAll(explorer) {
   const { canvas, state } = explorer;
   state.scopes = EVERYTHING;
@@ -26,7 +26,7 @@ export function openAll(explorer) {
 }
 
 /**
- * Open or close a scope; a scope alone in one that is opened opens too.
+ * Open or close a scope. A single scope inside an opened one is opened too.
  * @param {import("./explorer.js").Explorer} explorer
  * @param {number} id
  * @returns {Promise<void>}
@@ -48,7 +48,7 @@ export async function toggleScope(explorer, id) {
 }
 
 /**
- * Draw all operators of a scope without the scopes between, or with them again.
+ * Draw the operators of a scope without the scopes between, or with them again.
  * @param {import("./explorer.js").Explorer} explorer
  * @param {number} id
  */
@@ -63,7 +63,7 @@ export function flatten(explorer, id) {
 }
 
 /**
- * Scopes are drawn with the scopes inside them again; whether one of them was not.
+ * End the flattening of scopes. Return whether one of them was flattened.
  * @param {import("./single_state.js").State} state
  * @param {number[]} scopes
  */
@@ -75,7 +75,7 @@ export function unflatten(state, scopes) {
 }
 
 /**
- * A scope and all that is drawn inside it; scopes come before what is in them.
+ * Return a scope and everything drawn inside it.
  * @param {import("../../components/graph/shapes.js").Box[]} boxes
  * @param {number} id
  */

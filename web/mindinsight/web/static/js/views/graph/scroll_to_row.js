@@ -1,7 +1,7 @@
 // Scrolling of a list to its current row.
 
 /**
- * Bring a row to the upper third of its scrolling element, unless it is in sight.
+ * Scroll a row to the upper third of its list, unless it is visible.
  * @param {HTMLElement} scroller positioned, so that rows are measured from it
  * @param {HTMLElement} row
  */

@@ -1,4 +1,4 @@
-// Side panel of the graph page: search above, and below it tabs. Its edge is dragged to make it wider.
+// Side panel of the graph page: search above, tabs below. Its width can be dragged.
 
 import { resizeHandle } from "../../components/resize_handle.js";
 import { h } from "../../core/dom.js";
@@ -8,6 +8,7 @@ const WIDEST = 760;
 
 /** @typedef {{name: string, label: string, element: HTMLElement}} Tab */
 
+/** Panel with tabs. */
 export class SidePanel {
   /**
    * @param {string} label
@@ -63,7 +64,7 @@ export class SidePanel {
     this.show(this.current);
   }
 
-  /** @param {string} name of a tab */
+  /** Show a tab. @param {string} name of a tab */
   show(name) {
     this.current = name;
     this.tabs.forEach((tab, i) => {
@@ -74,7 +75,7 @@ export class SidePanel {
     });
   }
 
-  /** Left and right arrows go from tab to tab. @param {KeyboardEvent} event */
+  /** Move between tabs with the left and right arrow keys. @param {KeyboardEvent} event */
   #pressed(event) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by) return;

@@ -1,4 +1,4 @@
-// One graph: scopes that open and close, search, facts of a node, what it depends on.
+// Page of one graph: choice of the graph, its drawing, and what happens when it is written again.
 
 import { segments } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
@@ -13,7 +13,7 @@ import { noGraph } from "./messages.js";
 import { VIEWS } from "./single_state.js";
 import { drawingTools } from "./tools.js";
 
-/** @typedef {import("../../core/types.js").App} App */
+/** Page of one graph. @typedef {import("../../core/types.js").App} App */
 export class OneGraph {
   /**
    * @param {HTMLElement} root
@@ -35,6 +35,7 @@ export class OneGraph {
     this.offSelection = app.selection.on(() => this.listed());
   }
 
+  /** Show the graph that the address names, or that of the first suitable run. */
   async start() {
     this.runs = this.app.selection
       .all()
@@ -45,7 +46,7 @@ export class OneGraph {
     return this.open();
   }
 
-  /** Show the graph that was chosen, once it is known which there are. */
+  /** Load the list of the run's graphs, then the chosen one. */
   open() {
     this.leave();
     return this.opening.ask(
@@ -59,13 +60,13 @@ export class OneGraph {
     );
   }
 
-  /** Nothing of the graph that is shown is wanted any more. */
+  /** Drop everything in flight for the shown graph. */
   leave() {
     this.following.end();
     this.explorer.leave();
   }
 
-  /** @param {AbortSignal} signal */
+  /** Request the list of the run's graphs. @param {AbortSignal} signal */
   graphsOf(signal) {
     return this.app.api.get("v2/graph/graphs", { run: this.state.run }, { signal });
   }
@@ -74,24 +75,29 @@ export class OneGraph {
     return this.explorer.state;
   }
 
+  /** Show what the address names after it changed. */
   restart() {
     this.explorer.restart();
     return this.start();
   }
 
+  /** Return the first selected run with a graph, otherwise any run. */
   firstRun() {
     const { runs } = this;
     const selected = runs.filter((run) => this.app.selection.has(run.id));
     return [...selected, ...runs].find((run) => run.kinds.graph) ?? runs[0];
   }
 
-  /** The list of runs is new: the run may have come, or gone. */
+  /** Start again if the list of runs has changed and the shown run is gone or no graph is shown. */
   listed() {
     if (this.explorer.picture && this.app.selection.run(this.state.run)) return;
     this.start();
   }
 
-  /** @param {import("../../core/claims.js").Claim[]} [claims] what is known of the run */
+  /**
+   * Show that there is no graph.
+   * @param {import("../../core/claims.js").Claim[]} [claims] what is known of the run
+   */
   nothing(claims = []) {
     this.leave();
     this.explorer.picture = null;
@@ -103,7 +109,7 @@ export class OneGraph {
   }
 
   /**
-   * The state is brought in line with what graphs the run has.
+   * Replace a graph or view that the run does not have by one it has.
    * @param {import("./staleness.js").Graphs} graphs
    */
   settle(graphs) {
@@ -115,7 +121,7 @@ export class OneGraph {
   }
 
   /**
-   * Show another graph, or another view of it; what is selected is looked for there.
+   * Show another graph or view, and select the same node in it.
    * @param {Partial<import("./single_state.js").State>} changes
    */
   change(changes) {
@@ -125,7 +131,7 @@ export class OneGraph {
     return this.begin(changes.view ? { ...changes, chosen: true } : changes);
   }
 
-  /** Show a graph as it is at first. @param {Partial<import("./single_state.js").State>} [changes] */
+  /** Show a graph in its initial state. @param {Partial<import("./single_state.js").State>} [changes] */
   begin(changes = {}) {
     Object.assign(this.state, { scopes: null, open: null, flat: [], node: null, outer: null, trace: null });
     Object.assign(this.state, changes);
@@ -133,6 +139,7 @@ export class OneGraph {
     return this.open();
   }
 
+  /** Create the controls. */
   controls() {
     const { t } = this.app;
     const { state } = this;
@@ -162,7 +169,7 @@ export class OneGraph {
     ];
   }
 
-  /** @returns {import("./downloads.js").Drawing} what can be downloaded */
+  /** Return what can be downloaded. @returns {import("./downloads.js").Drawing} what can be downloaded */
   downloadable() {
     const { state } = this;
     const { canvas } = this.explorer;
@@ -175,7 +182,10 @@ export class OneGraph {
     return { name: `${state.view === "dataset" ? "dataset" : state.tag}-${state.view}`, canvas, figure };
   }
 
-  /** @param {import("../../core/types.js").Change} change */
+  /**
+   * Refresh after changes of dumps or graphs. If the shown graph was written again, offer to reload it.
+   * @param {import("../../core/types.js").Change} change
+   */
   changed(change) {
     const { run } = this.state;
     const { dumped, notes, picture, tools } = this.explorer;
@@ -201,6 +211,7 @@ export class OneGraph {
     );
   }
 
+  /** Leave the page. */
   end() {
     this.leave();
     this.opening.end();

@@ -23,7 +23,7 @@ const MANY = 200; // open scopes from which the closed ones are written down
 export const EVERYTHING = "all";
 
 /**
- * Open scopes as text; where there are many, as those that are closed among those that are drawn.
+ * Return the open scopes as text. If there are many, list the closed ones instead.
  * @param {Set<number>} open
  * @param {import("../../components/graph/shapes.js").Box[]} boxes drawn, scopes before what is in them
  */
@@ -39,7 +39,7 @@ export function scopesText(open, boxes) {
   return [EVERYTHING, ...closed].join(",");
 }
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const number = (/** @type {string} */ key) => (url.get(key) === null ? null : Number(url.get(key)));
   const sought = Number.isNaN(number("node")) ? url.get("node", "") : "";
@@ -67,6 +67,7 @@ export function readState(url) {
 }
 
 /**
+ * Write the state to the address.
  * @param {import("../../core/url.js").Url} url
  * @param {State} state
  * @param {boolean} opened whether somebody chose what is open

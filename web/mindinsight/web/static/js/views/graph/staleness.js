@@ -1,4 +1,4 @@
-// Notice that a newer graph was written than the one drawn.
+// Notice that a graph was written again after it was drawn.
 
 import { button } from "../../components/button.js";
 
@@ -12,7 +12,7 @@ import { button } from "../../components/button.js";
  */
 
 /**
- * Whether a graph was written again since it was drawn.
+ * Return whether a graph was written again.
  * @param {Graphs} before
  * @param {Graphs} now
  * @param {string} tag
@@ -21,7 +21,11 @@ export function rewritten(before, now, tag) {
   return JSON.stringify(before.newest[tag]) !== JSON.stringify(now.newest[tag]);
 }
 
-/** @param {import("../../core/types.js").App} app @param {() => void} onclick */
+/**
+ * Create the button that loads the newer graph.
+ * @param {import("../../core/types.js").App} app
+ * @param {() => void} onclick
+ */
 export function lookAgain({ t }, onclick) {
   return button(t("graph.again"), onclick, { class: "link", title: t("graph.again.why") });
 }

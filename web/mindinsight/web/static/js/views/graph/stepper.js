@@ -1,4 +1,4 @@
-// Steps through what a search found: next, previous, and which of how many it is.
+// Steps through search results: next, previous and position.
 
 import { iconButton } from "../../components/button.js";
 import { h } from "../../core/dom.js";
@@ -8,6 +8,7 @@ import { h } from "../../core/dom.js";
  * @typedef {{id: number} | {outer: number}} Hit
  */
 
+/** Buttons that go from result to result. */
 export class Stepper {
   /** @type {Hit[]} */
   #hits = [];
@@ -27,7 +28,11 @@ export class Stepper {
     );
   }
 
-  /** @param {Hit[]} hits @param {number} total found, of which not all may be here */
+  /**
+   * Set the results. `total` may be larger than their number.
+   * @param {Hit[]} hits
+   * @param {number} total found, of which not all may be here
+   */
   show(hits, total) {
     this.#hits = hits;
     this.#at = -1;
@@ -36,7 +41,7 @@ export class Stepper {
     this.#tell();
   }
 
-  /** Go to the next hit or the one before; after the last comes the first. @param {1 | -1} by */
+  /** Go to the next or previous result. The first follows the last. @param {1 | -1} by */
   step(by) {
     const n = this.#hits.length;
     if (!n) return;
@@ -45,6 +50,7 @@ export class Stepper {
     this.goTo(this.#hits[this.#at]);
   }
 
+  /** Show the position. */
   #tell() {
     const n = this.total;
     this.text.textContent = this.#at < 0 ? "" : this.t("graph.search.at", { i: this.#at + 1, n });

@@ -28,8 +28,8 @@ const graphTile = {
 };
 
 /**
- * The part of a picture that a tile shows: as much of the top as fits, around its first box. The middle of a
- * wide scope may well be empty.
+ * Return the part of a picture to show: the top as far as it fits, centred on the first box, because the
+ * middle of a wide scope may be empty.
  * @param {Picture} picture
  * @returns {{x: number, width: number, height: number}}
  */
@@ -44,7 +44,7 @@ export function beginning({ width, height, boxes }) {
   };
 }
 
-/** @param {import("../../core/types.js").App} app @param {Picture} picture */
+/** Create the drawing of the tile. @param {import("../../core/types.js").App} app @param {Picture} picture */
 function pictureElement({ t }, picture) {
   const { x, width, height } = beginning(picture);
   const cut = height < picture.height ? " cut" : "";

@@ -1,4 +1,4 @@
-// Toolbar above one drawing or two.
+// Toolbar of one or two drawings.
 
 import { iconButton } from "../../components/button.js";
 import { h } from "../../core/dom.js";
@@ -6,7 +6,9 @@ import { downloads } from "./downloads.js";
 import { guide } from "./legend.js";
 
 /**
- * @param {import("../../core/types.js").App} app @param {HTMLElement} root what fills the screen
+ * Create the toolbar: zoom, fit, reset, legend, full screen, download.
+ * @param {import("../../core/types.js").App} app
+ * @param {HTMLElement} root what fills the screen
  * @param {{drawings: () => import("./downloads.js").Drawing[], reset: () => void}} actions
  */
 export function drawingTools(app, root, { drawings, reset }) {

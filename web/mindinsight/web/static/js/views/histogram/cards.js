@@ -38,7 +38,10 @@ const COLUMNS = [60, 500]; // fewest and most steps of the other figures
 const GAP = 1000; // ms between two requests while a run grows
 
 /**
- * @param {App} app @param {Tag[]} tags @param {() => Options} options
+ * Create the cards of tags.
+ * @param {App} app
+ * @param {Tag[]} tags
+ * @param {() => Options} options
  * @param {(some: Partial<Options>) => void} change of the page's options
  * @returns {Card[]}
  */
@@ -53,10 +56,10 @@ export function cardsOf(app, tags, options, change) {
 }
 
 /**
- * One tag of one run over time.
+ * Create the card of one run over time.
  * @param {App} app
- * @param {{tag: string, run: string, options: () => Options, scales: SharedScales,
- *   change: (some: Partial<Options>) => void}} card
+ * @param {{tag: string, run: string, options: () => Options, scales: SharedScales, change: (some:
+ *   Partial<Options>) => void}} card
  * @returns {Card}
  */
 function seriesCard(app, { tag, run, options, scales, change }) {
@@ -98,7 +101,12 @@ function seriesCard(app, { tag, run, options, scales, change }) {
   return { ...box, paint, runs: [run] };
 }
 
-/** @param {App} app @param {string} run @param {Series} series */
+/**
+ * Create the footer: run, number of steps, non-finite values.
+ * @param {App} app
+ * @param {string} run
+ * @param {Series} series
+ */
 function seriesFacts(app, run, series) {
   const first = firstStrange(series.step, (kind, at) => /** @type {any} */ (series)[kind][at]);
   return [
@@ -109,7 +117,7 @@ function seriesFacts(app, run, series) {
 }
 
 /**
- * One tag of several runs at one step.
+ * Create the card of several runs at one step.
  * @param {App} app
  * @param {Tag} tag
  * @param {() => Options} options
@@ -143,7 +151,7 @@ function stepCard(app, { tag, runs }, options) {
   return { ...box, paint, runs };
 }
 
-/** @param {App} app @param {any} histogram of one run at one step */
+/** Create the legend entry of one run. @param {App} app @param {any} histogram of one run at one step */
 function stepFacts(app, histogram) {
   return h(
     "span",
@@ -154,7 +162,7 @@ function stepFacts(app, histogram) {
   );
 }
 
-/** @param {App} app @param {string} run */
+/** Create colour and name of a run. @param {App} app @param {string} run */
 function runLabel(app, run) {
   return h(
     "span",

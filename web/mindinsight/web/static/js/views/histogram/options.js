@@ -1,4 +1,4 @@
-// Options of the histogram page, kept in the address.
+// Options of the histogram page in the address.
 
 /**
  * @typedef {{mode: string, axis: string, filter: string, step: number, scale: string}} Options `step`: 0 for
@@ -9,7 +9,7 @@ export const MODES = ["heat", "percentile", "ridge", "overlay", "beside"];
 export const SCALES = ["own", "tag", "all"];
 export const AXES = ["step", "relative", "wall"];
 
-/** @param {import("../../core/url.js").Url} url @returns {Options} */
+/** Read the options from the address. @param {import("../../core/url.js").Url} url @returns {Options} */
 export function readOptions(url) {
   const mode = url.get("m", "heat");
   const axis = url.get("x", "step");
@@ -23,7 +23,7 @@ export function readOptions(url) {
   };
 }
 
-/** @param {import("../../core/url.js").Url} url @param {Options} options */
+/** Write the options to the address. @param {import("../../core/url.js").Url} url @param {Options} options */
 export function writeOptions(url, { mode, axis, filter, step, scale }) {
   url.set({
     m: mode === "heat" ? null : mode,

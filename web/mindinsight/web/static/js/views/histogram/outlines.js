@@ -1,4 +1,4 @@
-// Figures of densities as outlines: ridges, overlay of all steps, and runs side by side at one step.
+// Figures of densities as outlines: ridges, overlay of all steps, and runs at one step.
 
 import { densities } from "../../components/histogram/shared_scale.js";
 import { label, middles, row } from "../../components/histogram/series.js";
@@ -11,7 +11,8 @@ import { label, middles, row } from "../../components/histogram/series.js";
 const HIGHEST = 1.5;
 
 /**
- * The peak that most steps stay below: one step with all values in one bucket must not flatten the others.
+ * Return the 90th percentile of the steps' peaks, so that a single step with equal values does not flatten
+ * the others.
  * @param {Series} series
  */
 function usualPeak(series) {
@@ -22,7 +23,7 @@ function usualPeak(series) {
 }
 
 /**
- * One outline behind the other, the newest in front.
+ * Return the outlines behind each other, newest in front.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -76,7 +77,7 @@ export function ridgeFigure(app, series, axis, scale = null) {
 }
 
 /**
- * All steps over each other, old ones faint; a peak far above the usual runs out of the frame.
+ * Return the outlines over each other, old ones faint.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -106,11 +107,7 @@ export function overlayFigure(app, series, axis, scale = null) {
   };
 }
 
-/**
- * Histograms of several runs at one step, as outlines over their own bins.
- * @param {App} app
- * @param {any[]} histograms
- */
+/** Return the outlines of several runs at one step. @param {App} app @param {any[]} histograms */
 export function stepFigure(app, histograms) {
   const data = histograms.map((histogram) => {
     const x = [];
@@ -146,12 +143,12 @@ export function stepFigure(app, histograms) {
   };
 }
 
-/** @param {App} app @param {Scale | null} scale */
+/** Return the axis of values. @param {App} app @param {Scale | null} scale */
 function valueAxis(app, scale) {
   return app.theme.axis({ nticks: 6, ...(scale && { range: [scale.low, scale.high] }) });
 }
 
-/** From faint to strong by age. @param {App} app @param {number} share */
+/** Return a colour from faint (oldest) to strong (newest). @param {App} app @param {number} share */
 function mix(app, share) {
   const [from, to] = app.theme.dark()
     ? [

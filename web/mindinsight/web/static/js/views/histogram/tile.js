@@ -36,7 +36,12 @@ const histogramTile = {
   },
 };
 
-/** @param {import("../../core/types.js").App} app @param {any} series @param {ArrayLike<number>} edges */
+/**
+ * Return the heat map.
+ * @param {import("../../core/types.js").App} app
+ * @param {any} series
+ * @param {ArrayLike<number>} edges
+ */
 function figure(app, series, edges) {
   const steps = Array.from(app.api.column(series.step));
   const counts = app.api.column(series.counts);

@@ -1,4 +1,4 @@
-// Toolbar of the histogram page: kind of figure, filter of tags, and time axis or step.
+// Toolbar of the histogram page.
 
 import { segments } from "../../components/button.js";
 import { searchBox, select, slider } from "../../components/field.js";
@@ -8,7 +8,12 @@ import { AXES, MODES, SCALES } from "./options.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
 
-/** @param {App} app @param {Options} options @param {(some: Partial<Options>) => void} change */
+/**
+ * Create the toolbar.
+ * @param {App} app
+ * @param {Options} options
+ * @param {(some: Partial<Options>) => void} change
+ */
 export function toolbar(app, options, change) {
   const { t } = app;
   const mode = segments({
@@ -37,8 +42,10 @@ export function toolbar(app, options, change) {
 }
 
 /**
- * Time axis, and which cards share a scale.
- * @param {App} app @param {Options} options @param {(some: Partial<Options>) => void} change
+ * Create the choice of time axis and shared scale.
+ * @param {App} app
+ * @param {Options} options
+ * @param {(some: Partial<Options>) => void} change
  */
 export function scaleControls({ t }, options, change) {
   const axis = select({
@@ -57,7 +64,7 @@ export function scaleControls({ t }, options, change) {
   return [axis, scale];
 }
 
-/** The newest step of the selected runs with histograms, at least 1. @param {App} app */
+/** Return the newest step of the selected runs with histograms, at least 1. @param {App} app */
 export function newestStep(app) {
   const runs = app.selection.runs().filter((run) => run.kinds.histogram);
   return Math.max(1, ...runs.map((run) => run.step));

@@ -1,4 +1,4 @@
-// One tag of one run: the picture of a step, in true pixels when wanted, with a value under the pointer.
+// Image card: one tag of one run, with steps, zoom and the value under the pointer.
 
 import { card } from "../../components/card.js";
 import { slider } from "../../components/field.js";
@@ -29,6 +29,7 @@ import { zoomable } from "./zoom.js";
  * @property {(what: {tag: string, run: string, row: number, step: number}) => void} compare
  */
 
+/** Card that shows the image of one step. */
 export class ImageCard {
   /** @param {App} app @param {{tag: string, run: string}} options @param {Page} page */
   constructor(app, { tag, run }, page) {
@@ -92,6 +93,7 @@ export class ImageCard {
     this.style();
   }
 
+  /** Create the element around the image. */
   makeStage() {
     const { tag, run, picture } = this;
     return h(
@@ -110,13 +112,13 @@ export class ImageCard {
     );
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Move between steps with the arrow keys. @param {KeyboardEvent} event */
   key(event) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (by) this.go(by);
   }
 
-  /** To a step before or behind; false where there is none. @param {number} by */
+  /** Go some steps forward or back. Return false if there is none. @param {number} by */
   go(by) {
     const step = this.steps[this.row + by];
     if (step === undefined) return false;
@@ -124,14 +126,14 @@ export class ImageCard {
     return true;
   }
 
-  /** A person wants this step. @param {number} step */
+  /** Show a step chosen by the user, on all cards if they are linked. @param {number} step */
   pick(step) {
     this.pinned = step !== this.steps[this.steps.length - 1];
     this.show(step);
     if (this.page.options().linked) this.page.onstep(step);
   }
 
-  /** The picture of the step nearest to the one wanted. @param {number} step */
+  /** Show the image of the nearest step. @param {number} step */
   show(step) {
     const { app, steps, picture, run, tag } = this;
     let next = 0;
@@ -150,7 +152,7 @@ export class ImageCard {
     this.note();
   }
 
-  /** The line below: whose it is, which of how many, how large. */
+  /** Draw the footer: run, position and size. */
   note() {
     const { app, run, picture } = this;
     const size = picture.naturalWidth ? `${picture.naturalWidth} × ${picture.naturalHeight}` : "";
@@ -165,11 +167,12 @@ export class ImageCard {
     );
   }
 
-  /** Ask for the steps when the card is near the window. */
+  /** Request the steps once the card is near the window. */
   load() {
     this.visibility.ask();
   }
 
+  /** Request the steps. */
   read() {
     const { app, run, tag } = this;
     return this.requests.ask(
@@ -179,7 +182,10 @@ export class ImageCard {
     );
   }
 
-  /** @param {Float64Array} next all steps there are now */
+  /**
+   * Show the newest step, or keep the one that the user chose.
+   * @param {Float64Array} next all steps there are now
+   */
   take(next) {
     const { linked, step } = this.page.options();
     // the chosen step stays, wherever its row is now
@@ -191,12 +197,14 @@ export class ImageCard {
     this.note();
   }
 
+  /** Apply brightness, contrast and size. */
   style() {
     const { brightness, contrast, actual } = this.page.options();
     this.picture.style.filter = `brightness(${brightness}) contrast(${contrast})`;
     this.stage.classList.toggle("actual", actual);
   }
 
+  /** Stop playing and drop requests. */
   end() {
     this.player.stop();
     this.requests.end();
@@ -205,7 +213,7 @@ export class ImageCard {
 }
 
 /**
- * "x, y: r g b" of the pixel under the pointer.
+ * Return position and colour of the pixel under the pointer: "(x, y) r g b"; "" outside the image.
  * @param {HTMLImageElement} picture
  * @param {PointerEvent} event
  */

@@ -1,4 +1,4 @@
-// Two pictures against each other: side by side, blinking, or the difference of their pixels.
+// Comparison of two images: side by side, blinking, or the difference of their pixels.
 
 import { segments } from "../../components/button.js";
 import { dialog } from "../../components/dialog.js";
@@ -12,11 +12,17 @@ import { latest } from "../../core/latest.js";
 const BLINK_MS = 500;
 const MODES = ["side", "blink", "difference"];
 
-/** @param {App} app @param {Choice} first @param {{tag: string, runs: string[]}[]} tags */
+/**
+ * Open the comparison of an image with another step or run.
+ * @param {App} app
+ * @param {Choice} first
+ * @param {{tag: string, runs: string[]}[]} tags
+ */
 export async function compareDialog(app, first, tags) {
   await new Comparison(app, first, tags.find((tag) => tag.tag === first.tag)?.runs ?? [first.run]).open();
 }
 
+/** Dialog with two images. */
 class Comparison {
   /** @param {App} app @param {Choice} first @param {string[]} runs that hold the tag */
   constructor(app, first, runs) {
@@ -59,6 +65,7 @@ class Comparison {
     this.pictureRequests = latest(this.body);
   }
 
+  /** Open the dialog. */
   open() {
     dialog({
       title: this.first.tag,
@@ -70,7 +77,10 @@ class Comparison {
     return this.readSteps(this.first.run);
   }
 
-  /** Another run on the right, at the step before or at the same row. @param {string} run */
+  /**
+   * Request the steps of another run and choose the previous step, or the same position in another run.
+   * @param {string} run
+   */
   readSteps(run) {
     const { app, first, right } = this;
     right.run = run;
@@ -90,13 +100,14 @@ class Comparison {
     );
   }
 
-  /** @param {number} step */
+  /** Show a step on the right side. @param {number} step */
   pick(step) {
     this.right.row = Math.max(0, this.knownSteps.indexOf(step));
     this.right.step = step;
     return this.draw();
   }
 
+  /** Load both images and show them. */
   draw() {
     const { app, first, mode } = this;
     const right = { ...this.right };
@@ -111,7 +122,7 @@ class Comparison {
     );
   }
 
-  /** @param {HTMLImageElement[]} pictures */
+  /** Show the difference of the pixels. @param {HTMLImageElement[]} pictures */
   showDifference([left, right]) {
     const { t } = this.app;
     const { canvas, most, equal } = difference(left, right);
@@ -126,7 +137,7 @@ class Comparison {
     );
   }
 
-  /** @param {HTMLImageElement[]} pictures @param {Choice[]} of */
+  /** Show both images, side by side or blinking. @param {HTMLImageElement[]} pictures @param {Choice[]} of */
   showBoth(pictures, of) {
     const { t, selection } = this.app;
     const label = (/** @type {Choice} */ choice) =>
@@ -142,13 +153,13 @@ class Comparison {
     this.timer = window.setInterval(() => (turn++, blink()), BLINK_MS);
   }
 
-  /** @param {any} error */
+  /** Show an error. @param {any} error */
   failed(error) {
     replace(this.stage, h("p", { class: "badge bad" }, this.app.t(error.key ?? "error.http", error.vars)));
   }
 }
 
-/** @param {App} app @param {Choice} choice @returns {Promise<HTMLImageElement>} */
+/** Load an image. @param {App} app @param {Choice} choice @returns {Promise<HTMLImageElement>} */
 async function loadPicture(app, choice) {
   const picture = h("img", {
     class: "picture",
@@ -160,7 +171,8 @@ async function loadPicture(app, choice) {
 }
 
 /**
- * Absolute differences of the pixels, stretched so that the largest is white.
+ * Return the absolute differences of the pixels, scaled so that the largest is white, with the largest
+ * difference and whether the images are equal.
  * @param {HTMLImageElement} a
  * @param {HTMLImageElement} b
  */
@@ -185,7 +197,12 @@ function difference(a, b) {
   };
 }
 
-/** @param {HTMLImageElement} picture @param {number} width @param {number} height */
+/**
+ * Return the pixels of an image on a canvas of a given size.
+ * @param {HTMLImageElement} picture
+ * @param {number} width
+ * @param {number} height
+ */
 function pixels(picture, width, height) {
   const canvas = h("canvas", { width, height });
   const context = canvas.getContext("2d");

@@ -1,10 +1,11 @@
-// Player of the steps of a picture: a button that runs through them, and stops at the newest.
+// Player of the steps of an image. It stops at the newest.
 
 import { turning } from "../../components/button.js";
 
 const FRAME_MS = 300;
 
 /**
+ * Create the play button. `stop()` stops playing.
  * @param {import("../../core/types.js").App} app
  * @param {{next: () => boolean, rewind: () => void, ready: () => boolean}} film `next` shows the step after,
  *   false at the last; `ready`: whether the picture of the step before is there

@@ -1,4 +1,4 @@
-// Overview tile of images: the newest one.
+// Overview tile with the newest image.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

@@ -1,4 +1,4 @@
-// Zoom of a picture on its stage: by the wheel or keys, moved by dragging; a double click shows all of it.
+// Zoom of an image by wheel or keys and panning by dragging. A double click shows the whole image.
 
 /** @typedef {{scale: number, x: number, y: number}} Zoom `x`, `y`: px by which the picture is moved */
 
@@ -9,7 +9,7 @@ const MOST = 64;
 const NOTCH = 1.25; // of the wheel, or of a key
 
 /**
- * Another scale around a place that stays where it is.
+ * Return the zoom after scaling around a point that stays in place.
  * @param {Zoom} zoom
  * @param {number} factor
  * @param {number} x px from the middle of the stage
@@ -24,8 +24,8 @@ export function zoomAt(zoom, factor, x, y) {
 }
 
 /**
- * Let a picture be zoomed on its stage. The wheel alone scrolls the page, unless the stage has the focus or
- * fills the window.
+ * Let an image be zoomed. The wheel alone scrolls the page unless the stage has the focus or fills the
+ * window.
  * @param {HTMLElement} stage
  * @param {HTMLElement} picture
  */

@@ -9,7 +9,7 @@ import { labelOf } from "../../components/landscape/intervals.js";
 
 /** @typedef {import("../landscape.js").Landscapes} Landscapes */
 
-/** @param {Landscapes} view */
+/** Create the toolbar. @param {Landscapes} view */
 export function toolbar(view) {
   const { app, state } = view;
   const { t } = app;
@@ -54,7 +54,10 @@ export function toolbar(view) {
   return { element, tell: () => path?.tell() };
 }
 
-/** Play, and a slider over the points of the path. @param {Landscapes} view */
+/**
+ * Create the controls of the path, or return null if it has fewer than two points.
+ * @param {Landscapes} view
+ */
 function pathControls(view) {
   const { t } = view.app;
   const longest = view.longest();

@@ -1,4 +1,4 @@
-// A loss landscape as lines of equal loss, as a filled map, or as a surface; the path of training on it.
+// Figures of landscapes: contour lines, filled map or surface, with the training path.
 
 import { ramp } from "../../core/ramp.js";
 import { inkRamp } from "../../components/objective_colour.js";
@@ -26,7 +26,7 @@ export const MAPS = ["", "Viridis", "Cividis", "Greys"];
  * @property {number} [turns] how often
  */
 
-/** The grid as rows. @param {Landscape} landscape */
+/** Return the losses as rows. @param {Landscape} landscape */
 function grid(landscape) {
   return Array.from(landscape.y, (_, row) =>
     landscape.z.subarray(row * landscape.x.length, (row + 1) * landscape.x.length),
@@ -34,7 +34,10 @@ function grid(landscape) {
 }
 
 /**
- * @param {App} app @param {Landscape[]} landscapes drawn over each other @param {Look} look
+ * Return the figure of one or several landscapes.
+ * @param {App} app
+ * @param {Landscape[]} landscapes drawn over each other
+ * @param {Look} look
  * @returns {{data: any[], layout: Record<string, any>, config?: any}}
  */
 export function landscapeFigure(app, landscapes, look) {
@@ -57,8 +60,10 @@ export function landscapeFigure(app, landscapes, look) {
 }
 
 /**
- * One landscape as lines or a filled map.
- * @param {App} app @param {Landscape} landscape @param {Look} look
+ * Return one landscape as lines or a filled map.
+ * @param {App} app
+ * @param {Landscape} landscape
+ * @param {Look} look
  */
 function contours(app, landscape, look) {
   const plain = {
@@ -85,16 +90,19 @@ function contours(app, landscape, look) {
 }
 
 /**
- * Ends of the colour scale: those of all landscapes, so that a colour is one loss in each.
- * @param {"z" | "c"} letter of the trace's property @param {Look} look
+ * Return the ends of the colour scale, shared by all landscapes.
+ * @param {"z" | "c"} letter of the trace's property
+ * @param {Look} look
  */
 function coloured(letter, { range }) {
   return range ? { [`${letter}auto`]: false, [`${letter}min`]: range[0], [`${letter}max`]: range[1] } : {};
 }
 
 /**
- * One of several landscapes over each other: lines in its run's colour, at levels that all share.
- * @param {App} app @param {Landscape} landscape @param {Look} look
+ * Return one of several landscapes as lines in its run's colour at shared levels.
+ * @param {App} app
+ * @param {Landscape} landscape
+ * @param {Look} look
  */
 function levelLines(app, landscape, { levels, lines }) {
   const colour = app.selection.colour(landscape.run);
@@ -111,13 +119,17 @@ function levelLines(app, landscape, { levels, lines }) {
   };
 }
 
-/** Lines need colours that differ from the panel's, areas do not. @param {App} app @param {Look} look */
+/**
+ * Return the colour scale. Lines need colours that differ from the panel's.
+ * @param {App} app
+ * @param {Look} look
+ */
 function scaleOf(app, look) {
   return look.colours || (look.mode === "lines" ? inkRamp(app) : ramp(app));
 }
 
 /**
- * What a person turned stays turned when the path is played.
+ * Return the figure of surfaces. The camera is kept while the path is played.
  * @param {App} app
  * @param {Landscape[]} landscapes
  * @param {Look} look
@@ -166,7 +178,7 @@ function surface(app, landscapes, look) {
   return { data, layout: { ...app.theme.plotly(), margin: { l: 0, r: 0, t: 0, b: 0 }, scene } };
 }
 
-/** @param {App} app @param {Landscape} landscape */
+/** Return the name of a landscape's run. @param {App} app @param {Landscape} landscape */
 export function name(app, landscape) {
   return app.selection.run(landscape.run)?.name ?? landscape.run;
 }

@@ -12,7 +12,7 @@ import { landscapeFigure, name } from "./figures.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./figures.js").Landscape} Landscape */
 
-/** @param {import("../landscape.js").Landscapes} view @param {Landscape[]} landscapes */
+/** Create the card. @param {import("../landscape.js").Landscapes} view @param {Landscape[]} landscapes */
 export function landscapeCard(view, landscapes) {
   const { app } = view;
   const { t } = app;
@@ -58,14 +58,18 @@ export function landscapeCard(view, landscapes) {
   return { element, draw, end: () => (visibility.end(), app.charts.remove(plot)) };
 }
 
-/** @param {App} app @param {Landscape} landscape */
+/**
+ * Create the text with the final loss and the method of reduction.
+ * @param {App} app
+ * @param {Landscape} landscape
+ */
 function ending({ t, format }, { convergence, decomposition }) {
   const loss = convergence && format.number(convergence.z[0], 5);
   const text = loss ? `${t("landscape.end")}: ${loss} · ${decomposition}` : decomposition;
   return h("span", { class: "muted" }, text);
 }
 
-/** That landscapes over each other are of different planes. @param {App} app */
+/** Create the warning that landscapes over each other lie in different planes. @param {App} app */
 export function planesNote({ t }) {
   return h("div", { class: "banner warn", role: "note" }, icon("warning"), t("landscape.planes"));
 }

@@ -1,4 +1,4 @@
-// Levels of loss that landscapes share, and whether they lie in one plane.
+// Levels of loss shared by landscapes, and whether they lie in one plane.
 
 /** @typedef {import("./figures.js").Landscape} Landscape */
 /** @typedef {{start: number, end: number, size: number}} Levels */
@@ -7,8 +7,9 @@ const STEPS = [1, 2, 2.5, 5, 10]; // between levels, times a power of ten
 const ALIKE = 1e-6; // share of an axis within which two places are one
 
 /**
- * Round levels from the least to the most loss of all landscapes; null where nothing is finite.
- * @param {Landscape[]} landscapes @param {number} lines about how many
+ * Return round levels from the smallest to the largest loss of all landscapes; null if no loss is finite.
+ * @param {Landscape[]} landscapes
+ * @param {number} lines about how many
  * @returns {Levels | null}
  */
 export function sharedLevels(landscapes, lines) {
@@ -21,7 +22,7 @@ export function sharedLevels(landscapes, lines) {
 }
 
 /**
- * The least and the most loss of all landscapes; null where nothing is finite.
+ * Return the smallest and largest loss of all landscapes; null if no loss is finite.
  * @param {Landscape[]} landscapes
  * @returns {[number, number] | null}
  */
@@ -38,7 +39,7 @@ export function sharedRange(landscapes) {
 }
 
 /**
- * Whether axes or ways of reduction differ, so that a place is not the same weights in all.
+ * Return whether axes or methods of reduction differ, so that one place means different weights.
  * @param {Landscape[]} landscapes
  */
 export function differentPlanes(landscapes) {
@@ -49,7 +50,11 @@ export function differentPlanes(landscapes) {
   );
 }
 
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+/**
+ * Return whether two axes are equal within a millionth of their length.
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ */
 function alike(a, b) {
   if (a.length !== b.length) return false;
   const width = Math.abs(a[a.length - 1] - a[0]) || 1;

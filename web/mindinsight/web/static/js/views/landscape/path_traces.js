@@ -1,4 +1,4 @@
-// The path of training on a landscape: always above what lies around it, with numbers of steps.
+// Training path on a landscape, drawn above the surface with step numbers.
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./figures.js").Landscape} Landscape */
@@ -8,7 +8,7 @@ const LABELS = 5; // numbers beside a path
 const LIFT = 0.015; // of the height, above the surface that would hide it
 
 /**
- * The way of training up to the point shown, and where it ends.
+ * Return the traces of the path up to the shown point and of its end.
  * @param {App} app
  * @param {Landscape} landscape
  * @param {{shown: number}} look
@@ -25,12 +25,16 @@ export function pathTraces(app, landscape, look, drawing) {
   return traces;
 }
 
-/** @param {App} app @param {Landscape} landscape @param {Drawing} drawing */
+/** Return the colour of the path. @param {App} app @param {Landscape} landscape @param {Drawing} drawing */
 function colourOf(app, landscape, { own }) {
   return own ? app.selection.colour(landscape.run) : app.theme.colour("--bad");
 }
 
-/** Heights above a surface. @param {Landscape} landscape @param {ArrayLike<number>} heights */
+/**
+ * Return heights slightly above the surface, which would hide them otherwise.
+ * @param {Landscape} landscape
+ * @param {ArrayLike<number>} heights
+ */
 function lifted(landscape, heights) {
   const finite = Array.from(landscape.z).filter(Number.isFinite);
   const lift = LIFT * (Math.max(...finite) - Math.min(...finite));
@@ -38,21 +42,29 @@ function lifted(landscape, heights) {
 }
 
 /**
- * Places of some points, of the plane or of a surface.
- * @param {Landscape} landscape @param {NonNullable<Landscape["path"]>} points @param {Drawing} drawing
+ * Return the coordinates of points on the plane or surface.
+ * @param {Landscape} landscape
+ * @param {NonNullable<Landscape["path"]>} points
+ * @param {Drawing} drawing
  */
 function places(landscape, { x, y, z }, { deep }) {
   return { type: deep ? "scatter3d" : "scatter", x, y, ...(deep ? { z: lifted(landscape, z) } : {}) };
 }
 
-/** @param {Landscape} landscape @param {number} until */
+/** Return the path up to a point. @param {Landscape} landscape @param {number} until */
 function pathUpTo({ path }, until) {
   const upTo = (/** @type {Float64Array | undefined} */ column) =>
     (column ?? new Float64Array()).subarray(0, until);
   return { x: upTo(path?.x), y: upTo(path?.y), z: upTo(path?.z) };
 }
 
-/** @param {App} app @param {Landscape} landscape @param {{shown: number}} look @param {Drawing} drawing */
+/**
+ * Return the trace of the path.
+ * @param {App} app
+ * @param {Landscape} landscape
+ * @param {{shown: number}} look
+ * @param {Drawing} drawing
+ */
 function pathTrace(app, landscape, look, drawing) {
   const colour = colourOf(app, landscape, drawing);
   const { deep } = drawing;

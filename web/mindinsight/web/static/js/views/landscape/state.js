@@ -15,7 +15,7 @@ import { MAPS } from "./figures.js";
 export const MODES = ["lines", "map", "surface"];
 export const USUAL_LINES = 20;
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const mode = url.get("m", "map");
   const colours = url.get("c", "");
@@ -30,6 +30,7 @@ export function readState(url) {
 }
 
 /**
+ * Write the state to the address.
  * @param {import("../../core/url.js").Url} url
  * @param {State} state
  * @param {string | undefined} first the interval that is shown unless another is chosen

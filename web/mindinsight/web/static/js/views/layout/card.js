@@ -1,4 +1,4 @@
-// One chart of a layout: lines of several scalars, or lines between a lower and an upper one.
+// Chart of a layout: lines of several scalars, or a line within a margin.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
 import { h, replace, throttle } from "../../core/dom.js";
@@ -27,7 +27,7 @@ import { colourOf, layoutFigure } from "./figure.js";
 
 const GAP = 1000; // ms between two requests while a run grows
 
-/** @param {App} app @param {Chart} chart @returns {Card} */
+/** Create the card of a chart. @param {App} app @param {Chart} chart @returns {Card} */
 export function layoutCard(app, chart) {
   const plot = plotArea(chart.title);
   const foot = h("div", { class: "row wrap small" });
@@ -60,7 +60,7 @@ export function layoutCard(app, chart) {
   return { ...box, runs, paint };
 }
 
-/** Colour and name of each line that is drawn. @param {App} app @param {Chart} chart @param {Line[]} lines */
+/** Create the legend of the lines. @param {App} app @param {Chart} chart @param {Line[]} lines */
 function legend(app, chart, lines) {
   const values = chart.margins.length ? chart.margins.map(([value]) => value) : null;
   const several = new Set(lines.map(({ run }) => run)).size > 1;
@@ -76,7 +76,11 @@ function legend(app, chart, lines) {
     );
 }
 
-/** @param {App} app @param {Chart} chart */
+/**
+ * Create the messages about missing scalars and invalid expressions.
+ * @param {App} app
+ * @param {Chart} chart
+ */
 function problems({ t }, { tags, margins, lines, more, rejected }) {
   const wanted = [...tags, ...margins.flat()].join(", ");
   return [

@@ -1,4 +1,4 @@
-// Figure of a chart of a layout.
+// Figure of a layout's chart.
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./card.js").Chart} Chart */
@@ -7,8 +7,11 @@
 const COLOURS = 12; // of the palette
 
 /**
- * The run's colour where each run has one line, else a colour of its own.
- * @param {App} app @param {Chart} chart @param {Line[]} lines @param {Line} line
+ * Return a line's colour: the run's if each run has one line, otherwise one of its own.
+ * @param {App} app
+ * @param {Chart} chart
+ * @param {Line[]} lines
+ * @param {Line} line
  */
 export function colourOf(app, chart, lines, line) {
   const tags = [...new Set(lines.map(({ tag }) => tag))];
@@ -18,7 +21,10 @@ export function colourOf(app, chart, lines, line) {
 }
 
 /**
- * @param {App} app @param {Chart} chart @param {Line[]} lines
+ * Return the figure.
+ * @param {App} app
+ * @param {Chart} chart
+ * @param {Line[]} lines
  * @returns {import("../../core/charts.js").Figure}
  */
 export function layoutFigure(app, chart, lines) {
@@ -34,7 +40,7 @@ export function layoutFigure(app, chart, lines) {
   };
 }
 
-/** @param {Line} line @param {string} colour */
+/** Return the trace of a line. @param {Line} line @param {string} colour */
 function trace({ tag, step, value }, colour) {
   return {
     type: "scatter",
@@ -49,8 +55,11 @@ function trace({ tag, step, value }, colour) {
 }
 
 /**
- * A line, and the stretch between its ends behind it.
- * @param {App} app @param {Chart} chart @param {Line[]} lines @param {string} run
+ * Return a line and the area of its margin behind it.
+ * @param {App} app
+ * @param {Chart} chart
+ * @param {Line[]} lines
+ * @param {string} run
  * @param {[string, string, string]} margin
  */
 function marginTraces(app, chart, lines, run, margin) {

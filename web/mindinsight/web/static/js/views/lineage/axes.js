@@ -1,4 +1,4 @@
-// Parallel axes in SVG: a line for each run, brushed along any axis, hovered, clicked, reached by keyboard.
+// Parallel axes in SVG: one line per run, with brushing, hovering and keyboard control.
 
 import { svg } from "../../core/dom.js";
 import { brushOn, moveOn } from "./axis_drag.js";
@@ -27,7 +27,8 @@ const BOTTOM = 18;
 const SIDE = 70;
 
 /**
- * Where a value lies on its axis, 0 at the bottom and 1 at the top; NaN when it has no place.
+ * Return the ticks of an axis, and a function that gives a value's position from 0 at the bottom to 1 at the
+ * top; NaN if the value is missing.
  * @param {Plot} plot
  * @param {Column} column
  */
@@ -60,7 +61,7 @@ export function placeOf(plot, column) {
   };
 }
 
-/** Whether a row lies inside every brush. @param {Plot} plot @param {Row} row */
+/** Return whether a row lies inside every brush. @param {Plot} plot @param {Row} row */
 export function isBrushed(plot, row) {
   return plot.columns.every((column) => {
     const brush = plot.brushes.get(column.key);
@@ -70,7 +71,7 @@ export function isBrushed(plot, row) {
   });
 }
 
-/** @param {App} app @param {Plot} plot @param {number} width @param {number} height */
+/** Create the drawing. @param {App} app @param {Plot} plot @param {number} width @param {number} height */
 export function drawAxes(app, plot, width, height) {
   const gap = (Math.max(width, plot.columns.length * 110) - 2 * SIDE) / Math.max(1, plot.columns.length - 1);
   const total = Math.max(width, plot.columns.length * 110);
@@ -91,6 +92,7 @@ export function drawAxes(app, plot, width, height) {
 }
 
 /**
+ * Create the line of a run, with gaps at missing values.
  * @param {App} app
  * @param {Plot} plot
  * @param {Row} row
@@ -132,6 +134,7 @@ function line(app, plot, row, scales, x, y) {
 }
 
 /**
+ * Create an axis with ticks, title and brush.
  * @param {App} app
  * @param {Plot} plot
  * @param {Column} column
@@ -183,7 +186,7 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
 }
 
 /**
- * Beside the axis; its two ends are told beyond them, where no line runs.
+ * Return the position of a tick's text: beside the axis, at both ends beyond it.
  * @param {number} at
  * @param {number} x
  * @param {(at: number) => number} y

@@ -1,4 +1,4 @@
-// Dragging on parallel axes: an axis by its name, a range along it; by keyboard as well.
+// Dragging on parallel axes: an axis by its name, or a range along it, also by keyboard.
 
 import { svg } from "../../core/dom.js";
 
@@ -9,13 +9,13 @@ import { svg } from "../../core/dom.js";
 /** Class of an axis while it, or a range on it, is dragged: the drawing must not be replaced meanwhile. */
 const DRAGGED = "dragged";
 
-/** Whether somebody drags in a drawing of axes. @param {Element} picture */
+/** Return whether the user is dragging in a drawing of axes. @param {Element} picture */
 export function isDragged(picture) {
   return picture.querySelector(`.${DRAGGED}`) !== null;
 }
 
 /**
- * Drag an axis by its name to another place, or move it with the arrow keys.
+ * Let an axis be moved by dragging its name or by arrow keys.
  * @param {Plot} plot
  * @param {Column} column
  * @param {SVGGElement} group
@@ -51,7 +51,7 @@ export function moveOn(plot, column, group, title, gap) {
 }
 
 /**
- * Drag along the axis to keep a range; a click takes the range away.
+ * Let a range be brushed by dragging along an axis. A click removes it.
  * @param {App} app
  * @param {Plot} plot
  * @param {Column} column
@@ -116,7 +116,7 @@ export function brushOn(app, plot, column, group, x, y, tall) {
 }
 
 /**
- * Where a range is dragged, or set by keyboard.
+ * Create the area where a range is dragged or set by keyboard.
  * @param {App} app
  * @param {Column} column
  * @param {import("./axes.js").Brush | undefined} brush

@@ -1,11 +1,13 @@
-// Where an axis of numbers has ticks.
+// Ticks of a numeric axis.
 
 const FEW = 12; // values that have a tick each
 const CLOSEST = 0.06; // share of the axis between two ticks
 
 /**
- * Ticks at the values that occur where these are few, else evenly.
- * @param {number[]} numbers @param {number} low least of them @param {number} high
+ * Return the ticks: the values themselves if they are few, otherwise evenly spaced ones.
+ * @param {number[]} numbers
+ * @param {number} low least of them
+ * @param {number} high
  */
 export function marksOf(numbers, low, high) {
   const values = [...new Set(numbers)].sort((a, b) => a - b);

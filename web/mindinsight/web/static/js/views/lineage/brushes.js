@@ -1,8 +1,8 @@
-// Brushes of the parallel axes in the address: "user:dropout~0.25~1", in shares of the axis.
+// Brushes of the parallel axes in the address: "user:dropout~0.25~1", as shares of the axis.
 
 /** @typedef {import("./axes.js").Brush} Brush */
 
-/** @param {string[]} texts @returns {Map<string, Brush>} */
+/** Parse brushes. Invalid ones are skipped. @param {string[]} texts @returns {Map<string, Brush>} */
 export function readBrushes(texts) {
   /** @type {Map<string, Brush>} */
   const brushes = new Map();
@@ -14,7 +14,7 @@ export function readBrushes(texts) {
   return brushes;
 }
 
-/** @param {Map<string, Brush>} brushes */
+/** Return brushes as texts for the address. @param {Map<string, Brush>} brushes */
 export function writeBrushes(brushes) {
   return [...brushes].map(
     ([key, { low, high }]) => `${key}~${Number(low.toFixed(3))}~${Number(high.toFixed(3))}`,

@@ -1,4 +1,4 @@
-// Columns of the lineage table: names, and which of them are axes.
+// Columns of the lineage table: names, order, and which of them are axes.
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
@@ -8,7 +8,7 @@ const MOST_AXES = 9;
 export const SEED = /(^|[:._-])seed($|[:._-])/i;
 
 /**
- * "train:learning_rate" in words; a user's own names stay what they are.
+ * Return the label of a column. Names given by users stay unchanged.
  * @param {import("../../core/types.js").Translate} t
  * @param {string} key
  */
@@ -18,7 +18,7 @@ export function labelOf(t, key) {
 }
 
 /**
- * The objective asked for if there is such a number, else the first metric.
+ * Return the requested objective if it is a numeric column, otherwise the first metric.
  * @param {{key: string, numeric: boolean}[]} columns
  * @param {string} requested
  * @returns {string | null}
@@ -29,7 +29,7 @@ export function objectiveAmong(columns, requested) {
 }
 
 /**
- * The number that matters most for the objective: what a scatter plot begins with; "" for none.
+ * Return the numeric column that matters most for the objective; "" if there is none.
  * @param {{columns: Column[], importance: {key: string}[]}} data
  */
 export function topFactor({ columns, importance }) {
@@ -37,18 +37,16 @@ export function topFactor({ columns, importance }) {
   return importance.find(({ key }) => numeric.has(key))?.key ?? "";
 }
 
-/**
- * Columns as the table has them: the objective first, where it is in view.
- * @param {Column[]} columns @param {string} objective
- */
+/** Return the columns with the objective first. @param {Column[]} columns @param {string} objective */
 export function tableColumns(columns, objective) {
   const first = columns.filter((column) => column.key === objective);
   return [...first, ...columns.filter((column) => column.key !== objective)];
 }
 
 /**
- * Axes chosen, or those that vary among the runs that have them: parameters first, the objective last.
- * @param {{columns: Column[], rows: Row[]}} data @param {{axes: string[], objective: string}} state
+ * Return the chosen axes, otherwise the columns that vary, with the objective last.
+ * @param {{columns: Column[], rows: Row[]}} data
+ * @param {{axes: string[], objective: string}} state
  */
 export function axesShown({ columns, rows }, { axes, objective }) {
   const selected = axes
@@ -59,11 +57,7 @@ export function axesShown({ columns, rows }, { axes, objective }) {
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
 }
 
-/**
- * How many values of a column there are; that some runs have none makes it no axis.
- * @param {Row[]} rows
- * @param {string} key
- */
+/** Return the number of distinct values in a column. @param {Row[]} rows @param {string} key */
 function different(rows, key) {
   return new Set(
     rows
@@ -74,7 +68,7 @@ function different(rows, key) {
 }
 
 /**
- * Keys with one of them moved so many places to the right.
+ * Return the keys with one moved by some places to the right.
  * @param {string[]} keys
  * @param {string} key
  * @param {number} by
@@ -87,8 +81,11 @@ export function moved(keys, key, by) {
 }
 
 /**
- * Rows by a column: numbers by size, texts by name, missing values last whichever way.
- * @param {Row[]} rows @param {string} key @param {boolean} down @returns {Row[]}
+ * Sort rows by a column. Missing values come last in either direction.
+ * @param {Row[]} rows
+ * @param {string} key
+ * @param {boolean} down
+ * @returns {Row[]}
  */
 export function sortedBy(rows, key, down) {
   const missing = (/** @type {Row} */ row) => row.values[key] === undefined || row.values[key] === null;
@@ -98,7 +95,7 @@ export function sortedBy(rows, key, down) {
   );
 }
 
-/** @param {any} a @param {any} b */
+/** Compare two values: numbers by size, texts in natural order. @param {any} a @param {any} b */
 function compare(a, b) {
   return typeof a === "number" && typeof b === "number"
     ? a - b

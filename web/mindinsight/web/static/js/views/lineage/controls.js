@@ -10,7 +10,7 @@ import { differenceDialog } from "./difference.js";
 
 /** @typedef {import("../lineage.js").Lineage} Lineage */
 
-/** @param {Lineage} view */
+/** Create the toolbar. @param {Lineage} view */
 export function toolbar(view) {
   const { app, data, state, brushes, selectedRuns } = view;
   const { t } = app;
@@ -59,7 +59,7 @@ export function toolbar(view) {
   );
 }
 
-/** @param {Lineage} view */
+/** Open the dialog that chooses axes. @param {Lineage} view */
 function chooseAxes(view) {
   const { app, data, state } = view;
   const { t } = app;

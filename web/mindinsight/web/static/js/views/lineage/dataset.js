@@ -1,11 +1,15 @@
-// Data pipeline of a run from the source to the batches, as text instead of raw JSON.
+// Dialog with the data pipeline of a run, from source to batches.
 
 import { dialog } from "../../components/dialog.js";
 import { empty } from "../../components/empty.js";
 import { toast } from "../../components/toast.js";
 import { h } from "../../core/dom.js";
 
-/** @param {import("../../core/types.js").App} app @param {string} run */
+/**
+ * Request the pipeline and open the dialog, or show the error.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} run
+ */
 export async function datasetDialog(app, run) {
   try {
     const { stages } = await app.api.get("v2/lineage/dataset", { run });
@@ -15,7 +19,12 @@ export async function datasetDialog(app, run) {
   }
 }
 
-/** @param {import("../../core/types.js").App} app @param {string} run @param {any[]} stages */
+/**
+ * Open the dialog.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} run
+ * @param {any[]} stages
+ */
 function show(app, run, stages) {
   const list = h(
     "ol",
@@ -43,7 +52,10 @@ function show(app, run, stages) {
   });
 }
 
-/** @param {Record<string, any>} values */
+/**
+ * Create the list of an operation's settings. Empty ones are left out.
+ * @param {Record<string, any>} values
+ */
 function parameters(values) {
   const entries = Object.entries(values).filter(
     ([, value]) => value !== null && value !== "" && !(Array.isArray(value) && !value.length),
@@ -55,7 +67,10 @@ function parameters(values) {
   );
 }
 
-/** What a text in JSON holds; a text that only looks like it, in a list. @param {string} text */
+/**
+ * Return the value of a JSON text. A text that only looks like JSON is returned in a list.
+ * @param {string} text
+ */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -64,7 +79,11 @@ function parsed(text) {
   }
 }
 
-/** @param {any} value @returns {any} */
+/**
+ * Create the content of a value: lists joined, objects as lists of names and values.
+ * @param {any} value
+ * @returns {any}
+ */
 function readable(value) {
   if (Array.isArray(value)) return value.map((item, i) => [i ? ", " : "", readable(item)]);
   if (value !== null && typeof value === "object") {

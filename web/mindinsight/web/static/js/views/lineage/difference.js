@@ -1,12 +1,12 @@
-// Dialog with the settings and results in which runs differ.
+// Dialog with the settings and results that differ between runs.
 
 import { dialog } from "../../components/dialog.js";
 import { claimElement, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 
 /**
- * The columns that are not the same in all rows, and the claims about the others. A column that no row has is
- * neither, and one that some rows do not have is listed.
+ * Return the columns that differ between the rows, and claims about the others. A value that only some rows
+ * have differs; a column that no row has is left out.
  * @template {{key: string}} C
  * @param {C[]} columns
  * @param {{values: Record<string, any>}[]} rows
@@ -23,7 +23,9 @@ export function comparedColumns(columns, rows) {
 }
 
 /**
- * @param {import("../../core/types.js").App} app @param {import("./axes.js").Column[]} columns
+ * Open the dialog.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("./axes.js").Column[]} columns
  * @param {import("./axes.js").Row[]} rows
  */
 export function differenceDialog(app, columns, rows) {

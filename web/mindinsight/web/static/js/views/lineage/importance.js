@@ -1,4 +1,4 @@
-// Panel that says how much each setting matters for the objective.
+// Panel with the importance of each setting for the objective.
 
 import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
@@ -29,7 +29,7 @@ import { labelOf } from "./columns.js";
 const BARS = 12;
 const BRUSHED = 500; // ms without another range before a forest is fitted to the runs inside
 
-/** Importance among the runs inside all ranges; nothing is shown as an answer until it is one. */
+/** Importance among the runs inside all brushes. Nothing is shown until the answer is complete. */
 export class ImportancePanel {
   /** @param {App} app @param {() => void} onanswer other panels show what matters, too */
   constructor(app, onanswer) {
@@ -45,6 +45,7 @@ export class ImportancePanel {
   }
 
   /**
+   * Show the importance for these rows. It is requested again if rows or objective differ.
    * @param {import("./axes.js").Row[]} rows
    * @param {string} objective
    * @param {boolean} brushed whether ranges may change soon
@@ -63,7 +64,7 @@ export class ImportancePanel {
     this.draw();
   }
 
-  /** @param {{objective: string, run: string[]}} query */
+  /** Request the importance. @param {{objective: string, run: string[]}} query */
   ask(query) {
     const { t } = this.app;
     return this.requests.ask(
@@ -80,6 +81,7 @@ export class ImportancePanel {
     );
   }
 
+  /** Draw the answer, the error, or that it is being computed. */
   draw() {
     const { t } = this.app;
     const { answer, objective, failure } = this;
@@ -97,12 +99,13 @@ export class ImportancePanel {
     this.element.setAttribute("aria-busy", String(Boolean(objective) && !answer && !failure));
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }
 }
 
-/** @param {App} app @param {Importance} answer */
+/** Create the claims and bars. @param {App} app @param {Importance} answer */
 function contents(app, { columns, claims, explained }) {
   const { t } = app;
   const shown = columns.slice(0, BARS);
@@ -124,7 +127,12 @@ function contents(app, { columns, claims, explained }) {
   ];
 }
 
-/** @param {App["t"]} t @param {Weight} weight @param {number} end value at the end of the bars' scale */
+/**
+ * Create the bar of a setting with its confidence interval.
+ * @param {App["t"]} t
+ * @param {Weight} weight
+ * @param {number} end value at the end of the bars' scale
+ */
 function bar(t, { key, importance, low, high, sign, matters, carried }, end) {
   const position = (/** @type {number} */ value) => `${(value / end) * 100}%`;
   const interval = h("b", {

@@ -1,4 +1,4 @@
-// Scatter plot of any two columns, or of all that matter, coloured by the objective, or by run without one.
+// Scatter plot of two columns, or matrix of all that matter, coloured by the objective or by run.
 
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
@@ -8,10 +8,11 @@ import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
 /** @typedef {import("./axes.js").Column} Column */
 
 /**
+ * Create the plot with its controls. `draw()` draws it.
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
- *   importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void,
- *   onchange: (x: string, y: string) => void, onpick: (run: string) => void}} options
+ *   importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void, onchange: (x: string, y:
+ *   string) => void, onpick: (run: string) => void}} options
  */
 export function scatter(app, options) {
   const { columns, rows, objective, x, y, importance, matrix, onmatrix, onchange, onpick } = options;
@@ -56,6 +57,7 @@ export function scatter(app, options) {
 }
 
 /**
+ * Return Plotly's markers for the rows.
  * @param {import("../../core/types.js").App} app
  * @param {import("./axes.js").Row[]} rows
  * @param {string} objective
@@ -73,6 +75,7 @@ function markers(app, rows, objective) {
 }
 
 /**
+ * Return the figure of two columns.
  * @param {import("../../core/types.js").App} app
  * @param {Column[]} columns
  * @param {import("./axes.js").Row[]} rows

@@ -1,4 +1,4 @@
-// Scatter matrix: every pair of the objective and the settings that matter most.
+// Scatter matrix: every pair of the objective and the most important settings.
 
 import { SEED } from "./columns.js";
 
@@ -10,7 +10,7 @@ const DECADES = 100; // ratio of the largest to the smallest number from which o
 const GAP = 0.03; // share of the picture between two cells
 
 /**
- * Columns of the matrix: numeric, those that matter most first, the objective last.
+ * Return the columns of the matrix: the most important numeric settings, then the objective.
  * @param {Column[]} columns
  * @param {{key: string}[]} importance largest first
  * @param {string} objective
@@ -24,7 +24,7 @@ export function matrixColumns(columns, importance, objective) {
 }
 
 /**
- * Figure of the matrix: a trace for each pair, an axis for each column and row.
+ * Return the figure with one trace per pair.
  * @param {import("../../core/types.js").App} app
  * @param {Column[]} columns
  * @param {Row[]} rows
@@ -68,14 +68,18 @@ export function matrixFigure(app, columns, rows, marker) {
   return { data, layout };
 }
 
-/** @param {any[]} values of a column @returns {"log" | "linear"} */
+/**
+ * Return "log" if all values are positive and span two decades, otherwise "linear".
+ * @param {any[]} values of a column
+ * @returns {"log" | "linear"}
+ */
 export function axisType(values) {
   const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value));
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   return numbers.length && low > 0 && high / low >= DECADES ? "log" : "linear";
 }
 
-/** Part of the picture that one of some cells takes. @param {number} at @param {number} count */
+/** Return the part of the plot that one cell takes. @param {number} at @param {number} count */
 function domain(at, count) {
   const size = (1 - GAP * (count - 1)) / count;
   return [at * (size + GAP), at * (size + GAP) + size];

@@ -1,4 +1,4 @@
-// State of the lineage page in the address; brushes and selected runs apart.
+// State of the lineage page in the address, without brushes and ticked runs.
 
 /**
  * @typedef {Object} State
@@ -13,7 +13,7 @@
  * @property {boolean} matrix of all pairs instead of one
  */
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   return {
     objective: url.get("o", ""),
@@ -28,7 +28,7 @@ export function readState(url) {
   };
 }
 
-/** @param {import("../../core/url.js").Url} url @param {State} state */
+/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
 export function writeState(url, state) {
   url.set({
     o: state.objective,

@@ -1,4 +1,4 @@
-// Table of the rows below the axes.
+// Table of runs below the axes.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
@@ -10,7 +10,7 @@ import { datasetDialog } from "./dataset.js";
 /** @typedef {import("./axes.js").Row} Row */
 /** @typedef {import("./axes.js").Column} Column */
 
-/** @param {Lineage} view @param {Row[]} rows inside every brush */
+/** Create the table. @param {Lineage} view @param {Row[]} rows inside every brush */
 export function rowsTable(view, rows) {
   const { app, data, state } = view;
   const columns = tableColumns(data.columns, state.objective);
@@ -54,7 +54,7 @@ export function rowsTable(view, rows) {
   );
 }
 
-/** @param {Lineage} view @param {Row} row */
+/** Create the cell of a run's name with its check box. @param {Lineage} view @param {Row} row */
 function nameCell(view, { run }) {
   const { app, selectedRuns } = view;
   const name = app.selection.run(run)?.name ?? run;
@@ -78,7 +78,7 @@ function nameCell(view, { run }) {
   );
 }
 
-/** @param {App} app @param {Row} row @param {Column} column */
+/** Return the content of a cell. @param {App} app @param {Row} row @param {Column} column */
 function cell(app, row, column) {
   const value = row.values[column.key];
   if (column.key === "data:pipeline" && value) {

@@ -4,6 +4,7 @@ import { lastStep } from "../../components/runs/values.js";
 import { h, replace } from "../../core/dom.js";
 
 /**
+ * Draw the facts.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} panel
  * @param {import("../../core/types.js").Run} run
@@ -39,7 +40,11 @@ export function factsPanel(app, panel, run) {
   );
 }
 
-/** @param {string} title @param {Record<string, any>} facts */
+/**
+ * Create a titled list, or return null if it is empty.
+ * @param {string} title
+ * @param {Record<string, any>} facts
+ */
 function block(title, facts) {
   const rows = Object.entries(facts).flatMap(([name, value]) => [
     h("dt", { class: "ellipsis", title: name }, name),
@@ -48,7 +53,11 @@ function block(title, facts) {
   return rows.length ? h("section", null, h("h2", null, title), h("dl", { class: "facts" }, rows)) : null;
 }
 
-/** @param {import("../../core/types.js").App} app @param {Record<string, any>} values */
+/**
+ * Return values as texts by name.
+ * @param {import("../../core/types.js").App} app
+ * @param {Record<string, any>} values
+ */
 function valueTable(app, values) {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -59,7 +68,7 @@ function valueTable(app, values) {
 }
 
 /**
- * The hyper-parameters in which a run differs from the baseline.
+ * Create the list of hyperparameters that differ from the baseline, or return null.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../core/types.js").Run} run
  */

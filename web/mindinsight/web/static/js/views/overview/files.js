@@ -1,4 +1,4 @@
-// The files of a run: how far each has been read, and every stretch that could not be.
+// Files of a run: how far each has been read, and every damaged section.
 
 import { icon } from "../../components/icons.js";
 import { tableHead } from "../../components/table_head.js";
@@ -29,7 +29,12 @@ const BADGES = {
   "claim.file.read": "badge ok",
 };
 
-/** @param {App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run */
+/**
+ * Request and draw the files.
+ * @param {App} app
+ * @param {HTMLElement} panel
+ * @param {import("../../core/types.js").Run} run
+ */
 export function filesPanel(app, panel, run) {
   return latest(panel).ask(
     (signal) => app.api.get("v2/runs/files", { run: run.id }, { signal }),
@@ -38,7 +43,10 @@ export function filesPanel(app, panel, run) {
 }
 
 /**
- * @param {App} app @param {HTMLElement} panel @param {FileFacts[]} files
+ * Draw the files.
+ * @param {App} app
+ * @param {HTMLElement} panel
+ * @param {FileFacts[]} files
  * @param {import("../../core/claims.js").Claim[]} claims of the run
  */
 function show(app, panel, files, claims) {
@@ -48,6 +56,7 @@ function show(app, panel, files, claims) {
   replace(
     panel,
     h("h2", null, t("overview.files", { n: files.length })),
+    /** Create a scrolling region that the keyboard can reach. */
     scrollable(
       t("overview.files", { n: files.length }),
       h(
@@ -71,7 +80,7 @@ function scrollable(label, table) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
 }
 
-/** @param {App} app @param {FileFacts} file */
+/** Create the row of a file. @param {App} app @param {FileFacts} file */
 function fileRow(app, file) {
   const { format } = app;
   return h(
@@ -84,14 +93,14 @@ function fileRow(app, file) {
   );
 }
 
-/** @param {App} app @param {FileFacts} file */
+/** Return how much of a file has been read. @param {App} app @param {FileFacts} file */
 function readSoFar({ t, format }, file) {
   return file.read === file.size
     ? format.bytes(file.size)
     : t("overview.of", { read: format.bytes(file.read), size: format.bytes(file.size) });
 }
 
-/** @param {App} app @param {FileFacts} file */
+/** Create the claims about a file. @param {App} app @param {FileFacts} file */
 function fileState(app, file) {
   return file.claims.map((claim) => {
     const title = claim.key === "claim.file.torn" ? app.t("damage.torn.why") : null;
@@ -100,7 +109,7 @@ function fileState(app, file) {
   });
 }
 
-/** @param {App} app @param {FileFacts[]} files */
+/** Create the table of damaged sections. @param {App} app @param {FileFacts[]} files */
 function damageReport(app, files) {
   const { t, format } = app;
   const heads = ["overview.file", "damage.offset", "damage.size", "damage.why"];

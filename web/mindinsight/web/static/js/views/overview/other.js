@@ -1,4 +1,4 @@
-// What a run recorded and no page draws: by plugin and name, with steps and size.
+// Data that a run recorded and no page shows.
 
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -14,7 +14,12 @@ import { latest } from "../../core/latest.js";
  * @property {number | null} size bytes
  */
 
-/** @param {App} app @param {HTMLElement} panel @param {import("../../core/types.js").Run} run */
+/**
+ * Request and draw the data. The panel is hidden if there is none.
+ * @param {App} app
+ * @param {HTMLElement} panel
+ * @param {import("../../core/types.js").Run} run
+ */
 export function otherPanel(app, panel, run) {
   return latest(panel).ask(
     (signal) => app.api.get("v2/other/list", { run: run.id }, { signal }),
@@ -25,7 +30,7 @@ export function otherPanel(app, panel, run) {
   );
 }
 
-/** @param {App} app @param {Row[]} rows */
+/** Create the table by plugin and tag. @param {App} app @param {Row[]} rows */
 function table(app, rows) {
   const { t, format } = app;
   const heads = ["other.plugin", "other.tag", "other.count", "other.steps", "other.size"];

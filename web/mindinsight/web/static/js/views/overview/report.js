@@ -1,4 +1,4 @@
-// Button that has the report of a run made on the server, and saves it as one HTML file.
+// Button that creates a report of a run on the server and saves it as one HTML file.
 
 import { button } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
@@ -10,7 +10,7 @@ import { h } from "../../core/dom.js";
 const PATH = "v2/report";
 const POLL_MS = 300;
 
-/** @param {App} app @param {Run} run */
+/** Create the button. @param {App} app @param {Run} run */
 export function reportButton(app, run) {
   const { t } = app;
   const label = h("span", null, t("report.button"));
@@ -30,7 +30,12 @@ export function reportButton(app, run) {
   return element;
 }
 
-/** @param {App} app @param {Run} run @param {(text: string) => void} tell how far it is */
+/**
+ * Create and download the report. Throws if the server cannot create it.
+ * @param {App} app
+ * @param {Run} run
+ * @param {(text: string) => void} tell how far it is
+ */
 async function save(app, run, tell) {
   const { api, t } = app;
   tell(t("report.saving"));

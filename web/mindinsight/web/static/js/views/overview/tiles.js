@@ -1,4 +1,4 @@
-// Overview tiles: the newest of each kind of data.
+// Overview tiles: the newest data of each kind.
 
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -11,8 +11,9 @@ import { icon, viewIcon } from "../../components/icons.js";
 /** @typedef {import("../../core/types.js").TileKind} TileKind */
 
 /**
- * The tiles of all views that have a module `tile.js`.
- * @param {App} app @param {Run} run
+ * Import and create the tiles of all views that have one.
+ * @param {App} app
+ * @param {Run} run
  * @returns {Promise<Tile[]>}
  */
 export async function tiles(app, run) {
@@ -21,7 +22,13 @@ export async function tiles(app, run) {
   return modules.flatMap((module) => module.tiles).map((kind) => tile(app, run, kind));
 }
 
-/** @param {App} app @param {Run} first @param {TileKind} kind @returns {Tile} */
+/**
+ * Create the tile of a kind. It is hidden if the run has no such data.
+ * @param {App} app
+ * @param {Run} first
+ * @param {TileKind} kind
+ * @returns {Tile}
+ */
 function tile(app, first, kind) {
   const box = h("div", { class: "tile-box" });
   const figures = h("p", { class: "figures" });

@@ -1,4 +1,4 @@
-// One tag of all selected runs: precision over recall at one step, and average precision by step below.
+// Card of one tag: precision over recall of all runs at one step, and the average precision by step.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
 import { h, replace, throttle } from "../../core/dom.js";
@@ -36,7 +36,13 @@ import { areaFigure, curveFigure } from "./figures.js";
 
 const GAP = 1000; // ms between two requests while a run grows
 
-/** @param {App} app @param {import("../../core/tags.js").Tag} of @param {Page} page @returns {Card} */
+/**
+ * Create the card.
+ * @param {App} app
+ * @param {import("../../core/tags.js").Tag} of
+ * @param {Page} page
+ * @returns {Card}
+ */
 export function prCurveCard(app, { tag, runs }, page) {
   const plot = plotArea(tag);
   const small = plotArea(`${tag}, ${app.t("pr_curve.area")}`);
@@ -90,7 +96,7 @@ export function prCurveCard(app, { tag, runs }, page) {
   return { ...box, runs: selected, readCurves, paint, end };
 }
 
-/** Run, step and area of a curve. @param {App} app @param {Curve} curve */
+/** Create the legend entry of a curve. @param {App} app @param {Curve} curve */
 function factsOf(app, { run, step, problem, average_precision: average }) {
   const { t, format, selection } = app;
   const name = selection.run(run)?.name ?? run;

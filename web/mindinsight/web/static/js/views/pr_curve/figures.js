@@ -6,8 +6,10 @@
 /** @typedef {import("./card.js").Area} Area */
 
 /**
- * Precision over recall; the tooltip of a point has its threshold and counts.
- * @param {App} app @param {Curve[]} curves @returns {Figure}
+ * Return the figure of precision over recall. The tooltip of a point has its threshold and counts.
+ * @param {App} app
+ * @param {Curve[]} curves
+ * @returns {Figure}
  */
 export function curveFigure(app, curves) {
   const { t, theme } = app;
@@ -22,7 +24,7 @@ export function curveFigure(app, curves) {
   };
 }
 
-/** @param {App} app @param {Curve} curve */
+/** Return the trace of one run. @param {App} app @param {Curve} curve */
 function curveTrace(app, curve) {
   const { t, selection } = app;
   const colour = selection.colour(curve.run);
@@ -52,8 +54,11 @@ function curveTrace(app, curve) {
 }
 
 /**
- * Average precision by step, and the step that is shown.
- * @param {App} app @param {Area[]} areas @param {number} shown @returns {Figure}
+ * Return the figure of average precision by step, with the shown step marked.
+ * @param {App} app
+ * @param {Area[]} areas
+ * @param {number} shown
+ * @returns {Figure}
  */
 export function areaFigure(app, areas, shown) {
   const { theme, selection } = app;
@@ -79,7 +84,7 @@ export function areaFigure(app, areas, shown) {
   };
 }
 
-/** Text that Plotly does not take for markup or a placeholder. @param {string} text */
+/** Escape what Plotly would take for markup or a placeholder. @param {string} text */
 function plain(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("%{", "%\u200b{");
 }

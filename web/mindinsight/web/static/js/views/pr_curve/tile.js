@@ -1,4 +1,4 @@
-// The newest precision-recall curve.
+// Overview tile with the newest PR curve.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

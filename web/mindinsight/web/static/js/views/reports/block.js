@@ -1,4 +1,4 @@
-// Block of a report: a text, or a pinned card with a caption, and the tools that change it.
+// Block of a report: a text, or a pinned card with a caption, and its tools.
 
 import { iconButton } from "../../components/button.js";
 import { markdown } from "../../components/markdown.js";
@@ -22,6 +22,7 @@ import { LiveCard } from "./live_card.js";
  * @property {string} frozen name of what it showed; "" for a live card
  */
 
+/** One block on the page. */
 export class BlockView {
   /** @param {import("./page.js").ReportPage} page @param {Block} block */
   constructor(page, block) {
@@ -40,7 +41,10 @@ export class BlockView {
     this.element = h("section", { class: "report-block" }, this.tools, this.holder, this.text);
   }
 
-  /** @param {Block} block as it is now */
+  /**
+   * Show the newest version of the block. A text that is being edited stays.
+   * @param {Block} block as it is now
+   */
   take(block) {
     this.block = block;
     const text = `${block.version} ${block.text}`;
@@ -51,6 +55,7 @@ export class BlockView {
     this.shown = { text: this.editor ? this.shown.text : text, card };
   }
 
+  /** Draw the text. */
   drawText() {
     const { block } = this;
     replace(this.text, block.text ? markdown(block.tree) : null);
@@ -60,6 +65,7 @@ export class BlockView {
     }
   }
 
+  /** Draw the card, live or frozen. */
   drawCard() {
     const { app, block } = this;
     this.card?.end();
@@ -72,6 +78,7 @@ export class BlockView {
     replace(this.holder, this.card?.element);
   }
 
+  /** Draw the tools. */
   drawTools() {
     const { app, block, page } = this;
     const { t } = app;
@@ -91,12 +98,12 @@ export class BlockView {
     );
   }
 
-  /** @param {string} icon @param {string} label @param {() => void} press */
+  /** Create an icon button. @param {string} icon @param {string} label @param {() => void} press */
   tool(icon, label, press) {
     return iconButton(icon, this.app.t(label), press);
   }
 
-  /** One up or down. @param {number} by */
+  /** Move the block up or down. @param {number} by */
   move(by) {
     const ids = this.page.report?.blocks.map((block) => block.id) ?? [];
     const at = ids.indexOf(this.block.id) + by;
@@ -105,6 +112,7 @@ export class BlockView {
     this.page.change("PATCH", `/blocks/${this.block.id}`, { action: "move", after });
   }
 
+  /** Freeze a live card with its current content. */
   async freeze() {
     const shown = this.card?.shown();
     if (!shown) return;
@@ -117,11 +125,12 @@ export class BlockView {
     }
   }
 
-  /** Delete the block; it can be brought back for a while where it is a text. */
+  /** Delete the block. */
   remove() {
     this.page.change("DELETE", `/blocks/${this.block.id}`);
   }
 
+  /** Open the editor of the text. */
   edit() {
     if (this.editor) return;
     this.text.hidden = false;
@@ -139,11 +148,12 @@ export class BlockView {
     this.editor.focus();
   }
 
-  /** @param {import("../../core/types.js").Change} change */
+  /** Pass a change of data on to a live card. @param {import("../../core/types.js").Change} change */
   update(change) {
     this.card?.update(change);
   }
 
+  /** Remove editor and card. */
   end() {
     this.editor?.end();
     this.card?.end();

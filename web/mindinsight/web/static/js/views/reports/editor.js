@@ -1,4 +1,5 @@
-// Editor of a text in Markdown: kept when it is left, never over what somebody else wrote meanwhile.
+// Markdown editor. The text is saved when the editor loses the focus, but never over somebody else's newer
+// version.
 
 import { button } from "../../components/button.js";
 import { markdown } from "../../components/markdown.js";
@@ -15,6 +16,7 @@ import { h, replace } from "../../core/dom.js";
 
 const LONGEST = 100_000; // characters
 
+/** Editor of one block's text. */
 export class Editor {
   /**
    * @param {import("../../core/types.js").App} app
@@ -41,6 +43,7 @@ export class Editor {
     this.element = this.frame();
   }
 
+  /** Create the text box with its buttons. */
   frame() {
     const { t } = this.app;
     const controls = h(
@@ -57,18 +60,19 @@ export class Editor {
     return h("div", { class: "stack report-editor", onfocusout }, this.notice, this.box, controls);
   }
 
+  /** Focus the text box. */
   focus() {
     this.fit();
     this.box.focus();
   }
 
-  /** As tall as its text. */
+  /** Make the text box as tall as its text. */
   fit() {
     this.box.style.height = "auto";
     this.box.style.height = `${this.box.scrollHeight + 2}px`;
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Save with Ctrl+Enter, cancel with Escape. @param {KeyboardEvent} event */
   key(event) {
     if (event.key === "Escape") this.finish();
     else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.keep();
@@ -76,12 +80,14 @@ export class Editor {
     event.preventDefault();
   }
 
+  /** Close the editor without saving. */
   finish() {
     if (this.ended) return;
     this.ended = true;
     this.options.done();
   }
 
+  /** Save the text and close; on a conflict ask which version to keep. */
   async keep() {
     if (this.ended || this.saving) return;
     if (this.box.value === this.block.text && this.version === this.block.version) {
@@ -95,12 +101,12 @@ export class Editor {
     else if (error.code === "block_changed") await this.conflict();
   }
 
-  /** The focus has gone elsewhere: what was written is kept, without a question. */
+  /** Save when the focus leaves the editor. */
   left() {
     if (document.hasFocus() && !this.notice.firstChild) this.keep();
   }
 
-  /** Show what somebody else wrote, and ask which is to stay. */
+  /** Show the other person's version and ask which one to keep. */
   async conflict() {
     const { t } = this.app;
     await this.options.follow();
@@ -123,7 +129,7 @@ export class Editor {
     );
   }
 
-  /** The page is left: keep what was written. */
+  /** Save unsaved text because the page is being left. */
   end() {
     if (!this.ended && this.box.value !== this.block.text) this.options.save(this.box.value, this.version);
     this.ended = true;

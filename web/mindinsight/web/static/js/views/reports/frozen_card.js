@@ -1,4 +1,4 @@
-// Frozen card: what a card, or a page, showed when it was pinned. It stays, whatever becomes of its runs.
+// Frozen card: the content of a card or page at the time it was pinned, independent of its runs.
 
 import { decodeFigure } from "../../core/frozen_figures.js";
 import { decodeTree } from "../../core/frozen_tree.js";
@@ -8,6 +8,7 @@ import { whenNear } from "../../core/lazy_work.js";
 import { offlineTip } from "../../core/offline_tip.js";
 import { legend } from "./legend.js";
 
+/** Content loaded when the card comes near the window. */
 export class FrozenCard {
   /**
    * @param {import("../../core/types.js").App} app @param {string} path
@@ -23,6 +24,7 @@ export class FrozenCard {
     this.visibility.ask();
   }
 
+  /** Request the content. */
   load() {
     const { app } = this;
     this.requests.ask(
@@ -32,7 +34,7 @@ export class FrozenCard {
     );
   }
 
-  /** @param {any} content as `core/pins.js` made it, or anything else */
+  /** Draw the content. @param {any} content as `core/pins.js` made it, or anything else */
   draw({ tree, figures, legend: entries, at }) {
     const { app } = this;
     const root = /** @type {Element} */ (decodeTree(tree));
@@ -52,12 +54,14 @@ export class FrozenCard {
     });
   }
 
+  /** Return null: there is nothing newer to freeze. */
   shown() {
     return null;
   }
 
   update() {}
 
+  /** Remove the content. */
   end() {
     this.requests.end();
     this.visibility.end();

@@ -1,10 +1,11 @@
-// Line below a pinned card: which colour is which run, and since when it is as it is.
+// Legend of a pinned card: colours and names of runs, and the time of its content.
 
 import { h } from "../../core/dom.js";
 
 const MOST = 24; // runs that are named
 
 /**
+ * Create the legend. At most 24 runs are named.
  * @param {import("../../core/types.js").App} app
  * @param {{name: string, colour: string}[]} entries
  * @param {string} note

@@ -1,4 +1,4 @@
-// List of the reports of a workspace, and the form that begins another.
+// List of the reports in a workspace, with a form for a new one.
 
 import { empty } from "../../components/empty.js";
 import { PATH } from "../../core/pins.js";
@@ -8,6 +8,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: string, title: string, changed: number, blocks: number}} Entry */
 
+/** List of reports. */
 export class ReportList {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -39,6 +40,7 @@ export class ReportList {
     this.requests = latest(this.body);
   }
 
+  /** Request and show the list. */
   start() {
     return this.requests.ask(
       (signal) => this.app.api.get(PATH, {}, { signal }),
@@ -46,7 +48,7 @@ export class ReportList {
     );
   }
 
-  /** @param {string} title */
+  /** Create a report and open it. @param {string} title */
   async begin(title) {
     const { app } = this;
     try {
@@ -57,7 +59,7 @@ export class ReportList {
     }
   }
 
-  /** @param {Entry[]} reports */
+  /** Draw the list. @param {Entry[]} reports */
   draw(reports) {
     const { app } = this;
     const { t, format } = app;
@@ -83,6 +85,7 @@ export class ReportList {
     renew(this.body, h("ul", { "aria-label": t("nav.reports") }, rows));
   }
 
+  /** Refresh the list. */
   update() {
     this.requests.ask(
       (signal) => this.app.api.get(PATH, {}, { signal }),
@@ -91,6 +94,7 @@ export class ReportList {
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
   }

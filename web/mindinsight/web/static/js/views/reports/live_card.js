@@ -1,4 +1,4 @@
-// Live card: the page that it is on, mounted with an address of its own, of which the card alone is shown.
+// Live card: its page, mounted with an address of its own, of which only the card is visible.
 
 import { FixedUrl } from "../../core/fixed_url.js";
 import { onAsking } from "../../core/api.js";
@@ -19,6 +19,7 @@ const LONGEST_MS = 30_000; // for a page that never stops asking
 const PATTERNS = ["scalar", "histogram"];
 const FILTERED = [...PATTERNS, "image", "audio", "text", "tensor", "pr_curve"];
 
+/** A card that keeps up with its runs. */
 export class LiveCard {
   /** @param {App} app @param {Block} block */
   constructor(app, block) {
@@ -39,7 +40,7 @@ export class LiveCard {
     this.visibility.ask();
   }
 
-  /** With the page's filter at the card first, which spares the page all others. */
+  /** Mount the page filtered to the card, and unfiltered if the card does not appear. */
   async start() {
     const { block } = this;
     const narrow = block.card && FILTERED.includes(block.view);
@@ -48,7 +49,7 @@ export class LiveCard {
     if (block.card && !(await this.appears())) this.miss();
   }
 
-  /** Whether the card comes before the page has nothing more to ask for. */
+  /** Resolve to whether the card appears before the page has no more requests in flight. */
   async appears() {
     const come = () => this.ended || this.target() !== null;
     if (come()) return true;
@@ -75,7 +76,7 @@ export class LiveCard {
     return come();
   }
 
-  /** @param {string} query */
+  /** Mount the page with a query. @param {string} query */
   async mount(query) {
     const { app, block, root } = this;
     this.leave();
@@ -101,12 +102,12 @@ export class LiveCard {
     replace(this.foot, legend(app, legendOf(this.inner), app.t("reports.live")));
   }
 
-  /** The card, where it is on the page. */
+  /** Return the card's element, or null while it is not there. */
   target() {
     return cardsNamed(this.root, this.block.card)[this.block.position] ?? null;
   }
 
-  /** Show the card, and of the rest of the page nothing. */
+  /** Show the card and hide the rest of the page. */
   mark() {
     const target = this.block.card ? this.target() : null;
     if (!target || target.classList.contains("pin-target")) return;
@@ -122,6 +123,7 @@ export class LiveCard {
     }
   }
 
+  /** Show that the card was not found. */
   miss() {
     const { app, block } = this;
     replace(
@@ -130,16 +132,17 @@ export class LiveCard {
     );
   }
 
-  /** What stands on the page now, for a copy. @returns {Element | null} */
+  /** Return the element to freeze, or null. @returns {Element | null} */
   shown() {
     return this.block.card ? this.target() : this.root;
   }
 
-  /** @param {import("../../core/types.js").Change} change */
+  /** Pass a change of data on to the page. @param {import("../../core/types.js").Change} change */
   update(change) {
     this.view?.update?.(change);
   }
 
+  /** Unmount the page. */
   leave() {
     this.watcher.disconnect();
     this.view?.unmount();
@@ -148,6 +151,7 @@ export class LiveCard {
     if (this.inner !== this.app) this.inner.selection.end();
   }
 
+  /** Remove the card. */
   end() {
     this.ended = true;
     this.stopWaiting();
@@ -156,7 +160,7 @@ export class LiveCard {
   }
 }
 
-/** The query of a card's page with its filter at the card. @param {Block} block */
+/** Return the query of the card's page with its filter set to the card. @param {Block} block */
 export function narrowed({ view, query, card }) {
   const params = new URLSearchParams(query);
   params.set("q", PATTERNS.includes(view) ? exactPattern(card) : card);

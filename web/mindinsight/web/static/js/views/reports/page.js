@@ -1,4 +1,4 @@
-// One report: its title, its blocks from top to bottom, and what others change meanwhile.
+// One report: its title, its blocks, and changes by other people.
 
 import { button, iconButton } from "../../components/button.js";
 import { dialog } from "../../components/dialog.js";
@@ -16,6 +16,7 @@ import { BlockView } from "./block.js";
 
 const AGAIN_MS = 5000; // until it is asked whether somebody else changed something
 
+/** Page of one report. */
 export class ReportPage {
   /** @param {HTMLElement} root @param {App} app @param {string} id */
   constructor(root, app, id) {
@@ -33,6 +34,7 @@ export class ReportPage {
     this.timer = window.setInterval(() => document.hidden || app.live.paused() || this.follow(), AGAIN_MS);
   }
 
+  /** Request and show the report. */
   async start() {
     replace(this.root, this.head, this.body, this.foot);
     await this.requests.ask(
@@ -42,7 +44,7 @@ export class ReportPage {
     );
   }
 
-  /** @param {any} error */
+  /** Show that the report does not exist. Other errors are thrown. @param {any} error */
   lost(error) {
     const { t, url } = this.app;
     if (error.status !== 404) throw error;
@@ -50,7 +52,7 @@ export class ReportPage {
     replace(this.root, empty({ icon: "report", title: t("reports.gone"), action }));
   }
 
-  /** Read it again: somebody else may have changed it. */
+  /** Request the report again, because somebody else may have changed it. */
   follow() {
     if (!this.report) return undefined;
     return this.requests.ask(
@@ -60,14 +62,16 @@ export class ReportPage {
     );
   }
 
-  /** @param {import("../../core/types.js").Change} change */
+  /** Pass a change of data on to all blocks. @param {import("../../core/types.js").Change} change */
   update(change) {
     this.views.forEach((view) => view.update(change));
   }
 
   /**
-   * Ask for a change; the answer is the report.
-   * @param {"PATCH" | "PUT" | "DELETE"} method @param {string} path @param {any} [body]
+   * Send a change and show the resulting report. Return the error, or null.
+   * @param {"PATCH" | "PUT" | "DELETE"} method
+   * @param {string} path
+   * @param {any} [body]
    * @returns {Promise<any>} the error where there was one
    */
   async change(method, path, body) {
@@ -83,7 +87,7 @@ export class ReportPage {
     }
   }
 
-  /** @param {Report} report */
+  /** Show the newest version of the report. @param {Report} report */
   take(report) {
     const renamed = report.title !== this.report?.title;
     const grown = this.report === null || report.blocks.length !== this.report.blocks.length;
@@ -104,13 +108,14 @@ export class ReportPage {
     if (grown) this.drawFoot(report.blocks.length);
   }
 
-  /** @param {string} id @param {BlockView} view */
+  /** Remove a block from the page. @param {string} id @param {BlockView} view */
   drop(id, view) {
     this.views.delete(id);
     view.end();
     view.element.remove();
   }
 
+  /** Draw title and tools. */
   drawHead() {
     const { app, report } = this;
     const { t, url } = app;
@@ -126,7 +131,7 @@ export class ReportPage {
     );
   }
 
-  /** @param {number} blocks */
+  /** Draw the button for a new text. @param {number} blocks */
   drawFoot(blocks) {
     const { t } = this.app;
     replace(
@@ -136,11 +141,12 @@ export class ReportPage {
     );
   }
 
+  /** Save the report as one HTML file. */
   save() {
     savePage(this.app, /** @type {Element} */ (document.getElementById("view")), this.report?.title ?? "");
   }
 
-  /** Begin a text behind a block. @param {string} after */
+  /** Insert a text after a block and edit it. @param {string} after */
   async write(after) {
     this.requests.end();
     const answer = await this.app.api.send("POST", `${this.path}/blocks`, { after }).catch((error) => {
@@ -152,6 +158,7 @@ export class ReportPage {
     this.views.get(answer.added)?.edit();
   }
 
+  /** Ask for a new title. */
   rename() {
     const { t } = this.app;
     const name = h("input", {
@@ -175,6 +182,7 @@ export class ReportPage {
     name.select();
   }
 
+  /** Delete the report after confirmation. */
   remove() {
     const { app } = this;
     const { t } = app;
@@ -195,6 +203,7 @@ export class ReportPage {
     });
   }
 
+  /** Leave the page. */
   end() {
     clearInterval(this.timer);
     this.requests.end();

@@ -1,4 +1,4 @@
-// What leads on from the table of runs: what is charted, why runs differ, where two of them drift.
+// Links from the runs table to charts and answers about the runs in it.
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
@@ -10,7 +10,7 @@ import { NEWEST } from "../../core/selection.js";
 const NAMED = 60; // runs that an address names
 
 /**
- * Of what a search has found, where there is one; else of the runs that are charted.
+ * Create the links for the search results, or for the charted runs without a search.
  * @param {App} app
  * @param {Run[] | null} found by the search; null without one
  */
@@ -39,7 +39,11 @@ export function answerLinks(app, found) {
   ];
 }
 
-/** Links that show all of the runs found, none, or the newest. @param {App} app @param {() => Run[]} found */
+/**
+ * Create the links that chart all found runs, none, or the newest.
+ * @param {App} app
+ * @param {() => Run[]} found
+ */
 export function selectionLinks({ t, selection }, found) {
   const all = () =>
     selection.toggleMany(

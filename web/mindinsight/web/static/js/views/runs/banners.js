@@ -1,4 +1,4 @@
-// Banners above the runs table while something is wrong or loading, and its empty state.
+// Banners above the runs table, and its empty state.
 
 import { damageBanner } from "../../components/damage.js";
 import { empty, loading } from "../../components/empty.js";
@@ -17,7 +17,11 @@ with SummaryRecord("summary/first") as record:
         record.add_value("scalar", "loss", 1 / (step + 1))
         record.record(step)`;
 
-/** @param {App} app @param {import("../../core/types.js").RunList} list */
+/**
+ * Create the banners: missing directory, progress of reading, runs left out, unreadable directories, damage.
+ * @param {App} app
+ * @param {import("../../core/types.js").RunList} list
+ */
 export function banners(app, list) {
   const { t, selection } = app;
   const read = list.runs.reduce((sum, run) => sum + run.read, 0);
@@ -53,7 +57,7 @@ export function banners(app, list) {
   ];
 }
 
-/** @param {App} app */
+/** Create the empty state. @param {App} app */
 export function nothing(app) {
   const list = app.selection.list();
   const base = basePaths(list);

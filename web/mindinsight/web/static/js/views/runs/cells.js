@@ -1,4 +1,4 @@
-// Rows of the table of runs: a run or a job, its columns, and what can be done with it.
+// Rows of the runs table.
 
 import { iconButton } from "../../components/button.js";
 import { healthStrip } from "../../components/health_strip.js";
@@ -16,6 +16,7 @@ const CELLS = 32; // of the strip of ranks, wide enough to be seen
 /** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
 /**
+ * Create the row of a run.
  * @param {App} app
  * @param {import("./rows.js").RunRow} row
  * @param {TableColumn[]} columns
@@ -33,6 +34,7 @@ export function runRow(app, { run, under }, columns, now, start) {
 }
 
 /**
+ * Create the row of a job.
  * @param {App} app
  * @param {import("./rows.js").JobRow} row
  * @param {TableColumn[]} columns
@@ -50,12 +52,13 @@ export function jobRow(app, row, columns, now, { open, toggle, health, start }) 
   );
 }
 
-/** @param {TableColumn} column @param {any} content */
+/** Create the cell of a column. @param {TableColumn} column @param {any} content */
 function cell(column, content) {
   return h("td", { class: column.number ? "number" : null }, content);
 }
 
 /**
+ * Create the cell of a run's name.
  * @param {App} app
  * @param {Run} run
  * @param {boolean} under whether it stands under its job
@@ -97,7 +100,7 @@ function nameCell(app, run, under, start) {
   );
 }
 
-/** @param {App} app @param {Run} run */
+/** Return the badges of a run. @param {App} app @param {Run} run */
 function badges(app, run) {
   return [
     run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null,
@@ -117,7 +120,7 @@ function badges(app, run) {
   ];
 }
 
-/** @param {App} app @param {Run} run */
+/** Create the cell of a run's actions. @param {App} app @param {Run} run */
 function actionsCell(app, run) {
   const pin = iconButton(
     "pin",
@@ -139,6 +142,7 @@ function actionsCell(app, run) {
 }
 
 /**
+ * Create the cell of a job's name.
  * @param {App} app
  * @param {{job: string, runs: Run[]}} row
  * @param {boolean} open
@@ -191,7 +195,7 @@ function jobCell(app, row, open, onfold, health, start) {
 }
 
 /**
- * What a job's row says in a column of facts: the newest, the range, the sum.
+ * Return a job's value in a column: that of the newest rank, the range, or the sum.
  * @param {App} app
  * @param {Run[]} runs
  * @param {string} key
@@ -214,7 +218,7 @@ function jobFact(app, runs, key, column, now) {
   return [...(values.length ? [numbers.join(" … ")] : []), ...lost].join(", ");
 }
 
-/** How many runs are in which state, for the line above the table. @param {Run[]} runs @param {number} now */
+/** Return the numbers of jobs and of running runs. @param {Run[]} runs @param {number} now */
 export function counts(runs, now) {
   const jobs = new Set(runs.map((run) => run.job)).size;
   return { jobs, running: runs.filter((run) => stateOf(run, now) === "running").length };

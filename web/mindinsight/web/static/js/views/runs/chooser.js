@@ -1,4 +1,4 @@
-// Menu that chooses columns: facts, hyper-parameters, and scalars as last, lowest, highest or best value.
+// Menu of columns: facts, hyperparameters, and scalars as curve, last, smallest, largest or best value.
 
 import { menu } from "../../components/dialog.js";
 import { check, searchBox } from "../../components/field.js";
@@ -11,6 +11,7 @@ const SHOWN = 40; // scalars listed at a time; the filter finds the others
 /** @typedef {{groups: {title: string, keys: {key: string, label: string}[]}[]}} Choices */
 
 /**
+ * Open the menu.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} anchor
  * @param {{tags: string[], columns: string[], onchange: (columns: string[]) => void, onreset: () => void}}
@@ -47,7 +48,7 @@ export function columnChooser(app, anchor, { tags, columns, onchange, onreset })
 }
 
 /**
- * Check boxes of the columns whose names hold a text, in groups.
+ * Create the check boxes of the columns whose names contain a text.
  * @param {import("../../core/types.js").App} app
  * @param {string[]} tags
  * @param {string} filter
@@ -59,6 +60,7 @@ function choices(app, tags, filter, box) {
   const hypers = hyperNames(app.selection.all()).filter(fits).slice(0, SHOWN);
   const scalars = tags.filter(fits);
   return [
+    /** Create a titled group, or return null if it is empty. */
     group(
       app.t("runs.cols.facts"),
       facts.map((column) => box(column.key, column.label)),
@@ -78,7 +80,7 @@ function choices(app, tags, filter, box) {
 }
 
 /**
- * A scalar with a box for each of its columns.
+ * Create the check boxes of one scalar.
  * @param {import("../../core/types.js").App} app
  * @param {string} tag
  * @param {(key: string, label: string) => HTMLElement} box

@@ -1,4 +1,4 @@
-// Batched requests for the sparklines of the rows in sight.
+// Batched requests for the sparklines of visible rows.
 
 import { debounce } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -10,6 +10,8 @@ const DELAY = 60; // ms
  */
 
 /**
+ * Create the cache of curves. `get` returns a known curve and requests it otherwise; `forget` requests all
+ * again and shows the old ones until then.
  * @param {import("../../core/types.js").App} app
  * @param {Element} element what the curves are shown in
  * @param {() => void} onload called when more curves are there
@@ -69,13 +71,17 @@ export function createCurves(app, element, onload) {
   };
 }
 
-/** @param {Set<string>} keys @returns {[string, string][]} tag and run */
+/**
+ * Return the pairs of tag and run behind keys.
+ * @param {Set<string>} keys
+ * @returns {[string, string][]} tag and run
+ */
 function pairs(keys) {
   return [...keys].map((key) => JSON.parse(key));
 }
 
 /**
- * One request for each tag.
+ * Request the curves, one request per tag.
  * @param {import("../../core/types.js").App} app
  * @param {[string, string][]} requests tag and run
  * @param {AbortSignal} signal

@@ -1,4 +1,4 @@
-// The headings of the runs table: they sort, and can be dragged.
+// Header of the runs table: cells sort and can be dragged.
 
 import { headCell } from "../../components/virtual.js";
 import { h } from "../../core/dom.js";
@@ -7,6 +7,7 @@ import { movable, nextSort } from "./order.js";
 /** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
 /**
+ * Create the header cells.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../components/runs/columns.js").TableColumn[]} columns
  * @param {string} sort of the address

@@ -1,4 +1,4 @@
-// Health of the jobs in sight, asked for together.
+// Health of the visible jobs, requested a few at a time.
 
 import { debounce } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -9,6 +9,8 @@ const DELAY = 120; // ms
 const MOST = 4; // jobs in one question
 
 /**
+ * Create the cache of health. `get` returns what is known and requests it otherwise; `forget` requests all
+ * again.
  * @param {import("../../core/types.js").App} app
  * @param {Element} element what the strips are shown in
  * @param {() => void} onload

@@ -1,7 +1,7 @@
-// Order of rows and columns: how a click on a heading sorts, and columns that are dragged.
+// Order of rows and columns.
 
 /**
- * The first click sorts as `first` says, the second the other way, the third not at all.
+ * Return the sorting after a click on a header: in the column's first direction, then reversed, then none.
  * @param {string} sort "key", "-key" for descending, "" for none
  * @param {string} key
  * @param {"ascending" | "descending"} first
@@ -13,8 +13,10 @@ export function nextSort(sort, key, first) {
 }
 
 /**
- * The keys with one of them put before another, or last.
- * @param {string[]} keys @param {string} key @param {string | null} before
+ * Return the keys with one moved before another, or to the end. Unknown keys change nothing.
+ * @param {string[]} keys
+ * @param {string} key
+ * @param {string | null} before
  */
 export function moved(keys, key, before) {
   const rest = keys.filter((other) => other !== key);
@@ -26,7 +28,7 @@ export function moved(keys, key, before) {
 const TYPE = "text/x-mindinsight-column";
 
 /**
- * A heading that can be dragged onto another: the column takes its place. Alt with an arrow moves it by one.
+ * Make a header cell draggable. Alt with an arrow key moves it by one.
  * @param {HTMLElement} cell
  * @param {string} key
  * @param {(key: string, before: string | null) => void} onmove
@@ -62,7 +64,11 @@ export function movable(cell, key, onmove) {
   return cell;
 }
 
-/** Whether the dragged column stands before a cell. @param {HTMLElement} cell @param {string} dragged */
+/**
+ * Return whether the dragged column stands before a cell.
+ * @param {HTMLElement} cell
+ * @param {string} dragged
+ */
 function isBefore(cell, dragged) {
   const cells = [.../** @type {HTMLElement} */ (cell.parentElement).children];
   const at = cells.findIndex((other) => /** @type {HTMLElement} */ (other).dataset.column === dragged);

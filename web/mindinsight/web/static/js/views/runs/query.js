@@ -1,4 +1,4 @@
-// The search of the runs table: words, /regular expressions/, and comparisons such as loss<0.1 lr>=1e-3.
+// Search of the runs table: words, /regular expressions/ and comparisons such as loss<0.1 lr>=1e-3.
 
 import { faultOf } from "../../core/patterns.js";
 
@@ -6,7 +6,7 @@ import { faultOf } from "../../core/patterns.js";
 /** @typedef {{text: string} | {regex: RegExp} | {name: string, op: string, value: string}} Term */
 /** @typedef {(run: Run, name: string) => any} Lookup what a run has under a name; undefined when nothing */
 
-/** Error: a regular expression that is none. */
+/** Error for an invalid regular expression. */
 export class PatternError extends SyntaxError {
   /** @param {string} pattern */
   constructor(pattern) {
@@ -22,7 +22,7 @@ const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%|k|M|G|s|min|h|d|k
 const INFINITY = /^([+-]?)(?:inf|infinity|∞)$/i;
 
 /**
- * Terms are separated by spaces; all must hold. Throws PatternError for a broken regular expression.
+ * Parse a search into terms separated by spaces. Throws PatternError for an invalid regular expression.
  * @param {string} text
  * @returns {Term[]}
  */
@@ -30,7 +30,7 @@ export function parseQuery(text) {
   return (text.match(/\/(?:[^/\\]|\\.)+\/i?(?=\s|$)|(?:"[^"]*"|\S)+/g) ?? []).map(parseTerm);
 }
 
-/** @param {string} word @returns {Term} */
+/** Parse one term. @param {string} word @returns {Term} */
 function parseTerm(word) {
   const pattern = /^\/(.+)\/(i?)$/.exec(word);
   if (pattern) {
@@ -44,7 +44,7 @@ function parseTerm(word) {
   return { text: unquoted(word).toLowerCase() };
 }
 
-/** @param {string} word */
+/** Return a word without quotes around it. @param {string} word */
 function unquoted(word) {
   return word.replace(/^"|"$/g, "");
 }
@@ -82,14 +82,16 @@ export function withoutNumber(terms) {
   );
 }
 
-/** The names a query compares, for which values are needed. @param {Term[]} terms @returns {string[]} */
+/** Return the names that a search compares. @param {Term[]} terms @returns {string[]} */
 export function namesIn(terms) {
   return terms.flatMap((term) => ("name" in term ? [term.name] : []));
 }
 
 /**
- * The names a query compares that none of the runs has.
- * @param {Term[]} terms @param {Run[]} runs @param {Lookup} lookup
+ * Return the compared names that no run has.
+ * @param {Term[]} terms
+ * @param {Run[]} runs
+ * @param {Lookup} lookup
  */
 export function unknownNames(terms, runs, lookup) {
   const has = (/** @type {string} */ name) => runs.some((run) => (lookup(run, name) ?? null) !== null);
@@ -97,14 +99,23 @@ export function unknownNames(terms, runs, lookup) {
 }
 
 /**
- * @param {Term[]} terms @param {Run} run @param {Lookup} lookup
+ * Return whether a run matches all terms.
+ * @param {Term[]} terms
+ * @param {Run} run
+ * @param {Lookup} lookup
  * @param {Record<string, string>} [words] what a page calls the states
  */
 export function matchesQuery(terms, run, lookup, words = {}) {
   return terms.every((term) => termHolds(term, run, lookup, words));
 }
 
-/** @param {Term} term @param {Run} run @param {Lookup} lookup @param {Record<string, string>} words */
+/**
+ * Return whether a run matches one term.
+ * @param {Term} term
+ * @param {Run} run
+ * @param {Lookup} lookup
+ * @param {Record<string, string>} words
+ */
 function termHolds(term, run, lookup, words) {
   if ("text" in term) {
     const found = texts(run).some((text) => text.toLowerCase().includes(term.text));
@@ -116,20 +127,26 @@ function termHolds(term, run, lookup, words) {
 }
 
 /**
- * The state that a page calls so; other words as they are.
- * @param {string} word @param {Record<string, string>} words
+ * Return the state with this name on the page; other words are returned unchanged.
+ * @param {string} word
+ * @param {Record<string, string>} words
  */
 function stateNamed(word, words) {
   const same = Object.entries(words).find(([, name]) => name.toLowerCase() === word.toLowerCase());
   return same ? same[0] : word;
 }
 
-/** What a search looks at: the name as it is shown, note and labels. @param {Run} run */
+/** Return the texts of a run that a search looks at: its name, note and labels. @param {Run} run */
 function texts(run) {
   return [run.id.replace(/^\.\//, "") || run.id, run.note, ...run.labels];
 }
 
-/** @param {any} have @param {string} op @param {string} want */
+/**
+ * Return whether a comparison holds. A missing value only satisfies !=.
+ * @param {any} have
+ * @param {string} op
+ * @param {string} want
+ */
 function compare(have, op, want) {
   if (have === undefined || have === null) return op === "!=";
   const [mine, theirs] = [typeof have === "string" ? numberIn(have) : have, numberIn(want)];

@@ -1,4 +1,4 @@
-// Rows of the runs table: filtered, sorted, and folded under their jobs.
+// Rows of the runs table, grouped by job.
 
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{job: string, runs: Run[]}} JobRow */
@@ -6,8 +6,10 @@
 /** @typedef {JobRow | RunRow} Row */
 
 /**
- * Jobs come where the first of their ranks comes; ranks stay in order of rank under them.
- * @param {Run[]} runs sorted @param {Set<string>} open jobs whose ranks are listed
+ * Return the rows: jobs at the place of their first rank, followed by their ranks in order if the job is
+ * open.
+ * @param {Run[]} runs sorted
+ * @param {Set<string>} open jobs whose ranks are listed
  * @returns {Row[]}
  */
 export function fold(runs, open) {
@@ -32,15 +34,17 @@ export function fold(runs, open) {
   return rows;
 }
 
-/** Name of a row as it is read; a rank below its job has its job's. @param {Row} row */
+/** Return a row's name. A rank below its job has the job's. @param {Row} row */
 export function nameInList(row) {
   if (!("run" in row)) return row.job.slice(2) || ".";
   return row.under ? row.run.job.slice(2) || "." : row.run.name;
 }
 
 /**
- * A pinned run first, then by value; runs without a value last, whichever way.
- * @param {Run[]} runs @param {((run: Run) => any) | undefined} value @param {boolean} descending
+ * Sort runs by a value. Pinned runs come first, runs without a value last in either direction.
+ * @param {Run[]} runs
+ * @param {((run: Run) => any) | undefined} value
+ * @param {boolean} descending
  */
 export function sorted(runs, value, descending) {
   if (!value) return [...runs].sort((a, b) => Number(b.pinned) - Number(a.pinned));
@@ -50,12 +54,17 @@ export function sorted(runs, value, descending) {
   return keyed.map(({ run }) => run);
 }
 
-/** @param {any} value */
+/** Return a value, or null if it is missing or NaN. @param {any} value */
 function clean(value) {
   return value === undefined || value === null || value === "" || Number.isNaN(value) ? null : value;
 }
 
-/** @param {any} a @param {any} b @param {number} sign */
+/**
+ * Compare two values: numbers by size, texts in natural order, missing values last.
+ * @param {any} a
+ * @param {any} b
+ * @param {number} sign
+ */
 function byKey(a, b, sign) {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   if (typeof a === "number" && typeof b === "number") return sign * (a - b);

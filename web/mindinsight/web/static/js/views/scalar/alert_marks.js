@@ -1,5 +1,5 @@
-// Marks of alerts in the charts of their runs: alerts of the training code in every chart, those of a rule in
-// the chart of its tag. What is not finite has marks of its own.
+// Marks of alerts in charts: alerts of training code in every chart of the run, those of a rule in the chart
+// of its tag. Non-finite values have marks of their own.
 
 import { inWords } from "../../components/alerts.js";
 import { LIST } from "../../core/alerts.js";
@@ -13,6 +13,7 @@ const READ = 200; // the newest of all runs shown
 const MOST = 50; // in one chart: more would hide the curves
 
 /**
+ * Create the marks. `of` returns those of one chart; `onchange` is called when they change.
  * @param {import("../../core/types.js").App} app
  * @param {Element} element what they are shown in
  * @param {() => void} onchange

@@ -1,14 +1,16 @@
-// Incremental update of curves: only new points are fetched and appended.
+// Incremental update of curves: only new points are requested and appended.
 
 import { smoothing } from "./options.js";
 
 /** @typedef {import("./curve.js").Curve} Curve */
 
 /**
- * Return the curves with their newest points, or null if they have to be fetched anew: too many points for
- * the width, the median of ranks, a range is looked at, rows were replaced, or another scalar is the x axis.
- * Only the curves of runs that have grown are asked for.
- * @param {import("./card.js").Page} page @param {Map<string, Curve[]>} curves @param {number} width
+ * Return the curves with their newest points, or null if they must be requested again: too many points for
+ * the width, a median of ranks, a zoomed range, replaced rows, or another scalar on the x axis. Only curves
+ * of runs that have grown are requested.
+ * @param {import("./card.js").Page} page
+ * @param {Map<string, Curve[]>} curves
+ * @param {number} width
  * @param {Set<string>} grown ids of runs
  * @param {AbortSignal} signal
  * @returns {Promise<Map<string, Curve[]> | null>}
@@ -35,12 +37,17 @@ export async function appended(page, curves, width, grown, signal) {
   return fresh;
 }
 
-/** Whether new points change what the points before them are smoothed to. @param {string} kind */
+/** Return whether new points change the smoothing of earlier ones. @param {string} kind */
 function looksAhead(kind) {
   return kind === "gaussian" || kind === "mean";
 }
 
-/** @param {Curve} curve @param {any} tail @returns {Curve | null} */
+/**
+ * Append new points to a curve. Return null if the curve must be requested again.
+ * @param {Curve} curve
+ * @param {any} tail
+ * @returns {Curve | null}
+ */
 function join(curve, tail) {
   if (tail.whole) return null;
   if (!tail.step.length) return curve;
@@ -58,6 +65,7 @@ function join(curve, tail) {
     value: concatenated(curve.value, tail.value),
     x:
       curve.x &&
+      /** Return two columns as one. */
       concatenated(
         curve.x,
         Float64Array.from(tail.wall, (wall) => wall - start),

@@ -1,4 +1,4 @@
-// Traces of a band: the mean as a line, the deviation and the range as areas behind it.
+// Traces of a band: the mean as a line, deviation and range as areas behind it.
 
 import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
@@ -8,8 +8,9 @@ import { upright } from "./zoom.js";
 /** @typedef {{step: any, mean: any, deviation: any, low: any, high: any}} Band */
 
 /**
- * The axes of bands, as a person wants them, and what draws on y.
- * @param {import("./card.js").Page} page @param {Band[]} bands
+ * Return the axes of bands and the function that maps values to the y axis.
+ * @param {import("./card.js").Page} page
+ * @param {Band[]} bands
  */
 export function bandSheet({ app, options }, bands) {
   const { y } = options();
@@ -25,7 +26,7 @@ export function bandSheet({ app, options }, bands) {
 }
 
 /**
- * A line whose hover tells the value, whatever the axis makes of it.
+ * Return a line whose tooltip shows the original values.
  * @param {ArrayLike<number>} x
  * @param {ArrayLike<number>} values
  * @param {(v: number) => number} to
@@ -42,6 +43,7 @@ export function lineOn(x, values, to) {
 }
 
 /**
+ * Return the traces of a band.
  * @param {{band: Band, colour: string, label: string, to: (v: number) => number}} options
  * @returns {any[]}
  */
@@ -78,7 +80,7 @@ export function bandTraces({ band, colour, label, to }) {
   ];
 }
 
-/** "#rrggbb" with an opacity. @param {string} colour @param {number} share */
+/** Return a colour "#rrggbb" with an opacity. @param {string} colour @param {number} share */
 export function faint(colour, share) {
   return (
     colour +

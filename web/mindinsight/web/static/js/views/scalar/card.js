@@ -1,5 +1,5 @@
-// One chart: some tags of the selected runs. It fetches for its own width, follows the training, and
-// refetches finer data when zoomed.
+// Chart card of some tags of the selected runs. It requests data for its own width, follows the training, and
+// requests finer data when zoomed.
 
 import { card } from "../../components/card.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
@@ -43,11 +43,12 @@ import { zoomed } from "./zoom.js";
  * @property {() => string[]} shown tags that the filter lets through
  */
 
-/** @param {Page} page @param {string[]} tags more than one share the chart */
+/** Create the card. @param {Page} page @param {string[]} tags more than one share the chart */
 export function curveCard(page, tags) {
   return new CurveCard(page, tags);
 }
 
+/** Card of one chart. */
 class CurveCard {
   /** @param {Page} page @param {string[]} tags */
   constructor(page, tags) {
@@ -113,19 +114,19 @@ class CurveCard {
     );
   }
 
-  /** Fetch anew: other runs, other axis, other zoom. */
+  /** Request the curves again, because runs, axis or zoom have changed. */
   load() {
     this.stale = true;
     this.visibility.ask();
   }
 
-  /** The filter lets it through again, or it is new in the page. */
+  /** Draw the card after it was added to the page. */
   enter() {
     if (this.unpainted) this.paint();
     if (this.stale) this.visibility.ask();
   }
 
-  /** New points have come for these runs. @param {string[]} runs */
+  /** Note runs with new points. @param {string[]} runs */
   update(runs) {
     const { selection } = this.page.app;
     const affected = [...this.curves.values()].some((curves) =>
@@ -136,17 +137,18 @@ class CurveCard {
     this.visibility.ask();
   }
 
-  /** The card is seen and something is to be done. */
+  /** Request what is missing while the card is near the window. */
   look() {
     if (!this.stale) this.follow();
     else if (this.fetching !== this.question()) this.fetch();
   }
 
+  /** Return the page's options with the x axis of the loaded curves. */
   options() {
     return { ...this.page.options(), x: this.axis };
   }
 
-  /** Everything that the answer depends on. */
+  /** Return a text of everything that the answer depends on. */
   question() {
     const { app, options } = this.page;
     const { x, zoom, smooth, smoothKind, smoothAll, logX, overwritten } = options();
@@ -155,7 +157,7 @@ class CurveCard {
     return JSON.stringify([runs, [...app.selection.folded()], view]);
   }
 
-  /** @returns {Promise<void>} */
+  /** Request all curves. @returns {Promise<void>} */
   fetch() {
     const { page, tags, plot } = this;
     const runs = page.app.selection.runs().map((run) => run.id);
@@ -185,13 +187,14 @@ class CurveCard {
     );
   }
 
+  /** Note that all curves are there, and request points that came meanwhile. */
   fetched() {
     this.fetching = "";
     this.stale = false;
     if (this.grown.size) this.follow();
   }
 
-  /** Put new points behind those that are here. */
+  /** Request new points and append them. */
   follow() {
     const grown = new Set([...this.awaited, ...this.grown]);
     if (this.stale || !grown.size) return; // all of it is on its way, or here
@@ -210,7 +213,7 @@ class CurveCard {
     );
   }
 
-  /** Draw what is here in another way. */
+  /** Draw the loaded curves. */
   paint() {
     this.unpainted = !this.element.isConnected; // until it enters
     if (!this.curves.size || this.unpainted) return; // nothing has come yet
@@ -238,6 +241,7 @@ class CurveCard {
       drawn();
     };
     app.charts.draw(this.plot, makeFigure, ready, drawn);
+    /** Return the curves with their labels and colours. */
     const lines = this.lines();
     this.legend.show(lines);
     replace(this.foot, footOf(this.page, lines, this.key));
@@ -245,7 +249,7 @@ class CurveCard {
     this.showRange();
   }
 
-  /** What every curve holds at the place that was clicked. @param {import("./curve.js").Line[]} lines */
+  /** Show the values of all curves at the clicked position. @param {import("./curve.js").Line[]} lines */
   showValues(lines = this.lines()) {
     const onsort = (/** @type {import("./values.js").Order} */ order) => {
       this.order = order;
@@ -254,7 +258,7 @@ class CurveCard {
     renew(this.values, valuesAt(this.page, this.tags, lines, this.order, onsort));
   }
 
-  /** @param {any} change as Plotly tells it */
+  /** Apply a zoom made in Plotly. @param {any} change as Plotly tells it */
   onZoom(change) {
     if (!this.scales) return;
     const layout = /** @type {any} */ (this.plot)._fullLayout;
@@ -275,7 +279,7 @@ class CurveCard {
     return linesOf(this.page.app, this.tags, this.curves);
   }
 
-  /** Facts about the range that is looked at: when they are wanted, and always where there is room. */
+  /** Show statistics of the visible range if they are switched on or the card fills the window. */
   showRange() {
     const visible = this.page.options().facts || this.element.classList.contains("full");
     if (!visible) {
@@ -290,6 +294,7 @@ class CurveCard {
     );
   }
 
+  /** Remove the card. */
   end() {
     this.requests.end();
     this.rangeRequests.end();

@@ -10,7 +10,7 @@ import { thresholdForm } from "./threshold_form.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-/** @param {Page} page @param {string[]} tags @param {HTMLElement} plot */
+/** Create the tools. @param {Page} page @param {string[]} tags @param {HTMLElement} plot */
 export function toolsOf(page, tags, plot) {
   const { app } = page;
   const key = tags.join("|");
@@ -31,7 +31,11 @@ export function toolsOf(page, tags, plot) {
 }
 
 /**
- * @param {Page} page @param {string[]} tags @param {HTMLElement} plot @param {HTMLElement} opener
+ * Create the entries of the menu.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @param {HTMLElement} plot
+ * @param {HTMLElement} opener
  * @param {() => void} close
  */
 function moreItems(page, tags, plot, opener, close) {

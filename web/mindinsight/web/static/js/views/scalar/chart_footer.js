@@ -1,4 +1,4 @@
-// Footer of a chart: how much of the data is drawn, what restarted, what is not finite.
+// Footer of a chart: number of points, restarts, clipped runs, non-finite values.
 
 import { button } from "../../components/button.js";
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
@@ -92,6 +92,7 @@ function valueText(curve, axis, x) {
 }
 
 /**
+ * Create the footer.
  * @param {import("./card.js").Page} page
  * @param {Line[]} lines
  * @param {string} key of the chart
@@ -116,7 +117,7 @@ export function footOf(page, lines, key) {
 }
 
 /**
- * The runs that a chart is not stretched for; a press shows them whole.
+ * Create buttons that name the runs outside the range and show them, or return null.
  * @param {import("./card.js").Page} page
  * @param {Line[]} lines
  * @param {string} key of the chart
@@ -141,7 +142,7 @@ function clippedButtons({ app, options, change }, lines, key) {
 }
 
 /**
- * What is not finite, said aloud: how many, and where it began, which a press goes to.
+ * Create the button that counts non-finite values and goes to the first, or return null.
  * @param {import("./card.js").Page} page
  * @param {Line[]} lines
  */
@@ -160,6 +161,7 @@ function notFiniteButton(page, lines) {
 }
 
 /**
+ * Return number, first step and kinds of non-finite values, or null if there are none.
  * @param {[string, number, number, number][]} ranges kind, first step, last step, how many
  * @returns {{total: number, first: number, kinds: string[]} | null} null when all is finite
  */

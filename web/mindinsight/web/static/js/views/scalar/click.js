@@ -1,11 +1,11 @@
-// Click on a chart, told from a drag and from a double click.
+// Click on a chart, distinguished from dragging and double click.
 
 const STILL = 4; // px that a pointer may move in a click
 const TWICE = 300; // ms within which a second press makes it a double click, which undoes the zoom
 
 /**
- * A press and a release at one place inside the plot, and no second one soon after. Plotly keeps the releases
- * of what is dragged to itself, so they are looked for in the whole window.
+ * Call back on a click inside the plot that no second click follows. Plotly consumes events while dragging,
+ * so the release is looked for in the whole window.
  * @param {HTMLElement} element
  * @param {(event: PointerEvent) => void} callback
  */

@@ -1,4 +1,4 @@
-// Runs against a baseline: difference curves, the first step where they part, and the settings that differ.
+// Comparison of runs with a baseline: difference curves, first step of divergence, and different settings.
 
 import { shortenTitles } from "../../components/card.js";
 import { h, throttle } from "../../core/dom.js";
@@ -13,23 +13,20 @@ import { emptyPart } from "./mode_view.js";
 
 const SWEEP_MS = 10_000; // between two looks at all tags while runs grow
 
-/**
- * The selected runs that can be compared, of a folded job the lowest rank. Runs outside the selection, pinned
- * or not, have no part in it.
- * @param {Page} page
- */
+/** Return the selected runs with scalars, with only the lowest rank of each folded job. @param {Page} page */
 export function comparedRuns(page) {
   return comparedEntries(page).filter((run) => run.kinds.scalar);
 }
 
-/** The ranks of a job are compared with each other where nothing else is shown. @param {Page} page */
+/** Return the selected runs, or the ranks of a job if nothing else is selected. @param {Page} page */
 function comparedEntries({ app: { selection } }) {
   const entries = selection.entries();
   return entries.length > 1 ? entries : selection.runs();
 }
 
 /**
- * The run that the others are measured against: the one in the address, else the pinned one, else the first.
+ * Return the baseline: the run in the address, otherwise the pinned one, otherwise the first; null if there
+ * is none.
  * @param {Page} page
  */
 export function baselineOf(page) {
@@ -39,7 +36,7 @@ export function baselineOf(page) {
 }
 
 /**
- * Tags that the baseline and another run hold: only these can be compared.
+ * Return the tags that the baseline and another run have.
  * @param {Page} page
  * @param {string[]} tags
  * @param {string} base
@@ -48,7 +45,7 @@ export function comparable(page, tags, base) {
   return tags.filter((tag) => page.runsOf(tag).includes(base) && page.runsOf(tag).length > 1);
 }
 
-/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function compareView(page, tags) {
   const { app } = page;
   const base = baselineOf(page);
@@ -80,7 +77,12 @@ export function compareView(page, tags) {
   return differencePart(h("div", { class: "stack" }, facts, h("div", { class: "cards" }, elements)), cards);
 }
 
-/** @param {HTMLElement} element @param {DifferenceCard[]} cards @returns {import("./mode_view.js").Part} */
+/**
+ * Create the part of the page. Verdicts of cards outside the window are requested one after another.
+ * @param {HTMLElement} element
+ * @param {DifferenceCard[]} cards
+ * @returns {import("./mode_view.js").Part}
+ */
 function differencePart(element, cards) {
   const requests = latest(element);
   /** The verdicts of cards that nobody has scrolled to, one after the other. */

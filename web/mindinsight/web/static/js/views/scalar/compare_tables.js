@@ -1,4 +1,4 @@
-// Tables of a comparison of runs: verdict for each tag, and the hyper-parameters that differ.
+// Tables of a comparison: a verdict per tag and run, and the hyperparameters that differ.
 
 import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
@@ -14,7 +14,7 @@ import { commonStart } from "../../core/names.js";
 const NAMED = 5; // settings that are named in a sentence
 
 /**
- * Verdicts: card row for each tag, card column for each run.
+ * Create the table of verdicts.
  * @param {App} app
  * @param {string} caption
  * @param {{verdict: HTMLElement}[]} cards
@@ -44,7 +44,7 @@ export function verdictTable(app, caption, cards, runs) {
 }
 
 /**
- * A table that can be folded away under its heading.
+ * Create a collapsible section with a table.
  * @param {string} name
  * @param {string} title
  * @param {HTMLElement} table
@@ -60,7 +60,7 @@ function folded(name, title, table, open) {
 }
 
 /**
- * Cell of a run and a tag: the claims about the step where the run diverges from the baseline.
+ * Create the cell with the claims about one run and tag.
  * @param {App} app
  * @param {any} series undefined for a run without the tag
  */
@@ -76,8 +76,8 @@ export function verdictCell(app, series) {
 }
 
 /**
- * Settings in which runs differ, and the claims about them. A setting that a run did not record may be the
- * same there or another.
+ * Return the settings that differ, and claims about them. A setting that a run did not record may be equal or
+ * not.
  * @param {{hyper: Record<string, any>}[]} runs
  * @returns {{names: string[], claims: Claim[]}} names in order: of other values, or not recorded by all
  */
@@ -100,7 +100,7 @@ export function comparedSettings(runs) {
   return { names: every.filter((name) => differ.includes(name) || partly.includes(name)), claims };
 }
 
-/** Hyper-parameters that are not the same in all runs. @param {App} app @param {Run[]} runs */
+/** Create the table of settings that are not equal in all runs. @param {App} app @param {Run[]} runs */
 export function settingsTable(app, runs) {
   const { names: differ, claims } = comparedSettings(runs);
   const texts = claims.map((claim) => claimElement(app, claim, { class: "muted" }));

@@ -28,11 +28,12 @@ const FRONT = 2.4; // px of the line that stands out
 const READ = 3; // curves whose values are read aloud
 const ON = 5; // px from the pointer within which an alert's line is described
 
-/** @param {App} app */
+/** Create the cursor. @param {App} app */
 export function createCursor(app) {
   return new Cursor(app);
 }
 
+/** Cursor shared by all charts. */
 class Cursor {
   /** @param {App} app */
   constructor(app) {
@@ -55,7 +56,7 @@ class Cursor {
     this.unsubscribe = app.selection.onPoint((run) => this.emphasize(run));
   }
 
-  /** @param {any} element a chart's element @param {Member} member */
+  /** Add a chart. @param {any} element a chart's element @param {Member} member */
   join(element, member) {
     const line = h("div", { class: "scalar-cursor", hidden: true });
     const front = svg("svg", { class: "scalar-front", "aria-hidden": "true" });
@@ -73,7 +74,7 @@ class Cursor {
     });
   }
 
-  /** @param {any} element */
+  /** Remove a chart. @param {any} element */
   leave(element) {
     const member = this.members.get(element);
     member?.line.remove();
@@ -81,7 +82,7 @@ class Cursor {
     this.members.delete(element);
   }
 
-  /** The chart was drawn anew. @param {any} element */
+  /** Restore the emphasis of a run after a chart was drawn. @param {any} element */
   drawn(element) {
     this.fade(element);
   }
@@ -99,7 +100,7 @@ class Cursor {
     if (member) replace(member.front, axes && lines.length > 0 && frontOf(member, axes, lines));
   }
 
-  /** @param {any} element @param {PointerEvent} event */
+  /** Follow the pointer. @param {any} element @param {PointerEvent} event */
   move(element, event) {
     const member = this.members.get(element);
     const layout = this.app.charts.axes(element);
@@ -113,10 +114,11 @@ class Cursor {
   }
 
   /**
-   * Show a place: a line in every chart, and a tip with what the curves of this one hold there.
+   * Show the cursor at a position: a line in every chart, and the values in this one.
    * @param {any} element
    * @param {Member} member
-   * @param {number} x in the units of the curves @param {number} y px in the plot
+   * @param {number} x in the units of the curves
+   * @param {number} y px in the plot
    * @param {{clientX: number, clientY: number, shiftKey: boolean}} event
    */
   look(element, member, x, y, event) {
@@ -139,7 +141,10 @@ class Cursor {
     return rows;
   }
 
-  /** Say what the nearest curves hold. @param {import("./nearest.js").Near[]} rows */
+  /**
+   * Announce the values of the nearest curves to screen readers.
+   * @param {import("./nearest.js").Near[]} rows
+   */
   read(rows) {
     const texts = rows
       .slice(0, READ)
@@ -148,7 +153,7 @@ class Cursor {
     replace(this.reading, [this.app.t("scalar.tip.step_of", { step }), ...texts].join("; "));
   }
 
-  /** @param {number} x in the units of the curves */
+  /** Draw the line in every chart. @param {number} x in the units of the curves */
   drawLines(x) {
     for (const [element, member] of this.members) {
       const axis = this.app.charts.axes(element)?.xaxis;
@@ -161,18 +166,20 @@ class Cursor {
     }
   }
 
-  /** Let a run stand out while the others step back. @param {string | null} run */
+  /** Emphasize a run in every chart; null ends it. @param {string | null} run */
   emphasize(run) {
     if (run === this.emphasized) return;
     this.emphasized = run;
     for (const element of this.members.keys()) if (this.app.charts.visible(element)) this.fade(element);
   }
 
+  /** Hide the tooltip. */
   clearTip() {
     this.redrawTip = () => {};
     this.tip.hide();
   }
 
+  /** Hide the cursor. */
   clear() {
     clearTimeout(this.resting);
     this.clearTip();
@@ -184,6 +191,7 @@ class Cursor {
     }
   }
 
+  /** Remove the cursor. */
   end() {
     this.unsubscribe();
     document.removeEventListener("keydown", this.onkey);
@@ -195,14 +203,14 @@ class Cursor {
   }
 }
 
-/** List the values of a place under the charts. @param {Member} member @param {number} x */
+/** Show the values at a position below the charts. @param {Member} member @param {number} x */
 function pick(member, x) {
   const axis = member.options().x;
   if (Number.isFinite(x)) member.pick(axis === "wall" ? x / 1000 : axis === "step" ? Math.round(x) : x);
 }
 
 /**
- * Where the pointer is on x, in the units of the curves; NaN before the chart is drawn.
+ * Return the pointer's position on the x axis in the curves' units; NaN before the chart is drawn.
  * @param {any} element
  * @param {Member} member
  * @param {{xaxis: any} | null} axes
@@ -238,7 +246,7 @@ function frontOf(member, { xaxis, yaxis }, lines) {
 }
 
 /**
- * Texts of the alerts whose lines are under the pointer.
+ * Return the texts of alerts whose marks are under the pointer.
  * @param {Member} member
  * @param {import("./curve.js").Scales} scales
  * @param {any} xaxis

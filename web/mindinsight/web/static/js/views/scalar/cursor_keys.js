@@ -1,4 +1,4 @@
-// Cursor of a chart by keyboard: arrows go from point to point, Enter lists the values, Escape ends it.
+// Keyboard control of the cursor: arrows move from point to point, Enter lists the values, Escape ends it.
 
 import { xColumn } from "./curve.js";
 
@@ -15,7 +15,7 @@ import { xColumn } from "./curve.js";
 const STRIDE = 6; // px at least from place to place, so that a long curve is crossed in a few seconds
 
 /**
- * The nearest point to the left or right that is far enough away; null where there is none.
+ * Return the nearest point in a direction that is at least some pixels away; null if there is none.
  * @param {ArrayLike<number>[]} columns x of the points of each curve
  * @param {(x: number) => number} pixel
  * @param {number} from px; beyond the plot for its first or last point
@@ -37,6 +37,7 @@ export function nextPoint(columns, pixel, from, sign, width) {
 }
 
 /**
+ * Handle the keys of a chart.
  * @param {any} element a chart's
  * @param {import("./cursor.js").Member} member
  * @param {Actions} cursor

@@ -1,4 +1,4 @@
-// Table of values in the tip of the cursor: a row for each of the nearest curves.
+// Table of values in the cursor's tooltip, a row for each of the nearest curves.
 
 import { valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
@@ -22,10 +22,11 @@ const FIELDS = {
 };
 
 /**
+ * Create the table. `all` adds steps and times.
  * @param {import("../../core/types.js").App} app
  * @param {import("./nearest.js").Near[]} rows nearest first
- * @param {{axis: string, order: "distance" | "value" | "name", all: boolean}} options
- *   `all`: also steps and times
+ * @param {{axis: string, order: "distance" | "value" | "name", all: boolean}} options `all`: also steps and
+ *   times
  */
 export function cursorTable(app, rows, { axis, order, all }) {
   const smoothed = rows.some(({ line }) => line.curve.smooth);
@@ -79,7 +80,11 @@ export function cursorTable(app, rows, { axis, order, all }) {
   ];
 }
 
-/** @param {import("./nearest.js").Near[]} rows @param {"distance" | "value" | "name"} order */
+/**
+ * Sort the rows by distance, value or name.
+ * @param {import("./nearest.js").Near[]} rows
+ * @param {"distance" | "value" | "name"} order
+ */
 function inOrder(rows, order) {
   if (order === "distance") return rows;
   if (order === "name") return [...rows].sort((a, b) => byName(a.line.label, b.line.label));

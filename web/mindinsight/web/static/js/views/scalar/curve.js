@@ -1,4 +1,4 @@
-// A curve as the server sends it, and where its points lie on the x axis.
+// Curve as the server sends it, and the positions of its points on the x axis.
 
 import { DASHES } from "../../core/colours.js";
 
@@ -31,8 +31,9 @@ import { DASHES } from "../../core/colours.js";
 /** @typedef {{x: import("./scale.js").Scale, y: import("./scale.js").Scale}} Scales */
 
 /**
- * Where a curve's points lie on the x axis, in Plotly's units (milliseconds for wall time).
- * @param {{step: any, wall: any, x?: any}} curve @param {string} axis
+ * Return the positions of a curve's points in Plotly's units; milliseconds for wall time.
+ * @param {{step: any, wall: any, x?: any}} curve
+ * @param {string} axis
  */
 export function xColumn(curve, axis) {
   if (axis === "step") return curve.step;
@@ -40,13 +41,13 @@ export function xColumn(curve, axis) {
   return curve.x;
 }
 
-/** Smoothed values where there are any, else the values. @param {Curve} curve */
+/** Return the smoothed values, or the values if it is not smoothed. @param {Curve} curve */
 export function smoothedValues(curve) {
   return curve.smooth ?? curve.value;
 }
 
 /**
- * Whether a curve has begun and not ended at a place, in Plotly's units.
+ * Return whether a position lies between a curve's first and last point.
  * @param {Curve} curve
  * @param {string} x
  * @param {number} at
@@ -58,7 +59,7 @@ export function reaches(curve, x, at) {
 }
 
 /**
- * Name of a run, or of the job whose median it is.
+ * Return the name of a run, or of the job whose median the curve is.
  * @param {import("../../core/types.js").App} app
  * @param {Curve} curve
  */
@@ -68,7 +69,7 @@ export function curveName({ selection, t }, { run, job, ranks }) {
 }
 
 /**
- * Lines of a chart, tag by tag.
+ * Return the lines of a chart with labels and colours, tag by tag.
  * @param {import("../../core/types.js").App} app
  * @param {string[]} tags of the chart
  * @param {Map<string, Curve[]>} curves by tag

@@ -1,5 +1,5 @@
-// Mode of curves: pinned and mixed charts on top, then one section per prefix of tags. Cards are in the page
-// only near the window: a section of thousands is a few empty blocks, as high as their cards will be.
+// Curves mode: pinned and combined charts first, then a section per prefix. Cards are in the page only near
+// the window; elsewhere a section is a few empty blocks of the same height.
 
 import { h, replace } from "../../core/dom.js";
 import { whenNear } from "../../core/lazy_work.js";
@@ -16,7 +16,7 @@ const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 const BLOCK = 24; // cards that come and go together, in whole rows
 const KEPT = 240; // cards that are kept with their curves when they are far away
 
-/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function curvesView(page, tags) {
   const cards = createCards(page);
   const order = inOrder(page.tags);
@@ -54,7 +54,7 @@ export function curvesView(page, tags) {
   };
 }
 
-/** The cards that were near the window, by their tags. @param {Page} page */
+/** Create the cache of cards. Of many, only the newest stay after they left the page. @param {Page} page */
 function createCards(page) {
   /** @type {Map<string, Card>} */
   const known = new Map();
@@ -121,7 +121,7 @@ function createSection(page, name, cards) {
 }
 
 /**
- * Some cards of a section: an empty box of their height while it is far from the window.
+ * Create a block of cards, which is empty while it is far from the window.
  * @param {ReturnType<typeof createCards>} cards
  * @param {string[][]} charts
  * @param {{columns: number, start: string}} options `start`: what all titles of the section begin with
@@ -168,7 +168,7 @@ function createBlock(cards, charts, { columns, start }) {
 }
 
 /**
- * Names of the sections, and for each of their charts the tags that share it.
+ * Return the sections with the tags of each chart.
  * @param {Page} page
  * @param {string[]} tags in order
  * @returns {Section[]}
@@ -189,7 +189,7 @@ function chartGroups(page, tags) {
   return [...chosen.filter(({ charts }) => charts.length), ...byPrefix(unpinned, t("scalar.no_prefix"))];
 }
 
-/** @param {string[]} tags @param {string} none @returns {Section[]} */
+/** Group tags by their prefix. @param {string[]} tags @param {string} none @returns {Section[]} */
 function byPrefix(tags, none) {
   /** @type {Map<string, string[][]>} */
   const groups = new Map();
@@ -202,7 +202,7 @@ function byPrefix(tags, none) {
   return [...groups].map(([name, charts]) => ({ name, charts }));
 }
 
-/** Losses and the like first, then by name. @param {string[]} tags */
+/** Sort tags: losses, accuracies and the like first, then by name. @param {string[]} tags */
 function inOrder(tags) {
   const sorted = [...tags].sort(byName);
   return [...sorted.filter((tag) => FIRST.test(tag)), ...sorted.filter((tag) => !FIRST.test(tag))];

@@ -1,4 +1,4 @@
-// Card with the curves of the differences between runs and a baseline for one tag.
+// Card with the differences between runs and a baseline for one tag.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
 import { longName } from "../../components/long_name.js";
@@ -10,6 +10,7 @@ import { differenceFigure } from "./difference_figure.js";
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").Run} Run */
 
+/** Card of one tag. */
 export class DifferenceCard {
   /**
    * @param {Page} page
@@ -41,11 +42,13 @@ export class DifferenceCard {
     this.element = this.box.element;
   }
 
+  /** Request the differences once the card is near the window. */
   load() {
     this.judged = false;
     this.box.load();
   }
 
+  /** Request and draw the differences. */
   fetch() {
     this.box.requests.ask(
       (signal) => this.request(this.plot.clientWidth, signal),
@@ -58,13 +61,13 @@ export class DifferenceCard {
     );
   }
 
-  /** Fetch the verdict alone, without a curve to draw. @param {AbortSignal} signal */
+  /** Request only the verdict. @param {AbortSignal} signal */
   async judge(signal) {
     const response = await this.request(1, signal);
     if (!signal.aborted && !this.judged) this.showVerdict(response);
   }
 
-  /** @param {number} width px @param {AbortSignal} signal */
+  /** Request the comparison for a width. @param {number} width px @param {AbortSignal} signal */
   request(width, signal) {
     const { app, options } = this.page;
     const params = {
@@ -78,7 +81,7 @@ export class DifferenceCard {
     return app.api.columns("v2/scalar/compare", params, { signal });
   }
 
-  /** @param {any} response */
+  /** Show the verdict in the table. A tag that no run has is hidden. @param {any} response */
   showVerdict(response) {
     this.judged = true;
     const series = new Map(response.series.map((/** @type {any} */ row) => [row.run, row]));
@@ -90,11 +93,13 @@ export class DifferenceCard {
     this.element.hidden = !series.size;
   }
 
+  /** Draw the differences. */
   paint() {
     const { response } = this;
     if (response) this.page.app.charts.draw(this.plot, () => differenceFigure(this.page.app, response));
   }
 
+  /** Remove the card. */
   end() {
     this.box.end();
   }

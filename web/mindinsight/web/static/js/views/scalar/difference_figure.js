@@ -1,7 +1,7 @@
 // Plotly figure of the differences between runs and a baseline.
 
 /**
- * Relative differences above, absolute ones below; dotted where a run parts from the baseline.
+ * Return the figure: relative differences above, absolute ones below, a dotted line where a run diverges.
  * @param {import("../../core/types.js").App} app
  * @param {any} response of "v2/scalar/compare"
  */

@@ -1,4 +1,4 @@
-// Menu of seldom changed settings of charts: size of the cards, order of the tooltip, overwritten steps.
+// Menu of less frequent chart settings: size, order of the tooltip, overwritten points.
 
 import { menu } from "../../components/dialog.js";
 import { check, select } from "../../components/field.js";
@@ -6,7 +6,7 @@ import { h } from "../../core/dom.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-/** @param {Page} page */
+/** Create the button of the menu. @param {Page} page */
 export function displayButton(page) {
   const { t } = page.app;
   const title = t("scalar.display");
@@ -29,7 +29,7 @@ export function displayButton(page) {
   return opener;
 }
 
-/** @param {Page} page */
+/** Create the controls. @param {Page} page */
 function displayControls(page) {
   const { t } = page.app;
   const options = page.options();

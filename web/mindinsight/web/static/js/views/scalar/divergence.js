@@ -1,4 +1,4 @@
-// Runs that leave the others so far behind that they would flatten a chart: it is clipped to the others.
+// Runs far beyond the others, which would flatten a chart. The chart is clipped to the others.
 
 import { smoothedValues } from "./curve.js";
 import { extent } from "./ticks.js";
@@ -11,7 +11,7 @@ const SHARE = 5; // at most one line in five diverges, else there is no norm
 const LEAST = 3; // lines: of two, neither is the norm
 
 /**
- * The lines beyond the others, and the range of the others; null when none flattens the chart.
+ * Return the lines above and below the others, and the others' range; null if no line flattens the chart.
  * @param {Line[]} lines
  * @returns {Divergence | null}
  */
@@ -42,7 +42,7 @@ export function divergence(lines) {
   return { ...diverging, range };
 }
 
-/** @param {{low: number, high: number}[]} ends */
+/** Return the height of the range of lines. @param {{low: number, high: number}[]} ends */
 function heightOf(ends) {
   return Math.max(...ends.map(({ high }) => high)) - Math.min(...ends.map(({ low }) => low));
 }

@@ -1,4 +1,4 @@
-// Plotly figure of a scalar chart: traces of its curves, axes, threshold and alert lines.
+// Plotly figure of a scalar chart: traces of curves, axes, thresholds and alert marks.
 
 import { reaches, xColumn } from "./curve.js";
 import { merged } from "./merge.js";
@@ -21,7 +21,7 @@ const ROOMS = 16;
 /** Traces of curves as drawn last, and what for. @type {WeakMap<object, {key: string, traces: any[]}>} */
 const drawn = new WeakMap();
 
-/** What of a chart stands still while some of its curves grow: one array as long as it looks the same. */
+/** Cache of the traces that stay unchanged while other curves grow. */
 export class Still {
   /** Runs whose curves grow. @type {Set<string>} */
   growing = new Set();
@@ -30,7 +30,11 @@ export class Still {
   /** @type {any[]} */
   #traces = [];
 
-  /** @param {any[]} parts @param {boolean} many */
+  /**
+   * Return the traces; the same array as before if they are unchanged.
+   * @param {any[]} parts
+   * @param {boolean} many
+   */
   traces(parts, many) {
     if (parts.length !== this.#parts.length || parts.some((part, i) => part !== this.#parts[i])) {
       [this.#parts, this.#traces] = [parts, many ? merged(parts) : parts];
@@ -40,6 +44,7 @@ export class Still {
 }
 
 /**
+ * Return the figure with the scales of its axes.
  * @param {App} app
  * @param {Line[]} lines
  * @param {Options} options
@@ -98,7 +103,7 @@ export function figure(
 }
 
 /**
- * The traces of a curve: those of the last drawing if it looks the same.
+ * Return a curve's traces, reused if they look the same as before.
  * @param {Pen} pen
  * @param {Line} line
  * @param {string} view what all curves depend on
@@ -113,7 +118,8 @@ function tracesOnce(pen, line, view) {
 }
 
 /**
- * Where the clicked place is drawn; null where no curve is, for a line out there would stretch the axis.
+ * Return where the clicked position is drawn; null if no curve reaches it, because a line there would widen
+ * the axis.
  * @param {Options} options
  * @param {Line[]} lines
  * @param {import("./scale.js").Scale} scale
@@ -124,12 +130,13 @@ function markedX(options, lines, scale) {
   return scale.ticks ? scale.to(at) : at;
 }
 
-/** A line over the whole height. @param {number} x @param {Record<string, any>} line */
+/** Return a vertical line over the whole height. @param {number} x @param {Record<string, any>} line */
 function upLine(x, line) {
   return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line };
 }
 
 /**
+ * Return the layout with thresholds and marks.
  * @param {Pen} pen
  * @param {import("./threshold.js").Threshold | null} threshold
  * @param {number | null} marked
@@ -164,7 +171,7 @@ function layout({ app, xScale, yScale }, threshold, marked, marks) {
   };
 }
 
-/** @param {Pen} pen @param {Line[]} lines @param {boolean} growing */
+/** Return the x axis. @param {Pen} pen @param {Line[]} lines @param {boolean} growing */
 function xAxis({ app, options, xScale }, lines, growing) {
   const zoom = options.zoom?.map(
     xScale.ticks
@@ -186,8 +193,10 @@ function xAxis({ app, options, xScale }, lines, growing) {
 }
 
 /**
- * A range that stays for a while as curves grow, so that those that ended need not be drawn anew.
- * @param {import("./scale.js").Scale} scale @param {Options} options @param {Line[]} lines
+ * Return a range with room for growing curves, so that finished ones need not be drawn again.
+ * @param {import("./scale.js").Scale} scale
+ * @param {Options} options
+ * @param {Line[]} lines
  */
 function roomToGrow(scale, { x }, lines) {
   const ends = extent(

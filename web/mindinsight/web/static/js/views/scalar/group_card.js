@@ -1,4 +1,4 @@
-// Card of the groups of runs for one tag: each group as a mean with its band.
+// Card of groups of runs for one tag: each group as a mean with its band.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
 import { h, replace } from "../../core/dom.js";
@@ -10,12 +10,21 @@ import { smoothing } from "./options.js";
 
 export const MOST = 12; // groups drawn: of more none is followed by eye
 
-/** @param {import("../../core/types.js").App} app @param {number} index of the group */
+/**
+ * Return the colour of a group.
+ * @param {import("../../core/types.js").App} app
+ * @param {number} index of the group
+ */
 export function groupColour(app, index) {
   return app.theme.colour(`--run-${(index % MOST) + 1}`);
 }
 
-/** @param {import("./card.js").Page} page @param {string} tag @param {() => Group[]} groups */
+/**
+ * Create the card.
+ * @param {import("./card.js").Page} page
+ * @param {string} tag
+ * @param {() => Group[]} groups
+ */
 export function groupCard(page, tag, groups) {
   const { app } = page;
   const plot = plotArea(tag);

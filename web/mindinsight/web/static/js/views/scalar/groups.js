@@ -1,4 +1,5 @@
-// Runs grouped by a hyper-parameter or by a pattern in their names, each group as a mean with its band.
+// Groups mode: runs grouped by a hyperparameter or a pattern on their names, each group as a mean with its
+// band.
 
 import { shortenTitles } from "../../components/card.js";
 import { searchBox, select } from "../../components/field.js";
@@ -15,7 +16,12 @@ import { smoothingControls } from "./toolbar.js";
 const NAME = "name:"; // how the address names a pattern, before the pattern
 const BY_NAME = `${NAME}^[^/]+`;
 
-/** @param {Page} page @param {string} by "hyper:<key>" or "name:<pattern>" @returns {Group[]} */
+/**
+ * Group the selected runs by a criterion.
+ * @param {Page} page
+ * @param {string} by "hyper:<key>" or "name:<pattern>"
+ * @returns {Group[]}
+ */
 export function groupsBy(page, by) {
   /** @type {Map<string, string[]>} */
   const groups = new Map();
@@ -28,7 +34,7 @@ export function groupsBy(page, by) {
     .sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
 }
 
-/** A setting as it was chosen, whatever digits measured numbers have. @param {any} value */
+/** Return a setting as text with at most six digits; "–" if it is missing. @param {any} value */
 function text(value) {
   return value === undefined || value === null
     ? "–"
@@ -37,7 +43,7 @@ function text(value) {
       : String(value);
 }
 
-/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function groupsView(page, tags) {
   const { app } = page;
   if (!app.selection.runs().length) return emptyPart({ title: app.t("scalar.groups.none") });
@@ -80,7 +86,7 @@ export function groupsView(page, tags) {
 }
 
 /**
- * Colours of the runs by their groups; those of groups that are not drawn are grey.
+ * Return the colours of runs by their groups. Groups that are not drawn are gray.
  * @param {App} app
  * @param {Group[]} groups
  * @returns {import("../../core/colouring.js").Colours}
@@ -96,6 +102,7 @@ export function coloursOf(app, groups) {
 }
 
 /**
+ * Create the choice of the criterion.
  * @param {Page} page
  * @param {string[]} keys of hyper-parameters that differ
  * @param {string} by as in the address
@@ -121,7 +128,7 @@ function groupingControls(page, keys, by) {
   return { chooser, pattern };
 }
 
-/** What line and areas of a group are. @param {Page} page */
+/** Return what the line and areas of a group show. @param {Page} page */
 function bandText(page) {
   const { t } = page.app;
   const { smooth, smoothKind } = page.options();
@@ -130,7 +137,7 @@ function bandText(page) {
 }
 
 /**
- * Colour, name and size of each group.
+ * Create the legend: colour, name and size of each group.
  * @param {App} app
  * @param {Group[]} groups
  * @param {number} more groups that are not drawn

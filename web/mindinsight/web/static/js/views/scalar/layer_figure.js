@@ -13,7 +13,7 @@ const TAIL = 0.01; // share of the values at either end that does not stretch th
  *   not_finite: ArrayLike<number>}} Grid
  */
 
-/** @param {App} app @param {Grid} grid */
+/** Return the heat map of layer and step. @param {App} app @param {Grid} grid */
 export function layerFigure(app, grid) {
   const { theme } = app;
   const columns = grid.step.length;
@@ -57,7 +57,11 @@ export function layerFigure(app, grid) {
   };
 }
 
-/** The range of all but the outermost values. @param {number[]} values @returns {[number, number]} */
+/**
+ * Return the range without the outermost percent at either end.
+ * @param {number[]} values
+ * @returns {[number, number]}
+ */
 export function colourRange(values) {
   const ordered = values.filter(Number.isFinite).sort((a, b) => a - b);
   if (!ordered.length) return [0, 1];

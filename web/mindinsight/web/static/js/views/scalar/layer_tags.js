@@ -1,4 +1,4 @@
-// Tags of layers, folded: "layers.0/norm", "layers.1/norm" ... are "layers.*/norm" with so many layers.
+// Tags of layers, grouped: "layers.0/norm", "layers.1/norm" ... become "layers.*/norm".
 
 /** @typedef {{stem: string, tags: string[]}} Stack */
 
@@ -6,8 +6,8 @@ const FEWEST = 3; // layers that make a stack
 const NUMBER = /(?<=^|[./_-]|[a-z])\d+(?=$|[./_-])/gi;
 
 /**
- * Stacks of layers, in the order of their first tags. Where a tag has several numbers, the one that varies
- * most is the layer's.
+ * Return the groups in the order of their first tags. If a tag has several numbers, the one that varies most
+ * is the layer's.
  * @param {string[]} tags
  * @returns {Stack[]}
  */
@@ -33,7 +33,7 @@ export function layerStacks(tags) {
     .map((stem) => ({ stem, tags: chosen.get(stem) }));
 }
 
-/** The tag with a star in place of each of its numbers, one at a time. @param {string} tag */
+/** Return the tag with each of its numbers replaced by a star, one at a time. @param {string} tag */
 function stemsOf(tag) {
   if (tag.includes("*")) return [];
   return [...tag.matchAll(NUMBER)].map(

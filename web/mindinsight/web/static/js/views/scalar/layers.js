@@ -1,4 +1,5 @@
-// Layers: a heat map of layer × step for each scalar that many layers have. A click gives the curve.
+// Layers mode: a heat map of layer and step for each scalar that many layers have. A click opens the layer's
+// curve.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
 import { select } from "../../components/field.js";
@@ -12,7 +13,7 @@ import { emptyPart } from "./mode_view.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-/** @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function layersView(page, tags) {
   const { app } = page;
   const { t } = app;
@@ -55,6 +56,7 @@ export function layersView(page, tags) {
   };
 }
 
+/** Card of one scalar over the layers. */
 class LayerCard {
   /** @param {Page} page @param {string} stem @param {string[]} tags @param {string} run */
   constructor(page, stem, tags, run) {
@@ -76,6 +78,7 @@ class LayerCard {
     this.element = this.box.element;
   }
 
+  /** Request the values of all layers. */
   fetch() {
     const { api } = this.page.app;
     const px = Math.max(100, Math.min(300, Math.round((this.heat.clientWidth || 400) / 2)));
@@ -90,6 +93,7 @@ class LayerCard {
     );
   }
 
+  /** Draw the heat map. */
   paint() {
     const { page, grid } = this;
     if (!grid) return;

@@ -1,6 +1,11 @@
-// Many lines that look the same become one trace with gaps: Plotly's cost is by trace more than by point.
+// Merging of lines with the same style into one trace with gaps, because Plotly's cost depends more on traces
+// than on points.
 
-/** @param {any[]} traces @returns {any[]} as few as show the same, in the order of their first lines */
+/**
+ * Return the fewest traces that look the same.
+ * @param {any[]} traces
+ * @returns {any[]} as few as show the same, in the order of their first lines
+ */
 export function merged(traces) {
   /** @type {Map<string, any[]>} */
   const alike = new Map();
@@ -22,7 +27,11 @@ export function merged(traces) {
   ];
 }
 
-/** @param {any[]} traces @param {"x" | "y"} axis */
+/**
+ * Return the columns of several traces with gaps between them.
+ * @param {any[]} traces
+ * @param {"x" | "y"} axis
+ */
 function joined(traces, axis) {
   const column = new Float64Array(traces.reduce((sum, trace) => sum + trace[axis].length + 1, -1)).fill(NaN);
   let at = 0;

@@ -1,4 +1,4 @@
-// Interface of what each mode of the scalar page shows under the toolbar.
+// Interface of the modes of the scalars page.
 
 import { empty } from "../../components/empty.js";
 
@@ -13,7 +13,7 @@ import { empty } from "../../components/empty.js";
  */
 
 /**
- * A part that only says why there is nothing to show.
+ * Create a part that only shows why there is nothing.
  * @param {HTMLElement | Parameters<typeof empty>[0]} message
  * @returns {Part}
  */

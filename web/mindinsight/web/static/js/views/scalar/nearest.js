@@ -1,4 +1,4 @@
-// Search for the points of curves that are nearest to a place on the x axis.
+// Search for the points of curves nearest to a position.
 
 import { reaches, smoothedValues, xColumn } from "./curve.js";
 
@@ -15,8 +15,8 @@ const CLOSE = 8; // px that a curve may begin after the pointer, or end before i
  */
 
 /**
- * Each curve's point nearest in x, sorted by how far the curve is from the pointer: a curve that has
- * ended is farther than its height says.
+ * Return each curve's nearest point, sorted by the curve's distance from the pointer. The distance from a
+ * curve that has ended includes how far the pointer is beyond its end.
  * @param {Member} member
  * @param {import("./curve.js").Scales} scales
  * @param {any} layout of Plotly
@@ -43,7 +43,7 @@ export function nearest(member, scales, { xaxis, yaxis }, x, y) {
 }
 
 /**
- * Row whose place is nearest to x in an ascending column, -1 in an empty one.
+ * Return the row nearest to a position in an ascending column; -1 if it is empty.
  * @param {ArrayLike<number>} column
  * @param {number} x
  */

@@ -1,4 +1,4 @@
-// Options of the scalar page, kept in the address.
+// Options of the scalars page in the address.
 
 import { idOf } from "../../core/names.js";
 
@@ -38,7 +38,11 @@ const TOLERANCE = 0.001;
 const FOLDS = 50; // closed sections in the address
 const PLACES = 12; // digits of a number in the address: wall time has ten before its point
 
-/** @param {import("../../core/url.js").Url} url @returns {Options} */
+/**
+ * Read the options from the address. Invalid ones become the defaults.
+ * @param {import("../../core/url.js").Url} url
+ * @returns {Options}
+ */
 export function readOptions(url) {
   const share = Number(url.get("s", String(SMOOTH)));
   const tolerance = Number(url.get("tol", String(TOLERANCE)));
@@ -72,7 +76,11 @@ export function readOptions(url) {
   };
 }
 
-/** @param {import("../../core/url.js").Url} url @param {Options} options */
+/**
+ * Write the options to the address, without defaults.
+ * @param {import("../../core/url.js").Url} url
+ * @param {Options} options
+ */
 export function writeOptions(url, options) {
   const compares = options.mode === "compare"; // its link names all that the comparison depends on
   url.set({
@@ -106,7 +114,7 @@ export function writeOptions(url, options) {
 }
 
 /**
- * What the server is asked for. A few points are seen better as they are, unless somebody chose.
+ * Return the request parameters of smoothing. Short curves are not smoothed unless the user has chosen.
  * @param {Options} options
  */
 export function smoothing(options) {
@@ -116,6 +124,7 @@ export function smoothing(options) {
 }
 
 /**
+ * Return the text if it is a valid choice, otherwise the first choice.
  * @template {string} T
  * @param {string | null} text
  * @param {T[]} choices the first is the default
@@ -125,30 +134,42 @@ function oneOf(text, choices) {
   return choices.find((choice) => choice === text) ?? choices[0];
 }
 
-/** @param {string | null} text @returns {number | null} */
+/**
+ * Return the number, or null if it is missing or invalid.
+ * @param {string | null} text
+ * @returns {number | null}
+ */
 function readNumber(text) {
   const number = Number(text);
   return text && Number.isFinite(number) ? number : null;
 }
 
-/** @param {string | null} text @returns {[number, number] | null} */
+/**
+ * Parse a range "low,high"; null if it is invalid.
+ * @param {string | null} text
+ * @returns {[number, number] | null}
+ */
 function readRange(text) {
   const ends = (text ?? "").split(",").map(Number);
   return text && ends.length === 2 && ends[0] < ends[1] ? [ends[0], ends[1]] : null;
 }
 
-/** An id as the address has it, without "./" in front. @param {string} text */
+/** Return a run's id; "" for an empty text. @param {string} text */
 function readRun(text) {
   return text && idOf(text);
 }
 
-/** "loss/auto|train/loss". @param {string} text @returns {[string, string][]} none for anything else */
+/**
+ * Parse a pair "loss/auto|train/loss"; [] if it is invalid.
+ * @param {string} text
+ * @returns {[string, string][]} none for anything else
+ */
 function readPair(text) {
   const tags = text.split("|");
   return tags.length === 2 && tags.every(Boolean) ? [[tags[0], tags[1]]] : [];
 }
 
-/** "loss:0.5,1.5" for each chart. @param {string[]} texts */
+/** Parse the y ranges of charts: "loss:0.5,1.5". @param {string[]} texts */
 function readTall(texts) {
   /** @type {Options["tall"]} */
   const tall = new Map();
@@ -159,12 +180,16 @@ function readTall(texts) {
   return tall;
 }
 
-/** @param {[number, number]} range */
+/** Return a range as text. @param {[number, number]} range */
 function writeRange(range) {
   return range.map((end) => Number(end.toPrecision(PLACES))).join(",");
 }
 
-/** "a:b:>1" -> ["a:b", ">1"]. @param {string} text @returns {[string, string]} */
+/**
+ * Split a text at its last colon: "a:b:>1" becomes ["a:b", ">1"].
+ * @param {string} text
+ * @returns {[string, string]}
+ */
 function splitLast(text) {
   const at = text.lastIndexOf(":");
   return [text.slice(0, at), text.slice(at + 1)];

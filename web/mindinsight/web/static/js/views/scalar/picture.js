@@ -1,4 +1,4 @@
-// Figure of a chart as it stands in a document: with its tag, a legend, and names of its axes.
+// Figure of a chart for a document: with title, legend and axis names.
 
 const TOP = 44; // px for the title
 const ROW = 20; // px of a row of the legend
@@ -6,6 +6,7 @@ const IN_ROW = 3; // names in one
 const MOST = 30; // names: more would leave no room for the curves
 
 /**
+ * Return the figure.
  * @param {import("../../core/charts.js").Figure} figure
  * @param {{title: string, x: string, y: string, text: string, background: string}} names
  * @returns {import("../../core/charts.js").Figure}
@@ -36,7 +37,7 @@ export function pictureOf({ data, layout, config }, { title, x, y, text, backgro
   };
 }
 
-/** Plotly reads tags of HTML in its texts. @param {string} text */
+/** Escape HTML, which Plotly would render. @param {string} text */
 function plain(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,4 +1,4 @@
-// Statistics of the visible range of a chart: one row for each run.
+// Statistics of the visible range of a chart, one row per run.
 
 import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
@@ -9,7 +9,7 @@ const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", 
 
 const FEW = ["last", "min", "max", "mean"]; // what a narrow card has room for
 
-/** @param {string} field */
+/** Return the CSS classes of a column. @param {string} field */
 function classOf(field) {
   return FEW.includes(field) ? "number" : "number spare";
 }
@@ -18,6 +18,7 @@ function classOf(field) {
 const NOT_FINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
 /**
+ * Request the statistics and create the table.
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
  * @param {AbortSignal} signal
@@ -78,7 +79,7 @@ export async function rangeTable(page, tags, signal) {
 }
 
 /**
- * What the range is called on its axis.
+ * Return the range as text.
  * @param {import("../../core/types.js").App} app
  * @param {string} x
  * @param {[number, number]} ends

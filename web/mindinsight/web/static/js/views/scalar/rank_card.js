@@ -1,4 +1,4 @@
-// Card of the ranks of a job for one tag: band over all ranks, heat map of ranks, names of those that stray.
+// Card of a job's ranks for one tag: band over all ranks, heat map, and the outlier ranks.
 
 import { button } from "../../components/button.js";
 import { chartCard, plotArea } from "../../components/chart_card.js";
@@ -13,11 +13,12 @@ import { bandFigure, heatFigure, scaleKey } from "./rank_figures.js";
 
 const NAMED = 8; // ranks named in the foot line at most
 
-/** @param {Page} page @param {string} tag @param {string} job */
+/** Create the card. @param {Page} page @param {string} tag @param {string} job */
 export function rankCard(page, tag, job) {
   return new RankCard(page, tag, job);
 }
 
+/** Card of one tag. */
 class RankCard {
   /** @param {Page} page @param {string} tag @param {string} job */
   constructor(page, tag, job) {
@@ -46,10 +47,12 @@ class RankCard {
     this.picking = latest(this.element);
   }
 
+  /** Request the ranks once the card is near the window. */
   load() {
     this.box.load();
   }
 
+  /** Request and draw the ranks. */
   fetch() {
     const { api } = this.page.app;
     const { tag, job } = this;
@@ -70,6 +73,7 @@ class RankCard {
     );
   }
 
+  /** Draw band, heat map and footer. */
   paint() {
     const { page, grid } = this;
     const { app } = page;
@@ -91,7 +95,7 @@ class RankCard {
     );
   }
 
-  /** Draw the curve of a rank over the band. @param {number} row */
+  /** Draw the curve of one rank over the band. @param {number} row */
   pick(row) {
     const { app } = this.page;
     const [run, rank] = [this.grid.runs[row], this.grid.ranks[row]];
@@ -105,12 +109,14 @@ class RankCard {
     );
   }
 
+  /** Remove the curve of the rank. */
   unpick() {
     this.picking.end();
     this.rankCurve = null;
     this.paint();
   }
 
+  /** Remove the card. */
   end() {
     this.picking.end();
     this.box.end();
@@ -118,7 +124,7 @@ class RankCard {
 }
 
 /**
- * Names of the ranks that stray from the others, and what is known of all; a press picks a rank.
+ * Create the buttons of outlier ranks, and the claims about the whole job.
  * @param {App} app
  * @param {any} grid
  * @param {(row: number) => void} pick

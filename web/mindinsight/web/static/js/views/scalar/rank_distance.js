@@ -1,4 +1,4 @@
-// Distances of ranks from the median rank at each step, folded into as many rows as there is room for.
+// Distances of ranks from the median at each step, reduced to the available rows.
 
 const ALMOST_ALL = 0.995;
 const LOOKED_AT = 20_000; // cells that the size of the colours is judged by
@@ -11,7 +11,11 @@ const LOOKED_AT = 20_000; // cells that the size of the colours is judged by
  * @property {ArrayLike<number>} not_finite numbers of the cells with NaN or infinities
  */
 
-/** Each cell less the median of its step. @param {Grid} grid @returns {Float32Array} ranks × steps */
+/**
+ * Return each value minus the median of its step.
+ * @param {Grid} grid
+ * @returns {Float32Array} ranks × steps
+ */
 export function awayFromMedian({ ranks, step, mean }) {
   const columns = step.length;
   const away = new Float32Array(mean.length);
@@ -27,7 +31,7 @@ export function awayFromMedian({ ranks, step, mean }) {
   return away;
 }
 
-/** The distance that almost all cells stay below; 1 when all are the same. @param {Float32Array} away */
+/** Return the distance that 99.5 % of the cells stay below; 1 if all are equal. @param {Float32Array} away */
 export function usualMost(away) {
   const stride = Math.max(1, Math.floor(away.length / LOOKED_AT));
   const sizes = Float32Array.from({ length: Math.ceil(away.length / stride) }, (_, i) =>
@@ -39,7 +43,7 @@ export function usualMost(away) {
 }
 
 /**
- * Which cells of the picture hold NaN or infinities, in the rows of `folded`.
+ * Return which cells of the reduced picture contain non-finite values.
  * @param {ArrayLike<number>} cells numbers among ranks × columns
  * @param {number} ranks
  * @param {number} columns
@@ -56,8 +60,8 @@ export function notFiniteRows(cells, ranks, columns, rows) {
 }
 
 /**
- * Neighbouring ranks share a row where there are more ranks than rows. A cell then shows the rank that is
- * farthest away, so that one that strays is seen among a thousand.
+ * Return the distances reduced to rows. If ranks share a row, a cell shows the farthest, so that one outlier
+ * among a thousand is visible.
  * @param {Float32Array} away
  * @param {number[]} ranks
  * @param {number} columns

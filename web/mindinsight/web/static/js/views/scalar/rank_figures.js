@@ -1,4 +1,4 @@
-// Plotly figures of the ranks of a job, and the legend of their colours.
+// Plotly figures of a job's ranks, and the legend of their colours.
 
 import { hatchImages, hatchKey } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
@@ -14,7 +14,7 @@ const NOT_FINITE = "--warn";
 const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 
 /**
- * All ranks as a mean with its band, and the curve of a picked rank.
+ * Return the band of all ranks, with the curve of one rank.
  * @param {Page} page
  * @param {any} summary mean, deviation and range over the ranks
  * @param {any} rank
@@ -40,7 +40,7 @@ export function bandFigure(page, summary, rank) {
 }
 
 /**
- * Heat map of rank × step: distance from the median rank at that step.
+ * Return the heat map of rank and step: the distance from the median.
  * @param {App} app
  * @param {any} grid
  * @param {number} height px there are
@@ -89,8 +89,7 @@ export function heatFigure(app, grid, height) {
 }
 
 /**
- * Legend of the heat map. Plotly's own bar costs half of the drawing, and moves the map out of line with the
- * band.
+ * Create the legend of the heat map. Plotly's own colour bar costs half of the drawing time.
  * @param {App} app
  * @param {number} most
  * @param {boolean} notFinite whether there are values that are not finite

@@ -1,4 +1,4 @@
-// Ranks of one job: a card for each tag with all ranks together and each rank's distance from the median.
+// Ranks mode: a card for each tag of a job with all ranks and their distances from the median.
 
 import { empty } from "../../components/empty.js";
 import { select } from "../../components/field.js";
@@ -12,7 +12,7 @@ import { rankCard } from "./rank_card.js";
 /** @typedef {ReturnType<typeof rankCard>} RankCard */
 
 /**
- * The job is chosen here, whichever runs are selected: so are its tags.
+ * Create the mode. The job is chosen here, independent of the selected runs.
  * @param {Page} page
  * @returns {import("./mode_view.js").Part}
  */
@@ -41,7 +41,12 @@ export function ranksView(page) {
   };
 }
 
-/** @param {Page} page @param {{id: string, ranks: number}[]} jobs @param {string} job chosen */
+/**
+ * Create the choice of a job.
+ * @param {Page} page
+ * @param {{id: string, ranks: number}[]} jobs
+ * @param {string} job chosen
+ */
 function jobSelect(page, jobs, job) {
   const { t } = page.app;
   return select({
@@ -56,7 +61,7 @@ function jobSelect(page, jobs, job) {
 }
 
 /**
- * The cards of a job; those that are there stay when tags come or go.
+ * Create the grid of cards. Existing cards stay when tags are added or removed.
  * @param {Page} page
  * @param {string} job
  */

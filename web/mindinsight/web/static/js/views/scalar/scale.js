@@ -1,4 +1,4 @@
-// Symmetric logarithmic axis and tick numbers that Plotly does not have.
+// Symmetric logarithmic scale, which Plotly does not have.
 
 import { tickText } from "./ticks.js";
 
@@ -14,6 +14,7 @@ import { tickText } from "./ticks.js";
 const LINEAR = { type: "linear", to: (v) => v, from: (v) => v };
 
 /**
+ * Return the scale of an axis.
  * @param {"linear" | "log" | "symlog"} kind
  * @param {Iterable<ArrayLike<number>>} columns what the axis has to show; decides where symlog turns linear
  * @returns {Scale}
@@ -24,8 +25,8 @@ export function scaleOf(kind, columns) {
 }
 
 /**
- * sign(v) * log10(1 + |v| / c): linear around zero, logarithmic away from it. c is the power of ten
- * below the smallest size that occurs, at most six decades below the largest.
+ * Return the scale sign(v) * log10(1 + |v| / c), linear around zero. c is the power of ten below the smallest
+ * absolute value, at most six decades below the largest.
  * @param {Iterable<ArrayLike<number>>} columns
  * @returns {Scale}
  */
@@ -49,7 +50,12 @@ function symlog(columns) {
   return { type: "linear", to, from, ticks: decades(low, top, to) };
 }
 
-/** @param {number} low @param {number} top @param {(v: number) => number} to */
+/**
+ * Return the ticks at powers of ten.
+ * @param {number} low
+ * @param {number} top
+ * @param {(v: number) => number} to
+ */
 function decades(low, top, to) {
   const stride = Math.max(1, Math.ceil((top - low) / 4));
   const sizes = [];
@@ -59,7 +65,7 @@ function decades(low, top, to) {
 }
 
 /**
- * The range that holds all but the outermost values, with room; null when nothing is cut off by it.
+ * Return the range without the outermost values; null if it would cut nothing.
  * @param {Iterable<ArrayLike<number>>} columns
  * @returns {[number, number] | null}
  */

@@ -17,7 +17,7 @@ const GATHER_MS = 20; // in which the charts of a page learn of the same change
  */
 
 /**
- * Queue of requests for curves; those that differ in their tags alone go together.
+ * Create the queue of requests for curves. Requests that differ only in their tags are sent together.
  * @param {typeof import("../../core/api.js")} api
  */
 export function seriesRequests(api) {
@@ -29,7 +29,7 @@ export function seriesRequests(api) {
 }
 
 /**
- * Queue of requests for the newest points of curves; those of all charts of a page go together.
+ * Create the queue of requests for new points. Those of all charts are sent together.
  * @param {typeof import("../../core/api.js")} api
  */
 export function tailRequests(api) {
@@ -45,7 +45,7 @@ export function tailRequests(api) {
 }
 
 /**
- * The curves of a tag for a chart of a width.
+ * Request the curves of a tag for a chart's width.
  * @param {import("./card.js").Page} page
  * @param {string} tag
  * @param {string[]} runs

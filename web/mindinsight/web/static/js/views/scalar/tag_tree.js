@@ -1,4 +1,4 @@
-// Tree of the tags with their counts: a name filters the cards, and groups of cards fold and unfold together.
+// Tree of tags with counts. A click filters the cards; sections can be collapsed together.
 
 import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
@@ -18,14 +18,20 @@ const FEWEST = 8; // tags from which there is a tree
 const PART = /^\/*[^/]*\/?/;
 
 /**
- * Branches by the parts of the names between slashes; a branch with one child is joined with it.
- * @param {string[]} tags @returns {Branch[]}
+ * Return the tree of tags by the parts between slashes. A branch with one child is merged with it.
+ * @param {string[]} tags
+ * @returns {Branch[]}
  */
 export function tagBranches(tags) {
   return branches([...tags].sort(byName), "");
 }
 
-/** @param {string[]} tags that begin with the path @param {string} path @returns {Branch[]} */
+/**
+ * Return the branches below a path.
+ * @param {string[]} tags that begin with the path
+ * @param {string} path
+ * @returns {Branch[]}
+ */
 function branches(tags, path) {
   /** @type {Map<string, string[]>} */
   const parts = new Map();
@@ -48,16 +54,13 @@ function branches(tags, path) {
   });
 }
 
-/** The pattern that finds the tags of a branch. @param {Branch} branch */
+/** Return the pattern that matches the tags of a branch. @param {Branch} branch */
 export function branchPattern({ path, children }) {
   const exact = exactPattern(path);
   return children.length ? exact.slice(0, -1) : exact;
 }
 
-/**
- * @param {Page} page
- * @param {HTMLElement} body of the page, with its groups of cards
- */
+/** Create the tree. @param {Page} page @param {HTMLElement} body of the page, with its groups of cards */
 export function tagTree(page, body) {
   const { t } = page.app;
   const count = h("span", { class: "badge" });
@@ -106,8 +109,10 @@ export function tagTree(page, body) {
 }
 
 /**
- * A branch; what is below it is built when it is opened.
- * @param {Page} page @param {Branch} branch @returns {any}
+ * Create a branch. Its children are created when it is opened.
+ * @param {Page} page
+ * @param {Branch} branch
+ * @returns {any}
  */
 function row(page, branch) {
   const { t } = page.app;

@@ -1,4 +1,4 @@
-// Choice of the scalars that tell most about a training.
+// Choice of the scalars that say most about a training.
 
 /** Kinds of quantities, the most telling first; a tag is of the first that fits. */
 const QUANTITIES = [
@@ -12,8 +12,7 @@ const QUANTITIES = [
 const VALIDATION = /val|eval|test/i;
 
 /**
- * At most so many tags: first one of each quantity, the training's before the evaluation's, then more of the
- * most telling.
+ * Return at most `most` tags: one of each quantity first, training before evaluation.
  * @param {string[]} tags
  * @param {number} most
  */
@@ -36,7 +35,7 @@ export function tellingTags(tags, most) {
   return ranked.filter((entry) => chosen.has(entry)).map(({ tag }) => tag);
 }
 
-/** @param {string} tag */
+/** Return the index of a tag's quantity, most important first. @param {string} tag */
 function quantityOf(tag) {
   const at = QUANTITIES.findIndex((pattern) => pattern.test(tag));
   return at < 0 ? QUANTITIES.length : at;

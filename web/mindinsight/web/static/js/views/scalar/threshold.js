@@ -1,5 +1,6 @@
-// Thresholds: which values of a tag are to be marked. "<0.1", ">5", "0.1~5" (between), "!0.1~5" (outside).
+// Thresholds that mark values: "<0.1", ">5", "0.1~5" (between), "!0.1~5" (outside).
 
+/** Condition on a value. */
 export class Threshold {
   /** @param {"above" | "below" | "between" | "outside"} kind @param {number} low @param {number} high */
   constructor(kind, low, high = low) {
@@ -8,7 +9,7 @@ export class Threshold {
     this.high = high;
   }
 
-  /** Whether a value is to be marked. @param {number} value */
+  /** Return whether a value is marked. @param {number} value */
   holds(value) {
     if (this.kind === "above") return value > this.low;
     if (this.kind === "below") return value < this.low;
@@ -16,11 +17,12 @@ export class Threshold {
     return this.kind === "between" ? inside : value < this.low || value > this.high;
   }
 
-  /** Where lines are drawn. */
+  /** Return the values at which lines are drawn. */
   bounds() {
     return this.low === this.high ? [this.low] : [this.low, this.high];
   }
 
+  /** Return the threshold as text. */
   toString() {
     if (this.kind === "above") return `>${this.low}`;
     if (this.kind === "below") return `<${this.low}`;
@@ -28,7 +30,11 @@ export class Threshold {
   }
 }
 
-/** @param {string | null | undefined} text @returns {Threshold | null} null for what is not a threshold */
+/**
+ * Parse a threshold; null if it is invalid.
+ * @param {string | null | undefined} text
+ * @returns {Threshold | null} null for what is not a threshold
+ */
 export function parseThreshold(text) {
   const match = /^(?:([<>])(\S+)|(!?)([^~]+)~(.+))$/.exec((text ?? "").trim());
   if (!match) return null;

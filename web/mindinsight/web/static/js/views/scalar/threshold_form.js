@@ -1,4 +1,4 @@
-// Form for a threshold: mark values above, below, between or outside of limits; for this tag or for several.
+// Form of a threshold for one tag or all shown ones.
 
 import { button } from "../../components/button.js";
 import { select } from "../../components/field.js";
@@ -9,7 +9,7 @@ import { Threshold, parseThreshold } from "./threshold.js";
 
 const KINDS = ["above", "below", "between", "outside"];
 
-/** @param {Page} page @param {string} tag @param {() => void} close */
+/** Create the form. @param {Page} page @param {string} tag @param {() => void} close */
 export function thresholdForm(page, tag, close) {
   const { t } = page.app;
   const everywhere = h("input", { type: "checkbox" });
@@ -47,7 +47,12 @@ export function thresholdForm(page, tag, close) {
   );
 }
 
-/** Kind of threshold and its limits. @param {Page} page @param {string} tag */
+/**
+ * Create the inputs of kind and limits. `read()` returns the threshold as text, or null if a limit is
+ * missing.
+ * @param {Page} page
+ * @param {string} tag
+ */
 function limitFields(page, tag) {
   const { t } = page.app;
   const current = parseThreshold(page.options().thresholds.get(tag));

@@ -1,4 +1,4 @@
-// Ticks of an axis: round values with both ends labelled, as full numbers on linear and logarithmic axes.
+// Ticks of linear and logarithmic axes: round values, with both ends labelled.
 
 import { endsOf } from "../../core/sketch/axis.js";
 
@@ -13,10 +13,7 @@ const CONSTANT = 1e-9; // of its size: a curve that varies by less is drawn as c
  * @property {string[]} ticktext
  */
 
-/**
- * A number on an axis: 0.5, 12.5k, 3.2M, 1e9, 2e−5.
- * @param {number} value
- */
+/** Format a number of an axis: 0.5, 12.5k, 3.2M, 1e9, 2e−5. @param {number} value */
 export function tickText(value) {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e9 || size < 1e-4)) {
@@ -27,7 +24,7 @@ export function tickText(value) {
 }
 
 /**
- * Ticks and range for values; null where there is none that can be drawn.
+ * Return ticks and range for values; null if none can be drawn.
  * @param {"linear" | "log"} kind
  * @param {Iterable<ArrayLike<number>>} columns
  * @returns {Ticks | null}
@@ -38,7 +35,7 @@ export function ticksFor(kind, columns) {
 }
 
 /**
- * Ticks around a range, whose ends move outward to round values.
+ * Return ticks around a range, whose ends are moved outward to round values.
  * @param {"linear" | "log"} kind
  * @param {[number, number]} ends in the units of the values
  * @returns {Ticks}
@@ -49,7 +46,7 @@ export function ticksAround(kind, [low, high]) {
 }
 
 /**
- * Ticks inside a range that stays as it is: one that somebody zoomed to.
+ * Return ticks inside a fixed range.
  * @param {"linear" | "log"} kind
  * @param {[number, number]} ends in the units of the values
  */
@@ -58,22 +55,19 @@ export function ticksWithin(kind, [low, high]) {
   return texts(values.filter((value) => value >= low && value <= high));
 }
 
-/**
- * Ticks of an axis of steps, which have nothing between them.
- * @param {Iterable<ArrayLike<number>>} columns
- */
+/** Return ticks at whole numbers, for steps. @param {Iterable<ArrayLike<number>>} columns */
 export function wholeTicks(columns) {
   const ends = extent("linear", columns);
   return texts(ends ? [...new Set(ticksWithin("linear", ends).tickvals)].filter(Number.isInteger) : []);
 }
 
-/** @param {number[]} values */
+/** Return ticks with their texts. @param {number[]} values */
 function texts(values) {
   return { tickvals: values, ticktext: values.map(tickText) };
 }
 
 /**
- * The least and the largest value that can be drawn.
+ * Return the smallest and largest value that can be drawn; null if there is none.
  * @param {"linear" | "log"} kind
  * @param {Iterable<ArrayLike<number>>} columns
  * @returns {[number, number] | null}
@@ -88,7 +82,7 @@ export function extent(kind, columns) {
 }
 
 /**
- * Room on either side of a constant.
+ * Return a range with room on either side if it is constant.
  * @param {"linear" | "log"} kind
  * @param {[number, number]} ends
  * @returns {[number, number]}
@@ -100,10 +94,7 @@ function apart(kind, [low, high]) {
   return bounded(low - room, high + room);
 }
 
-/**
- * Round values from at most `low` to at least `high`; the ends themselves where numbers have no more digits.
- * @param {number} low @param {number} high
- */
+/** Return round values that enclose a range. @param {number} low @param {number} high */
 function linearValues(low, high) {
   const step = roundStep(high / INTERVALS - low / INTERVALS);
   const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
@@ -113,8 +104,9 @@ function linearValues(low, high) {
 }
 
 /**
- * Powers of ten, or 1, 2 and 5 of each, or round values within one.
- * @param {number} low @param {number} high
+ * Return powers of ten that enclose a range, or 1, 2 and 5 of each, or round values within one decade.
+ * @param {number} low
+ * @param {number} high
  */
 function logValues(low, high) {
   const decades = Math.log10(high) - Math.log10(low);
@@ -131,13 +123,22 @@ function logValues(low, high) {
   }
 }
 
-/** The nearest of 1, 2, 2.5 and 5 times a power of ten that is not less. @param {number} step */
+/**
+ * Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
+ * @param {number} step
+ */
 function roundStep(step) {
   const power = 10 ** Math.floor(Math.log10(step));
   return power * ([1, 2, 2.5, 5].find((part) => part * power >= step * (1 - 1e-9)) ?? 10);
 }
 
-/** @param {"linear" | "log"} kind @param {number} low @param {number} high @returns {[number, number]} */
+/**
+ * Return a range with some room beyond its ends.
+ * @param {"linear" | "log"} kind
+ * @param {number} low
+ * @param {number} high
+ * @returns {[number, number]}
+ */
 function withRoom(kind, low, high) {
   if (kind === "log") {
     const factor = high ** ROOM / low ** ROOM;
@@ -147,12 +148,15 @@ function withRoom(kind, low, high) {
   return bounded(low - room, high + room);
 }
 
-/** Finite ends of an axis. @param {number} low @param {number} high @returns {[number, number]} */
+/** Return a range with finite ends. @param {number} low @param {number} high @returns {[number, number]} */
 function bounded(low, high) {
   return [Math.max(low, -Number.MAX_VALUE), Math.min(high, Number.MAX_VALUE)];
 }
 
-/** Without the last digits of binary fractions: 0.3, not 0.30000000000000004. @param {number} value */
+/**
+ * Return a number without the rounding error of binary fractions: 0.3, not 0.30000000000000004.
+ * @param {number} value
+ */
 function rounded(value) {
   return Number(value.toPrecision(12));
 }

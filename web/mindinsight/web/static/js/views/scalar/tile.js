@@ -1,4 +1,5 @@
-// Overview tile of scalars: the most telling ones, with their last and best value, and their first NaN.
+// Overview tile of scalars: the most important ones with curve, last and best value, and first non-finite
+// value.
 
 import { NOT_FINITE_BADGE } from "../../components/hatching.js";
 import { h, replace } from "../../core/dom.js";
@@ -56,7 +57,7 @@ const scalarTile = {
 const known = new WeakMap();
 
 /**
- * The small charts of these tags; those that are there stay.
+ * Return the small charts of these tags. Existing ones stay.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} box
  * @param {string[]} tags
@@ -85,6 +86,7 @@ function minisIn(app, box, tags) {
 }
 
 /**
+ * Create the last and best value and the first non-finite one.
  * @param {import("../../core/types.js").App} app
  * @param {string} tag
  * @param {ArrayLike<number>} steps
@@ -111,6 +113,7 @@ function numbers(app, tag, steps, values) {
 }
 
 /**
+ * Return the figure of a small chart.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
  * @param {any} steps
@@ -138,7 +141,10 @@ function figure(app, run, steps, values) {
   };
 }
 
-/** The size of a dot at each value: one with none beside it is no line. @param {ArrayLike<number>} values */
+/**
+ * Return the marker size of each value. Only a value without neighbours has a marker, because it has no line.
+ * @param {ArrayLike<number>} values
+ */
 export function dots(values) {
   const none = (/** @type {number} */ i) => !Number.isFinite(values[i] ?? NaN);
   return Array.from(values, (_, i) => (none(i - 1) && none(i + 1) ? DOT : 0));

@@ -1,4 +1,4 @@
-// Toolbar of the scalar page.
+// Toolbar of the scalars page.
 
 import { button, iconButton, segments } from "../../components/button.js";
 import { checklist } from "../../components/checklist.js";
@@ -11,7 +11,7 @@ import { baselineOf, comparedRuns } from "./compare.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-/** @param {Page} page */
+/** Create the toolbar. @param {Page} page */
 export function toolbar(page) {
   const { app } = page;
   const { t } = app;
@@ -46,7 +46,7 @@ export function toolbar(page) {
   return h("div", { class: "scalar-toolbar" }, rows);
 }
 
-/** @param {Page} page */
+/** Create the choice of axes. @param {Page} page */
 function axes(page) {
   const { t } = page.app;
   const options = page.options();
@@ -76,17 +76,17 @@ function axes(page) {
   return [x, scale, y];
 }
 
-/** Controls of a chart that fills the window. @param {Page} page */
+/** Create the controls of a chart that fills the window. @param {Page} page */
 export function chartControls(page) {
   return [axes(page), smoothingControls(page)];
 }
 
-/** Weight and kind of the smoothing. @param {Page} page */
+/** Create the controls of smoothing. @param {Page} page */
 export function smoothingControls(page) {
   return [smoothing(page), smoothingKind(page)];
 }
 
-/** @param {Page} page */
+/** Create the slider of the smoothing weight. @param {Page} page */
 function smoothing(page) {
   return slider({
     label: page.app.t("scalar.smooth"),
@@ -99,7 +99,7 @@ function smoothing(page) {
   });
 }
 
-/** @param {Page} page */
+/** Create the choice of the smoothing method. @param {Page} page */
 function smoothingKind(page) {
   const { t } = page.app;
   const kind = select({
@@ -116,7 +116,7 @@ function smoothingKind(page) {
   return kind;
 }
 
-/** @param {Page} page */
+/** Create the controls of how curves are drawn. @param {Page} page */
 function drawing(page) {
   const { t } = page.app;
   const options = page.options();
@@ -138,7 +138,7 @@ function drawing(page) {
   return [smoothingControls(page), clip, facts, displayButton(page), mix, back, reset];
 }
 
-/** The selector of the baseline; with two runs also a button that swaps them. @param {Page} page */
+/** Create the choice of the baseline, with a swap button if there are two runs. @param {Page} page */
 function against(page) {
   const { t } = page.app;
   const runs = comparedRuns(page);
@@ -155,7 +155,7 @@ function against(page) {
   return [choose, runs.length === 2 && swap];
 }
 
-/** @param {Page} page */
+/** Create the input of the tolerance in per mille. @param {Page} page */
 function tolerance(page) {
   const { t } = page.app;
   const box = h("input", {
@@ -168,10 +168,7 @@ function tolerance(page) {
   return h("label", { class: "field inline" }, h("span", { class: "label" }, t("scalar.tolerance")), box);
 }
 
-/**
- * Tags that have other names in other runs, to be compared all the same.
- * @param {Page} page
- */
+/** Create the list of paired tags with a button that adds one. @param {Page} page */
 function pairing(page) {
   const { t } = page.app;
   const { pairs } = page.options();
@@ -188,7 +185,7 @@ function pairing(page) {
   return [button(t("scalar.compare.pair"), () => choosePair(page)), chips];
 }
 
-/** @param {Page} page */
+/** Open the dialog that pairs two tags. @param {Page} page */
 function choosePair(page) {
   const { t } = page.app;
   /** @type {[string, string]} */
@@ -210,7 +207,7 @@ function choosePair(page) {
   const box = dialog({ title: t("scalar.compare.pair_title"), body, actions, close: t("common.close") });
 }
 
-/** Several tags into one chart. @param {Page} page */
+/** Open the dialog that combines tags in one chart. @param {Page} page */
 function chooseTags(page) {
   const { t } = page.app;
   /** @type {Set<string>} */
@@ -240,7 +237,11 @@ function chooseTags(page) {
   });
 }
 
-/** @param {string} text @returns {RegExp | null} null when it is not a regular expression */
+/**
+ * Return the filter as a regular expression, or null if it is invalid.
+ * @param {string} text
+ * @returns {RegExp | null} null when it is not a regular expression
+ */
 export function patternOf(text) {
   try {
     return new RegExp(text, "i");

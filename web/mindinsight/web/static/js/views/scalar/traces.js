@@ -1,5 +1,5 @@
-// Plotly traces of a curve: line, raw values behind it, overwritten stretches, lonely points, what is not
-// finite and what lies outside the range of the axis.
+// Plotly traces of a curve: line, raw values behind it, overwritten points, isolated points, non-finite
+// values, and values outside the axis.
 
 import { faint } from "./band.js";
 import { xColumn, smoothedValues } from "./curve.js";
@@ -18,11 +18,7 @@ import { xColumn, smoothedValues } from "./curve.js";
  * @property {boolean} many too many curves for a faint raw one behind each
  */
 
-/**
- * Traces of a curve: overwritten stretches, raw values behind smoothed ones, the line, and its marks.
- * @param {Pen} pen
- * @param {Line} line
- */
+/** Return all traces of a curve. @param {Pen} pen @param {Line} line */
 export function tracesOf(pen, line) {
   const { curve } = line;
   const x = xValues(pen, curve);
@@ -43,7 +39,7 @@ export function tracesOf(pen, line) {
 }
 
 /**
- * The range over the ranks of a job, as an area behind their median.
+ * Return the range over a job's ranks as an area.
  * @param {Pen} pen
  * @param {Line} line
  * @param {ArrayLike<number>} x
@@ -63,7 +59,7 @@ function rangeOf(pen, line, x) {
   };
 }
 
-/** @param {Line} line @param {number} width @param {number} opacity */
+/** Return the style of a line. @param {Line} line @param {number} width @param {number} opacity */
 function stroke(line, width, opacity) {
   return {
     type: "scatter",
@@ -77,19 +73,19 @@ function stroke(line, width, opacity) {
   };
 }
 
-/** @param {Pen} pen @param {{step: any, wall: any, x?: any}} curve */
+/** Return positions on the x axis. @param {Pen} pen @param {{step: any, wall: any, x?: any}} curve */
 function xValues(pen, curve) {
   const x = xColumn(curve, pen.options.x);
   return pen.xScale.ticks ? Float64Array.from(x, pen.xScale.to) : x;
 }
 
-/** @param {Pen} pen @param {ArrayLike<number>} values */
+/** Return positions on the y axis. @param {Pen} pen @param {ArrayLike<number>} values */
 function yValues(pen, values) {
   return pen.yScale.ticks ? Float64Array.from(/** @type {any} */ (values), pen.yScale.to) : values;
 }
 
 /**
- * Points with no neighbour to draw a line to.
+ * Return markers for points without a neighbour, or null if there are none.
  * @param {ArrayLike<number>} x
  * @param {ArrayLike<number>} y
  * @param {Line} line
@@ -109,7 +105,7 @@ function lonely(x, y, line) {
 }
 
 /**
- * NaN and infinities: marks on the floor and the ceiling of the chart, not values.
+ * Return markers for NaN and infinities at the bottom and top of the chart, or null if there are none.
  * @param {ArrayLike<number>} x
  * @param {Curve} curve
  * @param {Line} line
@@ -132,7 +128,7 @@ function notFinite(x, curve, line) {
 }
 
 /**
- * Points that clipping leaves out: a tick at the edge they left by.
+ * Return ticks at the edge for points that clipping hides, or null if there are none.
  * @param {Pen} pen
  * @param {ArrayLike<number>} x
  * @param {Curve} curve
@@ -156,7 +152,7 @@ function outside(pen, x, curve, line) {
 }
 
 /**
- * The values that a threshold marks.
+ * Return markers for the values that a threshold marks.
  * @param {Pen} pen
  * @param {Line} source
  * @param {import("./threshold.js").Threshold} threshold
@@ -179,7 +175,7 @@ export function beyond(pen, source, threshold) {
   return alone ? [line, alone] : [line];
 }
 
-/** @param {any[]} x @param {any[]} y @param {any} marker */
+/** Return a trace of markers. @param {any[]} x @param {any[]} y @param {any} marker */
 function dots(x, y, marker) {
   return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip", cliponaxis: false };
 }

@@ -1,4 +1,4 @@
-// Range and ticks of the axes of a scalar chart, and what its y axis leaves out.
+// Range and ticks of a scalar chart's axes.
 
 import { smoothedValues, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
@@ -14,7 +14,7 @@ import { upright } from "./zoom.js";
 const ROOM = 2; // heights of a median that the range around it may take on each side
 
 /**
- * Lines that a chart is not stretched for; null where there is none, or where somebody chose what is shown.
+ * Return the lines that do not widen the chart; null if there are none or the user chose a range.
  * @param {Line[]} lines
  * @param {Options} options
  * @param {Range} [tall] range of y that is looked at in this chart
@@ -24,6 +24,7 @@ export function clippedLines(lines, options, tall) {
 }
 
 /**
+ * Return the y axis and the range to which curves are clipped.
  * @param {Line[]} lines
  * @param {Options} options
  * @param {Scale} scale
@@ -48,7 +49,7 @@ export function valueAxis(lines, options, scale, many, tall) {
   return { axis: { range: upright(range, scale) ?? undefined, ...labels }, clip: calm && range };
 }
 
-/** What is drawn of each line. @param {Line[]} lines @param {boolean} many */
+/** Return the columns that are drawn of each line. @param {Line[]} lines @param {boolean} many */
 function columns(lines, many) {
   return lines.flatMap(({ curve }) => [
     smoothedValues(curve),
@@ -59,7 +60,7 @@ function columns(lines, many) {
 }
 
 /**
- * The range over ranks, as far as it does not flatten their median: a rank that diverges leaves the chart.
+ * Return the range over ranks, limited so that it does not flatten the median.
  * @param {import("./curve.js").Curve} curve
  */
 function rangeColumns(curve) {
@@ -71,7 +72,7 @@ function rangeColumns(curve) {
 }
 
 /**
- * Full numbers on the x axis; none for wall time, which Plotly writes.
+ * Return the ticks of the x axis; none for wall time, which Plotly formats.
  * @param {Line[]} lines
  * @param {Options} options
  */

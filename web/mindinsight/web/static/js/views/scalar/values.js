@@ -1,4 +1,4 @@
-// Table of the values of all curves at the place that was clicked: sortable, and copied as text.
+// Table of all curves' values at the clicked position.
 
 import { button } from "../../components/button.js";
 import { headCell } from "../../components/virtual.js";
@@ -40,14 +40,13 @@ const FIELDS = {
 
 const SPARED = ["step", "relative", "wall"]; // what a narrow card has no room for
 
-/** @param {string} key */
+/** Return the CSS classes of a column. @param {string} key */
 function classOf(key) {
   return SPARED.includes(key) ? "number spare" : "number";
 }
 
 /**
- * Each curve's drawn point nearest to the place in the address; null when no place was clicked, or no curve
- * is there.
+ * Create the table; null if no position was clicked or no curve reaches it.
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
  * @param {import("./curve.js").Line[]} lines
@@ -113,12 +112,17 @@ export function valuesAt(page, tags, lines, order, onsort) {
   );
 }
 
-/** @param {import("./curve.js").Line} line @param {string} x @param {number} at */
+/**
+ * Return the row of a curve nearest to a position; -1 if it does not reach it.
+ * @param {import("./curve.js").Line} line
+ * @param {string} x
+ * @param {number} at
+ */
 function nearestRow({ curve }, x, at) {
   return reaches(curve, x, at) ? closest(xColumn(curve, x), at) : -1;
 }
 
-/** What is not a number comes last, whichever way. @param {Row[]} rows @param {Order} order */
+/** Sort the rows. NaN comes last in either direction. @param {Row[]} rows @param {Order} order */
 function sorted(rows, order) {
   const key = (/** @type {Row} */ row) => Number(FIELDS[order.by].value(row));
   const [numbers, texts] = [
@@ -129,7 +133,7 @@ function sorted(rows, order) {
 }
 
 /**
- * A place on the x axis in words.
+ * Return a position on the x axis as text.
  * @param {import("../../core/types.js").App} app
  * @param {string} x
  * @param {number} at
@@ -140,7 +144,7 @@ export function placeText(app, x, at) {
   return x === "relative" ? duration(at) : `${x.slice(4)} ${number(at)}`;
 }
 
-/** @param {string} text @param {string | null} [others] classes */
+/** Create the cell of a value. @param {string} text @param {string | null} [others] classes */
 function valueCell(text, others) {
   return h("td", { class: valueClass(text, others ?? "") }, text);
 }

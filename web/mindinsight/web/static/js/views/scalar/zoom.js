@@ -1,13 +1,15 @@
-// Conversion of zooms between Plotly's units and those of the data.
+// Conversion of zooms between Plotly's units and the data's.
 
 /** @typedef {[number, number]} Range */
 /** @typedef {{r2c: (end: any) => number}} PlotlyAxis from what stands in a range to a number */
 
 /**
- * What a change of the layout means; `null` is a zoom that was undone, `undefined` what did not change.
+ * Return the zoom after a change of the layout. Null means a zoom was undone, undefined that an axis did not
+ * change.
  * @param {Record<string, any>} change of "plotly_relayout"
  * @param {{xaxis: PlotlyAxis, yaxis: PlotlyAxis}} layout
- * @param {import("./curve.js").Scales} scales @param {boolean} wall whether x is in milliseconds
+ * @param {import("./curve.js").Scales} scales
+ * @param {boolean} wall whether x is in milliseconds
  * @returns {{zoom?: Range | null, tall?: Range | null}}
  */
 export function zoomed(change, layout, scales, wall) {
@@ -23,6 +25,7 @@ export function zoomed(change, layout, scales, wall) {
 }
 
 /**
+ * Return the new range of an axis; null if it did not change.
  * @param {Record<string, any>} change
  * @param {string} axis
  * @param {(end: any) => number} value
@@ -34,7 +37,7 @@ function ends(change, axis, value) {
 }
 
 /**
- * A range of values as the y axis has it; null when the axis has no place for it.
+ * Return a range in the units of the y axis; null if the axis cannot show it.
  * @param {Range} range
  * @param {import("./scale.js").Scale} scale
  * @returns {Range | null}

@@ -1,10 +1,11 @@
-// History of zooms, newest last, for stepping back.
+// History of zooms for stepping back.
 
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {Pick<Options, "zoom" | "tall">} Look */
 
 const MOST = 50;
 
+/** Create the history. */
 export function createPast() {
   /** @type {Look[]} */
   let looks = [];

@@ -8,7 +8,7 @@ import { MODES } from "./state.js";
 
 /** @typedef {import("../tensor.js").Tensors} Tensors */
 
-/** @param {Tensors} view */
+/** Create the toolbar. @param {Tensors} view */
 export function toolbar(view) {
   const { state } = view;
   const saved = h("div", { class: "row" });
@@ -29,7 +29,7 @@ export function toolbar(view) {
   return { elements, tell };
 }
 
-/** How, which tensor, of which run. @param {Tensors} view */
+/** Create the choice of view, tensor and run. @param {Tensors} view */
 function choices(view) {
   const { app, state, steps } = view;
   const { t } = app;
@@ -56,7 +56,7 @@ function choices(view) {
   ];
 }
 
-/** How numbers are written. @param {Tensors} view */
+/** Create the controls of the number format. @param {Tensors} view */
 function numberControls(view) {
   const { app, state } = view;
   const digits = slider({
@@ -75,7 +75,7 @@ function numberControls(view) {
   return [digits, scientific];
 }
 
-/** The newest step is followed, any other is held. @param {Tensors} view */
+/** Create the slider of steps. The newest step is followed; any other stays. @param {Tensors} view */
 function stepControl(view) {
   const { step: values } = view.steps;
   return slider({
@@ -87,7 +87,7 @@ function stepControl(view) {
   });
 }
 
-/** A box for each dimension, and the slice as it is written. @param {Tensors} view */
+/** Create one input per dimension and one for the whole slice. @param {Tensors} view */
 function sliceControls(view) {
   const { app, steps } = view;
   const { t } = app;

@@ -1,18 +1,21 @@
-// Parser of slices as text, "[0,0,:,1:5]", and as one text for each dimension.
+// Parser of slices as text: "[0,0,:,1:5]".
 
-/** @param {string} dims @returns {string[]} */
+/** Return the text of each dimension. @param {string} dims @returns {string[]} */
 export function splitDims(dims) {
   const inside = dims.trim().replace(/^\[|\]$/g, "");
   return inside ? inside.split(",").map((dimension) => dimension.trim()) : [];
 }
 
-/** An empty box means all of its dimension. @param {string[]} texts */
+/**
+ * Return a slice from the texts of its dimensions. An empty text means the whole dimension.
+ * @param {string[]} texts
+ */
 export function composed(texts) {
   return `[${texts.map((text) => text.trim() || ":").join(",")}]`;
 }
 
 /**
- * What an arrow key makes of a dimension's text: the next or the one before, within the dimension.
+ * Return a dimension's index after an arrow key, within the dimension; null if the key changes nothing.
  * @param {string} text
  * @param {string} key
  * @param {number} size

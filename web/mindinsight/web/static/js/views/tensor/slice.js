@@ -1,4 +1,4 @@
-// Heat map of a slice, and the pager of one that is larger than a window.
+// Heat map of a slice, and the pager of a slice that is larger than the window.
 
 import { button } from "../../components/button.js";
 import { windowText } from "../../components/slice_window.js";
@@ -12,6 +12,7 @@ const TICKS = 8;
 const MOST_WRITTEN = 400; // cells; in smaller ones there is no room for NaN in letters
 
 /**
+ * Create the position of the window with buttons that move it.
  * @param {App} app
  * @param {any} slice answer of v2/tensor/slice
  * @param {(side: "top" | "left", by: number) => void} move
@@ -33,7 +34,7 @@ export function pager(app, slice, move) {
   );
 }
 
-/** @param {App} app @param {any} slice */
+/** Return the heat map. @param {App} app @param {any} slice */
 export function sliceHeat(app, slice) {
   const [rows, columns] = slice.window;
   const z = Array.from({ length: rows }, (_, row) =>
@@ -61,7 +62,7 @@ export function sliceHeat(app, slice) {
 }
 
 /**
- * What is not finite has no place on a scale of colours: its cells are filled with the colour of faults.
+ * Return the trace of non-finite cells, which have no place on the colour scale; [] if there are none.
  * @param {App} app
  * @param {any} slice
  * @param {Float64Array[]} z
@@ -95,7 +96,7 @@ function strangeCells(app, slice, z) {
 }
 
 /**
- * Marks at whole numbers only: there is no row one and a half.
+ * Return an axis with ticks at whole numbers only.
  * @param {App} app
  * @param {number} count
  * @param {Record<string, any>} more

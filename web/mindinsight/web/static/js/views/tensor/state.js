@@ -13,7 +13,7 @@
 export const MODES = ["table", "heat", "distribution"];
 const DIGITS = 4;
 
-/** @param {import("../../core/url.js").Url} url @returns {State} */
+/** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
 export function readState(url) {
   const mode = url.get("m", "table");
   const at = url.get("at");
@@ -31,7 +31,7 @@ export function readState(url) {
   };
 }
 
-/** @param {import("../../core/url.js").Url} url @param {State} state */
+/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
 export function writeState(url, { run, tag, mode, dims, at, top, left, digits, scientific }) {
   url.set({
     run,

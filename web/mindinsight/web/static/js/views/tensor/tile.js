@@ -32,7 +32,7 @@ const tensorTile = {
   },
 };
 
-/** @param {import("../../core/types.js").App} app @param {any} slice */
+/** Create the table of cells. @param {import("../../core/types.js").App} app @param {any} slice */
 function cells(app, slice) {
   const values = app.api.column(slice.values);
   const [rows, columns] = slice.window;

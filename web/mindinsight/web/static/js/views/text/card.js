@@ -1,4 +1,4 @@
-// One tag of one run: the text of a step, rendered, as recorded, or beside that of another step.
+// Text card: the text of a step as rendered Markdown, as recorded, or compared with another step.
 
 import { segments } from "../../components/button.js";
 import { card } from "../../components/card.js";
@@ -18,6 +18,7 @@ const MOST_HITS = 12;
 /** @type {Record<string, string>} */
 const LINE_CLASSES = { "-": "removed", "+": "added", " ": "same" };
 
+/** Card that shows the text of one step. */
 export class TextCard {
   /**
    * @param {App} app @param {{tag: string, run: string}} options
@@ -65,7 +66,7 @@ export class TextCard {
     );
   }
 
-  /** @param {string} label @param {(row: number) => void} onrow */
+  /** Create a slider of steps. @param {string} label @param {(row: number) => void} onrow */
   stepSlider(label, onrow) {
     return slider({
       label: this.app.t(label),
@@ -77,6 +78,7 @@ export class TextCard {
     });
   }
 
+  /** Create the choice of the mode. */
   modes() {
     return segments({
       label: this.app.t("text.mode"),
@@ -90,12 +92,12 @@ export class TextCard {
     });
   }
 
-  /** Last row of the step. @param {number} step */
+  /** Return the last row of a step; -1 if there is none. @param {number} step */
   rowOf(step) {
     return this.steps.lastIndexOf(step);
   }
 
-  /** The arrow keys go from step to step. @param {KeyboardEvent} event */
+  /** Move between steps with the arrow keys. @param {KeyboardEvent} event */
   key(event) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by || event.altKey || event.ctrlKey || event.metaKey || this.row < 0) return;
@@ -148,6 +150,7 @@ export class TextCard {
     this.search();
   }
 
+  /** Request and show the text or the comparison. */
   draw() {
     if (!this.otherPinned) this.other = Math.max(0, this.row - 1);
     const { app, run, tag, row, other, steps } = this;
@@ -170,8 +173,9 @@ export class TextCard {
   }
 
   /**
-   * @param {{source: string, tree: import("../../components/markdown.js").Node[], cut: boolean,
-   *   length: number}} answer
+   * Show a text, and how much of it was cut.
+   * @param {{source: string, tree: import("../../components/markdown.js").Node[], cut: boolean, length:
+   *   number}} answer
    */
   showText({ source, tree, cut, length }) {
     const body = this.mode === "source" ? h("pre", { class: "text-source" }, source) : markdown(tree);
@@ -179,6 +183,7 @@ export class TextCard {
   }
 
   /**
+   * Show the lines of a comparison.
    * @param {{lines: [string, string][], claims: import("../../core/claims.js").Claim[], cut: boolean}} answer
    */
   showDifference({ lines, claims, cut }) {
@@ -198,12 +203,12 @@ export class TextCard {
     );
   }
 
-  /** @param {string} key @param {Record<string, any>} values */
+  /** Create a small note. @param {string} key @param {Record<string, any>} values */
   note(key, values) {
     return h("p", { class: "small muted" }, this.app.t(key, values));
   }
 
-  /** Steps whose text contains what is searched for. */
+  /** Request the steps whose text contains the search. */
   search() {
     const { app, run, tag } = this;
     const q = this.query();
@@ -218,7 +223,7 @@ export class TextCard {
     );
   }
 
-  /** @param {{row: number, step: number, excerpt: string}[]} hits */
+  /** Show the steps that were found. @param {{row: number, step: number, excerpt: string}[]} hits */
   showHits(hits) {
     const { t } = this.app;
     replace(
@@ -236,6 +241,7 @@ export class TextCard {
     );
   }
 
+  /** Drop requests in flight. */
   end() {
     this.requests.end();
     this.textRequests.end();

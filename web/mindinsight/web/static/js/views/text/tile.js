@@ -1,4 +1,4 @@
-// Overview tile of texts: the newest one.
+// Overview tile with the newest text.
 
 import { h, replace } from "../../core/dom.js";
 import { mainTag } from "../../components/main_tag.js";

@@ -5,24 +5,36 @@ import { idOf } from "../../core/names.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {"good" | "bad" | ""} Group */
 
-/** @param {import("../../core/url.js").Url} url @returns {Map<string, Group>} */
+/**
+ * Read the groups from the address.
+ * @param {import("../../core/url.js").Url} url
+ * @returns {Map<string, Group>}
+ */
 export function readGroups(url) {
   const read = (/** @type {"good" | "bad"} */ group) =>
     url.all(group).map((name) => /** @type {[string, Group]} */ ([idOf(name), group]));
   return new Map([...read("good"), ...read("bad")]);
 }
 
-/** @param {import("../../core/url.js").Url} url @param {Map<string, Group>} groups */
+/**
+ * Write the groups to the address.
+ * @param {import("../../core/url.js").Url} url
+ * @param {Map<string, Group>} groups
+ */
 export function writeGroups(url, groups) {
   url.set({ good: names(groups, "good"), bad: names(groups, "bad") });
 }
 
-/** @param {Map<string, Group>} groups @param {Group} group */
+/**
+ * Return the names of a group's runs as in the address.
+ * @param {Map<string, Group>} groups
+ * @param {Group} group
+ */
 function names(groups, group) {
   return members(groups, group).map((id) => id.slice(2) || ".");
 }
 
-/** @param {Map<string, Group>} groups @param {Group} group */
+/** Return the ids of a group's runs. @param {Map<string, Group>} groups @param {Group} group */
 export function members(groups, group) {
   return [...groups].filter(([, of]) => of === group).map(([id]) => id);
 }
@@ -30,7 +42,8 @@ export function members(groups, group) {
 const MOST = 200; // runs in a group at first: a request names them all
 
 /**
- * The best third of the runs is good. The worst third is bad: first what failed or is not finite.
+ * Split runs: the best third is good, the worst third is bad. Failed runs and those with a non-finite last
+ * value are bad first.
  * @param {Run[]} runs
  * @param {(run: Run) => number | undefined} value by which they are compared
  * @param {"min" | "max"} end which is the best

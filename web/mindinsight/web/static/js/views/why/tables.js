@@ -1,4 +1,4 @@
-// Tables of the page Why: settings by their effect, scalars by the step at which they part.
+// Tables of settings by their effect and of scalars by the step at which they diverge.
 
 import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
@@ -17,10 +17,10 @@ import { members } from "./groups.js";
 
 const VALUES = 4; // values of a group that are written out
 
-/** Scalars that change, not those that never were together or always are. @param {Metric} metric */
+/** Return whether the groups diverge in a scalar after having been together. @param {Metric} metric */
 export const changes = ({ kind }) => ["not_finite", "parts", "interval"].includes(kind);
 
-/** @param {App} app @param {Setting[]} settings */
+/** Create the table of settings. @param {App} app @param {Setting[]} settings */
 export function settingsTable(app, settings) {
   const { t } = app;
   const head = tableHead(
@@ -40,13 +40,13 @@ export function settingsTable(app, settings) {
   return h("table", { class: "table" }, head, h("tbody", null, rows));
 }
 
-/** @param {string} text */
+/** Create the cell of a group's values. @param {string} text */
 const valuesCell = (text) => h("td", { class: valueClass(text) }, text);
 
-/** @param {number} share */
+/** Format a probability in percent. @param {number} share */
 const luck = (share) => `${share < 0.01 ? "< 1" : Math.round(100 * share)}%`;
 
-/** @param {number} share @param {string} label */
+/** Create a bar for a share. @param {number} share @param {string} label */
 function meter(share, label) {
   const bar = h("i", { style: { width: `${Math.round(100 * share)}%` } });
   return h(
@@ -57,7 +57,7 @@ function meter(share, label) {
   );
 }
 
-/** @param {App} app @param {any[]} values */
+/** Return a group's values as text; at most four are listed. @param {App} app @param {any[]} values */
 export function valuesText(app, values) {
   const { t, format } = app;
   const text = (/** @type {any} */ value) =>
@@ -67,7 +67,9 @@ export function valuesText(app, values) {
 }
 
 /**
- * @param {App} app @param {Metric[]} metrics
+ * Create the table of scalars.
+ * @param {App} app
+ * @param {Metric[]} metrics
  * @param {Map<string, import("./groups.js").Group>} groups
  * @param {number} last step of the longest run
  */
@@ -82,7 +84,9 @@ export function metricsTable(app, metrics, groups, last) {
 }
 
 /**
- * @param {App} app @param {Metric} metric
+ * Create the row of a scalar.
+ * @param {App} app
+ * @param {Metric} metric
  * @param {Map<string, import("./groups.js").Group>} groups
  * @param {number} last
  */
@@ -108,12 +112,14 @@ function metricRow(app, metric, groups, last) {
   );
 }
 
-/** @param {string} text */
+/** Return a number's text with its sign. @param {string} text */
 const signed = (text) => (text.startsWith("−") ? text : `+${text}`);
 
 /**
- * Links to the curves of both groups, and to histograms and dumps where a run of them has some.
- * @param {App} app @param {string} tag @param {Map<string, import("./groups.js").Group>} groups
+ * Create links to the curves of both groups, and to histograms and dumps if a run has some.
+ * @param {App} app
+ * @param {string} tag
+ * @param {Map<string, import("./groups.js").Group>} groups
  */
 function links(app, tag, groups) {
   const ids = [...members(groups, "good"), ...members(groups, "bad")];

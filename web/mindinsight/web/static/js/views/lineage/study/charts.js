@@ -1,4 +1,4 @@
-// Charts of a study: every trial with the best so far; of several targets the Pareto front.
+// Charts of a study: every trial with the best so far, or the Pareto front of several targets.
 
 import { segments } from "../../../components/button.js";
 import { check, select } from "../../../components/field.js";
@@ -12,7 +12,7 @@ import { valueText } from "./values.js";
 const DONE = ["complete", "imported"];
 const SPREAD = 200; // largest over smallest value from which on the axis is logarithmic by itself
 
-/** @param {StudyPanel} panel */
+/** Create the chart of one target. @param {StudyPanel} panel */
 export function bestChart(panel) {
   const { app } = panel;
   const { t } = app;
@@ -44,7 +44,12 @@ export function bestChart(panel) {
   return { element, start: () => drawPlot(panel, plot, () => bestFigure(panel)) };
 }
 
-/** @param {StudyPanel} panel @param {HTMLElement} plot @param {() => any} figure */
+/**
+ * Draw a figure. A click on a trial opens its run.
+ * @param {StudyPanel} panel
+ * @param {HTMLElement} plot
+ * @param {() => any} figure
+ */
 function drawPlot({ app }, plot, figure) {
   app.charts.draw(plot, figure, (element) =>
     element.on("plotly_click", (/** @type {any} */ event) => {
@@ -55,7 +60,8 @@ function drawPlot({ app }, plot, figure) {
 }
 
 /**
- * Whether values are drawn on a log axis: as chosen, else where they spread over powers of ten.
+ * Return whether values are on a logarithmic axis: as chosen, otherwise if positive values span a factor of
+ * 200.
  * @param {StudyPanel} panel
  */
 function logarithmic({ study, log }) {
@@ -64,7 +70,7 @@ function logarithmic({ study, log }) {
   return Math.min(...values) > 0 && Math.max(...values) > SPREAD * Math.min(...values);
 }
 
-/** @param {StudyPanel} panel */
+/** Return the figure of one target. @param {StudyPanel} panel */
 function bestFigure(panel) {
   const { app, study, over } = panel;
   const { trials, best, targets } = /** @type {Study} */ (study);
@@ -79,6 +85,7 @@ function bestFigure(panel) {
     : [];
   return {
     data: [
+      /** Return the trace of some trials. */
       markers(
         app,
         ended.filter(({ state }) => state === "pruned"),
@@ -121,7 +128,7 @@ function bestFigure(panel) {
   };
 }
 
-/** Points that are better than all before them. @param {any[][]} line @param {string} goal */
+/** Return the points that are better than all before them. @param {any[][]} line @param {string} goal */
 function improving(line, goal) {
   let best = goal === "maximize" ? -Infinity : Infinity;
   return line.filter(([, value]) => {
@@ -131,7 +138,7 @@ function improving(line, goal) {
   });
 }
 
-/** @param {any[][]} line @param {string} goal */
+/** Return the best value. @param {any[][]} line @param {string} goal */
 function bestOf(line, goal) {
   const values = line.map(([, value]) => value);
   return goal === "maximize" ? Math.max(...values) : Math.min(...values);
@@ -159,7 +166,11 @@ function markers(app, trials, x, colour, name, opacity) {
   };
 }
 
-/** @param {import("../../../core/types.js").App} app @param {Trial} trial */
+/**
+ * Return the hover text of a trial.
+ * @param {import("../../../core/types.js").App} app
+ * @param {Trial} trial
+ */
 function tip(app, { number, values, params }) {
   const lines = Object.entries(params).map(
     ([name, value]) => `${escaped(name)} ${escaped(valueText(app, value))}`,
@@ -168,17 +179,17 @@ function tip(app, { number, values, params }) {
   return [head, app.t("tuning.trial", { number }), ...lines].join("<br>");
 }
 
-/** Names and values are anybody's; Plotly takes some tags. @param {string} text */
+/** Escape HTML, because Plotly renders some tags and names come from users. @param {string} text */
 function escaped(text) {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
-/** @param {number | null} unix seconds */
+/** Return a time as a date. @param {number | null} unix seconds */
 function dateOf(unix) {
   return new Date((unix ?? 0) * 1000);
 }
 
-/** @param {StudyPanel} panel */
+/** Create the chart of the Pareto front. @param {StudyPanel} panel */
 export function frontChart(panel) {
   const { app } = panel;
   const { t } = app;
@@ -207,7 +218,7 @@ export function frontChart(panel) {
   return { element, start: () => drawPlot(panel, plot, () => frontFigure(panel)) };
 }
 
-/** @param {StudyPanel} panel */
+/** Return the figure of the Pareto front. @param {StudyPanel} panel */
 function frontFigure({ app, study, pair }) {
   const { trials, front, targets } = /** @type {Study} */ (study);
   const [across, up] = pair;

@@ -1,4 +1,4 @@
-// The head of a study: which one, its state, how many trials of each sort, time left, and the best so far.
+// Header of a study: its state, trials, remaining time and best trial.
 
 import { button } from "../../../components/button.js";
 import { dialog } from "../../../components/dialog.js";
@@ -12,7 +12,7 @@ import { valueText } from "./values.js";
 const TONES = { running: "ok", interrupted: "warn" };
 const SORTS = /** @type {const} */ (["complete", "pruned", "failed", "running"]);
 
-/** @param {StudyPanel} panel */
+/** Create the header. @param {StudyPanel} panel */
 export function header(panel) {
   const { app } = panel;
   const study = /** @type {Study} */ (panel.study);
@@ -37,14 +37,22 @@ export function header(panel) {
   ];
 }
 
-/** @param {Study} study @returns {"running" | "stopping" | "finished" | "interrupted" | "idle"} */
+/**
+ * Return the state of a study.
+ * @param {Study} study
+ * @returns {"running" | "stopping" | "finished" | "interrupted" | "idle"}
+ */
 export function stateOf({ tuned, stopping, progress }) {
   if (tuned) return stopping ? "stopping" : "running";
   if (progress.running) return "interrupted";
   return progress.wanted !== null && progress.done >= progress.wanted ? "finished" : "idle";
 }
 
-/** @param {StudyPanel} panel @param {Study} study */
+/**
+ * Create the button that stops the study after confirmation.
+ * @param {StudyPanel} panel
+ * @param {Study} study
+ */
 function stopButton(panel, study) {
   const { t } = panel.app;
   const confirm = () => {
@@ -58,7 +66,11 @@ function stopButton(panel, study) {
   return button(t("tuning.stop"), confirm, { disabled: study.stopping, "data-focus": "stop" });
 }
 
-/** @param {StudyPanel} panel @param {Study} study */
+/**
+ * Create the progress bar with the number of trials in each state.
+ * @param {StudyPanel} panel
+ * @param {Study} study
+ */
 function progressBar({ app }, { progress, tuned }) {
   const { t, format } = app;
   const total = Math.max(progress.wanted ?? 0, progress.done + progress.running, 1);
@@ -97,7 +109,11 @@ function progressBar({ app }, { progress, tuned }) {
   ];
 }
 
-/** The best trial so far, with its values. @param {StudyPanel} panel @param {Study} study */
+/**
+ * Create the line about the best trial, or about the Pareto front; null if no trial is complete.
+ * @param {StudyPanel} panel
+ * @param {Study} study
+ */
 function bestLine({ app }, study) {
   const { t } = app;
   if (study.targets.length > 1) {

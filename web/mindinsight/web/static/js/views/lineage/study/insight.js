@@ -1,4 +1,4 @@
-// Importance of the parameters of a study, by a named method, and what it would try next.
+// Importance of a study's parameters by a chosen method, and suggestions for the next trials.
 
 import { select } from "../../../components/field.js";
 import { tableHead } from "../../../components/table_head.js";
@@ -11,7 +11,7 @@ import { parameterNames, valueText } from "./values.js";
 
 const METHODS = ["fanova", "ped_anova", "correlation"];
 
-/** @param {StudyPanel} panel */
+/** Create the panel of importance. @param {StudyPanel} panel */
 export function importancePanel(panel) {
   const { app, importance } = panel;
   const { t } = app;
@@ -60,7 +60,7 @@ export function importancePanel(panel) {
   ];
 }
 
-/** @param {StudyPanel} panel */
+/** Create the claims and bars, or say that they are being computed. @param {StudyPanel} panel */
 function bars({ app, study, importance }) {
   const { t } = app;
   if (!importance) return h("p", { class: "muted", role: "status" }, t("tuning.computing"));
@@ -96,7 +96,7 @@ function bars({ app, study, importance }) {
   return [claims, table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
 }
 
-/** @param {StudyPanel} panel */
+/** Create the panel of suggestions. @param {StudyPanel} panel */
 export function suggestionsPanel(panel) {
   const { app, suggestions } = panel;
   const { t } = app;

@@ -18,6 +18,7 @@ const FOLLOW = 2000; // ms between two looks at a study that is tuned
 const LOOK = 15000; // ms between two looks at whether there are others
 const LEARN = 10000; // ms between two evaluations of importance while trials end
 
+/** Panel of the chosen study. */
 export class StudyPanel {
   /** @param {App} app @param {() => void} onchange called when trials came or ended */
   constructor(app, onchange) {
@@ -54,12 +55,13 @@ export class StudyPanel {
     this.insight = latest();
   }
 
+  /** Drop requests in flight and remove the chart. */
   end() {
     for (const requests of [this.lists, this.facts, this.insight]) requests.end();
     this.app.charts.removeAll(this.element);
   }
 
-  /** Look which studies there are, now and again. */
+  /** Request the list of studies now and every 15 s, and show the chosen one. */
   async load() {
     const { app } = this;
     await this.lists.ask(
@@ -74,7 +76,7 @@ export class StudyPanel {
     );
   }
 
-  /** Show a study, or the newest. @param {string} id */
+  /** Show a study, or the newest one if the id is unknown. @param {string} id */
   choose(id) {
     const entry = this.studies.find((study) => study.id === id) ?? this.studies[0];
     if (!entry) {
@@ -92,7 +94,7 @@ export class StudyPanel {
     return this.follow(entry.id);
   }
 
-  /** @param {string} id */
+  /** Request the study, and again every 2 s while it is running. @param {string} id */
   follow(id) {
     const { app, facts } = this;
     return facts.ask(
@@ -113,7 +115,7 @@ export class StudyPanel {
     );
   }
 
-  /** Importance and suggestions, for the trials there are. */
+  /** Request importance and suggestions if trials have ended. While the study runs, at most every 10 s. */
   learn() {
     const { study } = this;
     if (!study) return;
@@ -145,6 +147,7 @@ export class StudyPanel {
     );
   }
 
+  /** Stop the study. */
   async stop() {
     const { app, study } = this;
     try {
@@ -156,12 +159,13 @@ export class StudyPanel {
     }
   }
 
-  /** Runs of trials that were pruned: what came out of them is no result. */
+  /** Return the runs of pruned trials. Their results are incomplete. */
   pruned() {
     const trials = this.study?.trials ?? [];
     return new Set(trials.filter((trial) => trial.state === "pruned").map((trial) => trial.run));
   }
 
+  /** Redraw everything. */
   draw() {
     const { app, study, element } = this;
     element.hidden = !study && !this.missing;
@@ -187,12 +191,13 @@ export class StudyPanel {
     });
   }
 
-  /** Progress and time left, unless somebody is choosing a study. */
+  /** Redraw the header, unless the user is choosing a study. */
   drawHead() {
     if (this.head.querySelector("select:focus")) return;
     keepFocus(this.head, () => replace(this.head, header(this)));
   }
 
+  /** Redraw the chart. */
   drawChart() {
     const { app, study, chart } = this;
     if (!study) return;
@@ -203,17 +208,19 @@ export class StudyPanel {
     start();
   }
 
+  /** Redraw the importance. */
   drawWeights() {
     if (!this.study) return; // another one has been chosen
     keepFocus(this.weights, () => replace(this.weights, importancePanel(this)));
   }
 
+  /** Redraw the suggestions. */
   drawNext() {
     keepFocus(this.next, () => replace(this.next, suggestionsPanel(this)));
     this.next.hidden = !this.study?.progress.done && !this.suggestions?.length;
   }
 
-  /** The study to look at. */
+  /** Create the choice of a study. */
   chooser() {
     const { app, studies, study } = this;
     return select({
@@ -228,7 +235,7 @@ export class StudyPanel {
   }
 }
 
-/** All of a study but the time that is left, which is another one each time. @param {Study} study */
+/** Return a study as text without the remaining time, for comparison. @param {Study} study */
 function withoutTime(study) {
   return JSON.stringify({ ...study, progress: { ...study.progress, left: null } });
 }

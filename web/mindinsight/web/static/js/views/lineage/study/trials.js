@@ -1,4 +1,4 @@
-// The trials of a study: state, targets, parameters, duration; failed ones with their last lines.
+// Table of a study's trials: state, targets, parameters, duration, and the last log lines of failed ones.
 
 import { button } from "../../../components/button.js";
 import { dialog } from "../../../components/dialog.js";
@@ -14,7 +14,7 @@ const MOST = 300; // rows; of larger studies the first ones in the chosen order
 /** @type {Record<string, string>} */
 const TONES = { failed: "bad", interrupted: "warn", running: "accent", complete: "ok" };
 
-/** @param {StudyPanel} panel */
+/** Create the table. At most 300 trials are listed. @param {StudyPanel} panel */
 export function trialsTable(panel) {
   const { app, sort } = panel;
   const { t } = app;
@@ -69,12 +69,13 @@ export function trialsTable(panel) {
   );
 }
 
-/** @param {StudyPanel} panel @param {any} event */
+/** Remember in the address whether the table is open. @param {StudyPanel} panel @param {any} event */
 function toggled({ app }, event) {
   app.url.set({ trials: event.target.open ? null : "0" });
 }
 
 /**
+ * Return the columns of a study.
  * @param {import("../../../core/types.js").App} app
  * @param {Study} study
  * @returns {TrialColumn[]}
@@ -99,14 +100,16 @@ function columnsOf({ t }, study) {
   ];
 }
 
-/** Seconds. @param {Trial} trial */
+/** Return a trial's duration in seconds, or undefined while it has not ended. @param {Trial} trial */
 function durationOf({ begun, ended }) {
   return begun === null || ended === null ? undefined : ended - begun;
 }
 
 /**
- * Trials in the order of a column; those without a value there come last.
- * @param {Trial[]} trials @param {TrialColumn} column @param {boolean} down
+ * Sort trials by a column. Missing values come last.
+ * @param {Trial[]} trials
+ * @param {TrialColumn} column
+ * @param {boolean} down
  */
 export function sorted(trials, column, down) {
   const factor = down ? -1 : 1;
@@ -120,6 +123,7 @@ export function sorted(trials, column, down) {
 }
 
 /**
+ * Create the row of a trial.
  * @param {import("../../../core/types.js").App} app
  * @param {Study} study
  * @param {Trial} trial
@@ -140,18 +144,30 @@ function row(app, study, trial, columns) {
   );
 }
 
-/** @param {import("../../../core/types.js").App} app @param {Trial} trial */
+/**
+ * Return a trial's number, as a link if it has a run.
+ * @param {import("../../../core/types.js").App} app
+ * @param {Trial} trial
+ */
 function numberCell({ url }, { number, run }) {
   return run ? h("a", { href: url.link("overview", { run }) }, number) : number;
 }
 
-/** @param {import("../../../core/types.js").App} app @param {Trial} trial */
+/**
+ * Return a trial's duration as text.
+ * @param {import("../../../core/types.js").App} app
+ * @param {Trial} trial
+ */
 function seconds({ format }, trial) {
   const length = durationOf(trial);
   return length === undefined ? "–" : format.duration(length);
 }
 
-/** @param {import("../../../core/types.js").App} app @param {Trial} trial */
+/**
+ * Create the state of a trial, with a link to the log of a failed one.
+ * @param {import("../../../core/types.js").App} app
+ * @param {Trial} trial
+ */
 function stateCell(app, trial) {
   const { t } = app;
   const badge = h("span", { class: `badge ${TONES[trial.state] ?? ""}` }, t(`tuning.state.${trial.state}`));
@@ -163,7 +179,7 @@ function stateCell(app, trial) {
   ];
 }
 
-/** @param {import("../../../core/types.js").App} app @param {Trial} trial */
+/** Return why a trial failed. @param {import("../../../core/types.js").App} app @param {Trial} trial */
 export function failureText({ t }, { failure }) {
   const { reason = "unknown", there: names, ...vars } = failure ?? {};
   if (reason === "no_target" && !names?.length) return t("tuning.failure.nothing", vars);
@@ -171,7 +187,7 @@ export function failureText({ t }, { failure }) {
 }
 
 /**
- * The last lines of a failed trial.
+ * Open the dialog with the last log lines of a failed trial.
  * @param {import("../../../core/types.js").App} app
  * @param {Trial} trial
  */

@@ -1,13 +1,17 @@
 // Values of parameters and targets as text.
 
-/** @param {import("../../../core/types.js").App} app @param {any} value */
+/**
+ * Format a value; "–" if it is missing.
+ * @param {import("../../../core/types.js").App} app
+ * @param {any} value
+ */
 export function valueText({ format }, value) {
   if (value === null || value === undefined) return "–";
   return typeof value === "number" ? format.number(value, 4) : String(value);
 }
 
 /**
- * The names of all parameters that any of the trials has, in the order of the tuning file.
+ * Return the names of all parameters, in the order of the tuning file.
  * @param {import("./types.js").Study} study
  */
 export function parameterNames({ parameters, trials }) {
