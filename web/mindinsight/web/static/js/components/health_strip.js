@@ -15,7 +15,7 @@ export const KINDS = /** @type {const} */ (["not_finite", "silent", "lasting", "
 
 const CELLS = 64; // beyond which several ranks share a cell
 
-/** Return the anomalies of each rank, most serious first. @param {Health} health @returns {RankStray[][]} */
+/** Return each rank's anomalies, most serious first. @param {Health} health @returns {RankStray[][]} */
 export function straysByRank(health) {
   /** @type {RankStray[][]} */
   const rows = health.runs.map(() => []);
@@ -60,7 +60,13 @@ export function missingBefore(ranks, row, most) {
   return Math.max(rank - before - 1, 0);
 }
 
-/** @param {App} app @param {Health} health @param {string} job @param {number} [most] cells */
+/**
+ * Create the strip as a link to the job's page.
+ * @param {App} app
+ * @param {Health} health
+ * @param {string} job
+ * @param {number} [most] cells
+ */
 export function healthStrip(app, health, job, most = CELLS) {
   const text = health.claims.map((claim) => claimText(app, claim)).join(" ");
   const unknown = unknownRuns(health);

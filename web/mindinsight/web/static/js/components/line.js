@@ -1,4 +1,4 @@
-// Line sample of a run: its colour, and its dash where somebody wants dashes.
+// Line sample of a run in its colour and dash style.
 
 import { svg } from "../core/dom.js";
 

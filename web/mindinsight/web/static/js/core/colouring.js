@@ -170,7 +170,7 @@ export class Colouring {
     this.#theme.changed();
   }
 
-  /** Other runs are shown, or they have other values. @param {Run[]} runs shown */
+  /** Recompute the colours for a new list of shown runs. @param {Run[]} runs shown */
   follow(runs) {
     this.#runs = runs;
     this.#entries = null;

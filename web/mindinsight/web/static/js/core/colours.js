@@ -25,8 +25,8 @@ export function between(stops, at) {
 }
 
 /**
- * The number that a run would have in the palette, counted round: the slot of its job, which the server
- * keeps, and its rank.
+ * Return a run's index in the palette. It depends on the job's stored slot and on the rank, not on which
+ * other runs are shown.
  * @param {{slot: number, rank: number | null}} run
  */
 export function colourOf({ slot, rank }) {
@@ -58,7 +58,7 @@ export function giveColours(runs, given) {
 }
 
 /**
- * Dashes for runs that share a colour: the first has a solid line.
+ * Assign dash styles so that shown runs of the same colour differ. The first one is solid; ranks come last.
  * @param {{id: string}[]} runs in order
  * @param {(id: string) => string} colour
  * @returns {Map<string, number>} id -> place in `DASHES`

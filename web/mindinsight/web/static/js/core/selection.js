@@ -173,7 +173,10 @@ export class Selection {
     );
   }
 
-  /** Plotly's dash for a run: solid, unless somebody wants dashes where colours repeat. @param {string} id */
+  /**
+   * Return Plotly's dash style of a run. It tells runs of the same palette colour apart.
+   * @param {string} id
+   */
   dash(id) {
     if (!this.colouring.dashed()) return DASHES[0];
     this.#dashes ??= dashesOf(this.entries(), (other) => this.colour(other));
@@ -234,7 +237,7 @@ export class Selection {
   }
 
   /**
-   * The address of a view that shows one run alone, or some.
+   * Return the address of a view that shows only the given runs.
    * @param {string} view
    * @param {string | string[]} id
    * @param {Record<string, any>} [more]

@@ -24,6 +24,7 @@ const NOTHING = {
   colours: /** @type {[string, number][]} */ ([]),
 };
 
+/** Query of the window's address. */
 export class Url {
   /** @type {Map<string, string>} view -> its query when it was left */
   #lastParams = new Map();
@@ -79,8 +80,9 @@ export class Url {
   }
 
   /**
-   * Settings for a view that was opened without anything of its own: as it was left, else these.
-   * @param {string} view @param {string | undefined} settings
+   * Apply a view's default settings if its address has none of its own.
+   * @param {string} view
+   * @param {string | undefined} settings
    */
   fill(view, settings) {
     const params = this.params();
@@ -156,8 +158,9 @@ export class Url {
     return new URLSearchParams(this.search());
   }
 
-  /** Make a query that of the page, and keep it for tomorrow. @param {string} text */
+  /** Replace the query of the window's address. @param {string} text */
   write(text) {
+    /** Tell subscribers that the address has changed. */
     const changed = text !== readable(this.params());
     this.#replace(text);
     if (!changed) return;

@@ -7,7 +7,12 @@ import { isLost, SIGNS } from "./dump_marks.js";
 
 const NAMED = 3; // weights that one line lists
 
-/** @param {App} app @param {any} coloured what v2/graph/dump answers @param {string} paint */
+/**
+ * Create the legend.
+ * @param {App} app
+ * @param {any} coloured what v2/graph/dump answers
+ * @param {string} paint
+ */
 export function dumpLegend(app, coloured, paint) {
   return [
     ...(paint === "symptoms"
@@ -17,7 +22,12 @@ export function dumpLegend(app, coloured, paint) {
   ];
 }
 
-/** @param {App} app @param {any} found */
+/**
+ * Return one sign per kind of anomaly. If there is none, return the statement that none was found, once all
+ * tensors were measured.
+ * @param {App} app
+ * @param {any} found
+ */
 function symptoms({ t }, { counts, done, judged, unjudged, broken_afterwards: broken }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
   if (broken.length) {
@@ -85,7 +95,11 @@ export function scale({ t, format }, { least, most }) {
   ];
 }
 
-/** @param {App} app @param {any} matched */
+/**
+ * Return how many operators of the dump were found in the graph, and how.
+ * @param {App} app
+ * @param {any} matched
+ */
 function coverage({ t }, { dumped, found: matched, by_order, by_module, tensors, measured, done }) {
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });

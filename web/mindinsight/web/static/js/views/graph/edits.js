@@ -58,10 +58,7 @@ export function createEdits(app, goTo) {
 
 const UNNAMED = ["claim.graph.changed", "claim.graph.only_changed"]; // claims that count edits
 
-/**
- * Whether the claims name everything that was edited.
- * @param {import("../../core/claims.js").Claim[]} claims
- */
+/** Return whether the claims name every edit. @param {import("../../core/claims.js").Claim[]} claims */
 function explained(claims) {
   return claims.length > 0 && claims.every(({ key }) => !UNNAMED.includes(key));
 }

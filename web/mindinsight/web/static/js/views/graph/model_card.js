@@ -20,7 +20,7 @@ import { latest } from "../../core/latest.js";
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
-/** Three digits and a prefix with its unit: 12.6 M. @param {number} value @param {string} [unit] */
+/** Format a number with three digits and a prefix: 12.6 M. @param {number} value @param {string} [unit] */
 export function scaled(value, unit = "") {
   let power = 0;
   while (value >= 999.5 && power < PREFIXES.length - 1) {

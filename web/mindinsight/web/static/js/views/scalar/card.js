@@ -270,6 +270,7 @@ class CurveCard {
     else if (next.tall !== undefined) this.page.change({ tall });
   }
 
+  /** Return the marks of alerts. */
   marks() {
     return this.page.alerts.of(this.tags, this.lines(), this.axis);
   }

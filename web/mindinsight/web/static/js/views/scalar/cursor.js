@@ -87,7 +87,7 @@ class Cursor {
     this.fade(element);
   }
 
-  /** Let the others step back behind the run that stands out; it is drawn in front. @param {any} element */
+  /** Fade all curves of a chart except those of one run. @param {any} element */
   fade(element) {
     const member = this.members.get(element);
     const run = this.emphasized;

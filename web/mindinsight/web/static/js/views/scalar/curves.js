@@ -75,7 +75,12 @@ function createCards(page) {
   };
 }
 
-/** @param {Page} page @param {string} name @param {ReturnType<typeof createCards>} cards */
+/**
+ * Create a section of charts.
+ * @param {Page} page
+ * @param {string} name
+ * @param {ReturnType<typeof createCards>} cards
+ */
 function createSection(page, name, cards) {
   const count = h("span", { class: "badge" });
   const folded = () => page.options().folds.includes(name);
