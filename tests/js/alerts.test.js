@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { inWords, placeOf } from "../../web/mindinsight/web/static/js/components/alerts.js";
+import { alertText, alertLink } from "../../web/mindinsight/web/static/js/components/alerts.js";
 import { Alerts } from "../../web/mindinsight/web/static/js/core/alerts.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 
@@ -36,22 +36,22 @@ const alert = {
 };
 
 test("the training code's own words are kept, a rule's are the claim", () => {
-  assert.equal(inWords(app, alert), "odd");
+  assert.equal(alertText(app, alert), "odd");
   const claim = { key: "claim.alert.above", values: { tag: "loss", limit: 0.5 }, missing: [] };
   assert.equal(
-    inWords(app, { ...alert, title: "", condition: "above", claim }),
+    alertText(app, { ...alert, title: "", condition: "above", claim }),
     'claim.alert.above {"tag":"loss","limit":"0.5"}',
   );
 });
 
 test("an alert leads to the chart of its tag, of its run, or to the run", () => {
-  assert.deepEqual(placeOf(app, { ...alert, tag: "a.b/c[0]" }), [
+  assert.deepEqual(alertLink(app, { ...alert, tag: "a.b/c[0]" }), [
     "scalar",
     "./a",
     { q: "^a\\.b/c\\[0\\]$", at: "7" },
   ]);
-  assert.deepEqual(placeOf(app, alert), ["scalar", "./a", { at: "7" }]);
-  assert.deepEqual(placeOf(app, { ...alert, run: "./gone" }), ["overview", { run: "./gone" }]);
+  assert.deepEqual(alertLink(app, alert), ["scalar", "./a", { at: "7" }]);
+  assert.deepEqual(alertLink(app, { ...alert, run: "./gone" }), ["overview", { run: "./gone" }]);
 });
 
 /**

@@ -5,7 +5,7 @@ import {
   cellsOf,
   missingBefore,
   rankText,
-  straysByRank,
+  outliersByRank,
   unknownRuns,
 } from "../../web/mindinsight/web/static/js/components/health_strip.js";
 
@@ -13,7 +13,9 @@ const stray = (row, kind, step = 1) => ({ row, kind, step, tag: "loss" });
 const health = (count, strays) => ({ runs: Array(count).fill("./r"), ranks: [], tags: ["loss"], strays });
 
 test("the worst of a rank comes first", () => {
-  const rows = straysByRank(health(2, [stray(1, "spikes"), stray(1, "not_finite", 9), stray(1, "lasting")]));
+  const rows = outliersByRank(
+    health(2, [stray(1, "spikes"), stray(1, "not_finite", 9), stray(1, "lasting")]),
+  );
   assert.deepEqual(
     rows.map((row) => row.map(({ kind }) => kind)),
     [[], ["not_finite", "lasting", "spikes"]],
@@ -38,7 +40,7 @@ test("of two ranks that differ from each other neither is named alone", () => {
   };
   const t = (key, values) => `${key} ${values?.step ?? ""}`;
   const app = { t, format: { number: String }, boot: { lang: "en" } };
-  assert.deepEqual(straysByRank(health(2, [pair])), [[pair], [pair]]);
+  assert.deepEqual(outliersByRank(health(2, [pair])), [[pair], [pair]]);
   assert.equal(rankText(app, health(2, [pair]), pair), "loss: claim.rank.pair 152");
 });
 

@@ -7,7 +7,10 @@ import {
   SharedScales,
 } from "../../web/mindinsight/web/static/js/components/histogram/shared_scale.js";
 import { heatFigure, strongest } from "../../web/mindinsight/web/static/js/components/histogram/over_time.js";
-import { firstStrange, summed } from "../../web/mindinsight/web/static/js/components/histogram/not_finite.js";
+import {
+  firstNonFinite,
+  summed,
+} from "../../web/mindinsight/web/static/js/components/histogram/non_finite.js";
 
 test("a few steps with all values in one bin do not take the contrast of the others", () => {
   const peaks = new Float32Array(20).fill(0.25);
@@ -47,11 +50,11 @@ test("values that are not finite are summed, and the first step with any is told
   ];
   assert.deepEqual(summed(facts), { nan: 3, positive_infinity: 0, negative_infinity: 1 });
   assert.equal(
-    firstStrange([10, 20, 30], (kind, at) => facts[at][kind]),
+    firstNonFinite([10, 20, 30], (kind, at) => facts[at][kind]),
     20,
   );
   assert.equal(
-    firstStrange([10], (kind, at) => facts[at][kind]),
+    firstNonFinite([10], (kind, at) => facts[at][kind]),
     undefined,
   );
 });

@@ -6,7 +6,7 @@ import { landscapeFigure } from "../../web/mindinsight/web/static/js/views/lands
 import {
   intervalOf,
   labelOf,
-  stretchOf,
+  stepRange,
 } from "../../web/mindinsight/web/static/js/components/landscape/intervals.js";
 
 const path = { x: [0], y: [0], z: [0] };
@@ -55,13 +55,13 @@ test("landscapes beside each other have one scale of colours and levels", () => 
 });
 
 test("numbers of epochs become steps", () => {
-  assert.deepEqual(stretchOf({ path, intervals: [1, 2, 4], unit: "epoch", step_per_epoch: 50 }), [50, 200]);
-  assert.deepEqual(stretchOf({ path, intervals: [10, 20], unit: "step", step_per_epoch: 50 }), [10, 20]);
+  assert.deepEqual(stepRange({ path, intervals: [1, 2, 4], unit: "epoch", step_per_epoch: 50 }), [50, 200]);
+  assert.deepEqual(stepRange({ path, intervals: [10, 20], unit: "step", step_per_epoch: 50 }), [10, 20]);
 });
 
 test("final weights are where their tag says, or nowhere", () => {
-  assert.deepEqual(stretchOf({ path: null, intervals: [], unit: "step", tag: "landscape_[12]" }), [12, 12]);
-  assert.equal(stretchOf({ path: null, intervals: [], unit: "step", tag: "mine" }), null);
+  assert.deepEqual(stepRange({ path: null, intervals: [], unit: "step", tag: "landscape_[12]" }), [12, 12]);
+  assert.equal(stepRange({ path: null, intervals: [], unit: "step", tag: "mine" }), null);
 });
 
 test("the curve is broken where the loss is not a number", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { comparedColumns } from "../../web/mindinsight/web/static/js/views/lineage/difference.js";
 import { test } from "node:test";
 
-import { isBrushed, placeOf } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
+import { isBrushed, axisPosition } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
 import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
 import {
   axesShown,
@@ -87,15 +87,15 @@ test("rows sort by size or name, those without a value last either way", () => {
 });
 
 test("numbers lie by size, on a logarithmic axis by their powers", () => {
-  const scale = placeOf(plot(), column("lr"));
+  const scale = axisPosition(plot(), column("lr"));
   assert.ok(Math.abs(scale.of(0.01) - 0.0909) < 1e-3);
-  const powers = placeOf(plot({ logs: new Set(["lr"]) }), column("lr"));
+  const powers = axisPosition(plot({ logs: new Set(["lr"]) }), column("lr"));
   assert.ok(Math.abs(powers.of(0.01) - 0.5) < 1e-9);
   assert.ok(Number.isNaN(scale.of(undefined)));
 });
 
 test("names lie evenly, each once", () => {
-  const { ticks, of } = placeOf(plot(), column("opt", false));
+  const { ticks, of } = axisPosition(plot(), column("opt", false));
   assert.deepEqual(ticks, [
     { at: 0, text: "adam" },
     { at: 1, text: "sgd" },
@@ -144,7 +144,7 @@ test("a colour between two is mixed by its place", () => {
 test("few values have a tick each, but none on another", () => {
   const values = [1, 2, 2.01, 3, 3];
   const some = { rows: values.map((lr, i) => ({ run: String(i), values: { lr } })), logs: new Set() };
-  const marks = placeOf(some, column("lr")).ticks.map(({ text }) => text);
+  const marks = axisPosition(some, column("lr")).ticks.map(({ text }) => text);
   assert.deepEqual(marks, [1, 2, 3]);
 });
 

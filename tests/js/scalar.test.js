@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { comparable } from "../../web/mindinsight/web/static/js/views/scalar/compare.js";
 import { closest } from "../../web/mindinsight/web/static/js/views/scalar/nearest.js";
 import { figure } from "../../web/mindinsight/web/static/js/views/scalar/figure.js";
-import { notFinite } from "../../web/mindinsight/web/static/js/views/scalar/chart_footer.js";
+import { nonFinite } from "../../web/mindinsight/web/static/js/views/scalar/chart_footer.js";
 import { appended } from "../../web/mindinsight/web/static/js/views/scalar/append_points.js";
 import { merged } from "../../web/mindinsight/web/static/js/views/scalar/merge.js";
 import {
@@ -165,9 +165,9 @@ test("the row nearest to a place is found", () => {
 });
 
 test("what is not finite is counted and its beginning named", () => {
-  assert.equal(notFinite([]), null);
+  assert.equal(nonFinite([]), null);
   assert.deepEqual(
-    notFinite([
+    nonFinite([
       ["nan", 7, 9, 3],
       ["inf", 4, 4, 1],
       ["nan", 12, 12, 1],

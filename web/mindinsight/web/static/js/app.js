@@ -1,6 +1,6 @@
 // Entry point of the pages: creates the application's services and starts the router.
 
-import { lostPage } from "./components/lost.js";
+import { unreachablePage } from "./components/unreachable.js";
 import { Alerts } from "./core/alerts.js";
 import * as api from "./core/api.js";
 import { Charts } from "./core/charts.js";
@@ -15,7 +15,7 @@ import { Selection } from "./core/selection.js";
 import { Theme } from "./core/theme.js";
 import { Url } from "./core/url.js";
 import { header } from "./frame/header.js";
-import { lostLine } from "./frame/lost.js";
+import { unreachableLine } from "./frame/unreachable.js";
 import { listen } from "./frame/shortcuts.js";
 import { side } from "./frame/side.js";
 
@@ -53,10 +53,10 @@ header(app, { ondrawer: () => body?.classList.toggle("drawer") });
 side(app);
 listen(app);
 live.start();
-lostLine(app);
+unreachableLine(app);
 const failure = await first;
 if (failure) {
-  replace(/** @type {HTMLElement} */ (document.getElementById("view")), lostPage(app, failure));
+  replace(/** @type {HTMLElement} */ (document.getElementById("view")), unreachablePage(app, failure));
   await new Promise((resolve) => selection.on(() => resolve(null)));
 }
 followPreferences(app);

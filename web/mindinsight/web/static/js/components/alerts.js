@@ -11,7 +11,7 @@ import { exactPattern } from "../core/patterns.js";
 const BADGES = { info: "badge", warning: "badge warn", error: "badge bad" };
 
 /** Return an alert's text in one line. @param {App} app @param {Alert} alert */
-export function inWords(app, alert) {
+export function alertText(app, alert) {
   return alert.claim ? claimText(app, alert.claim) : alert.title;
 }
 
@@ -26,7 +26,7 @@ export function levelBadge(app, level) {
  * @param {App} app
  * @param {Alert} alert
  */
-export function placeOf(app, alert) {
+export function alertLink(app, alert) {
   if (alert.dump) {
     const { dump, dump_rank: rank, step } = alert;
     const place = { rank: String(rank ?? 0), step: String(step) };

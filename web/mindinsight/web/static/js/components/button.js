@@ -88,7 +88,7 @@ export function segments({ label, options, value, onchange }) {
 }
 
 /** Create a placeholder for a button that `show` replaces by another one, keeping the keyboard focus. */
-export function turning() {
+export function replaceableButton() {
   const element = h("span");
   return {
     element,

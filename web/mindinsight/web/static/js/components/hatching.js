@@ -22,7 +22,7 @@ export function cellBoxes(x, y, z) {
   return z.flatMap((row, at) => {
     const top = 1 - share(rows, at + 1, high);
     const height = 1 - share(rows, at, high) - top;
-    return stretches(row).map(([from, to]) => {
+    return cellGroups(row).map(([from, to]) => {
       const left = share(columns, from, wide);
       return { left, top, width: share(columns, to, wide) - left, height };
     });
@@ -34,7 +34,7 @@ export function cellBoxes(x, y, z) {
  * @param {ArrayLike<number | null>} row
  * @returns {[number, number][]}
  */
-function stretches(row) {
+function cellGroups(row) {
   /** @type {[number, number][]} */
   const found = [];
   for (let i = 0; i < row.length; i++) {
@@ -123,7 +123,7 @@ export function hatchKey(colour, stripes) {
 }
 
 /** Classes of a badge that tells of values that are not finite. */
-export const NOT_FINITE_BADGE = "badge bad strange";
+export const NON_FINITE_BADGE = "badge bad strange";
 
 /**
  * Return the CSS classes of a table cell by its text. Non-finite values get the hatched class.

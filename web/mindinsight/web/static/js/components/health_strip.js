@@ -4,9 +4,9 @@ import { claimText } from "../core/claims.js";
 import { h } from "../core/dom.js";
 
 /** @typedef {import("../core/types.js").App} App */
-/** @typedef {import("../core/types.js").Stray & {row: number, tag: string}} RankStray */
+/** @typedef {import("../core/types.js").Stray & {row: number, tag: string}} RankOutlier */
 /**
- * @typedef {{runs: string[], ranks: (number | null)[], tags: string[], strays: RankStray[],
+ * @typedef {{runs: string[], ranks: (number | null)[], tags: string[], strays: RankOutlier[],
  *   claims: import("../core/claims.js").Claim[]}} Health
  */
 
@@ -15,9 +15,9 @@ export const KINDS = /** @type {const} */ (["not_finite", "silent", "lasting", "
 
 const CELLS = 64; // beyond which several ranks share a cell
 
-/** Return each rank's anomalies, most serious first. @param {Health} health @returns {RankStray[][]} */
-export function straysByRank(health) {
-  /** @type {RankStray[][]} */
+/** Return each rank's anomalies, most serious first. @param {Health} health @returns {RankOutlier[][]} */
+export function outliersByRank(health) {
+  /** @type {RankOutlier[][]} */
   const rows = health.runs.map(() => []);
   for (const stray of health.strays) {
     rows[stray.row].push(stray);
@@ -31,10 +31,10 @@ export function straysByRank(health) {
  * Return the most serious anomaly of each cell. Ranks share cells if there are more than `most`.
  * @param {Health} health
  * @param {number} [most]
- * @returns {(RankStray | undefined)[]}
+ * @returns {(RankOutlier | undefined)[]}
  */
 export function cellsOf(health, most = CELLS) {
-  const rows = straysByRank(health).map(([first]) => first);
+  const rows = outliersByRank(health).map(([first]) => first);
   const share = Math.ceil(rows.length / most);
   const cells = [];
   for (let i = 0; i < rows.length; i += share) {
@@ -52,7 +52,7 @@ export function unknownRuns({ claims }) {
 
 /**
  * How many ranks have no data between a rank and the one before it, which is a gap in the strip.
- * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond which no gap fits
+ * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond it no gap fits
  */
 export function missingBefore(ranks, row, most) {
   const [before, rank] = [row ? ranks[row - 1] : -1, ranks[row]];
@@ -97,7 +97,7 @@ export function healthStrip(app, health, job, most = CELLS) {
  * named as the faulty one.
  * @param {App} app
  * @param {Health} health
- * @param {RankStray} stray
+ * @param {RankOutlier} stray
  */
 export function rankText(app, health, stray) {
   if (typeof stray.other === "number") return `${stray.tag}: ${claimText(app, stray.claim)}`;

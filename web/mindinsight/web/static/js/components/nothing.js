@@ -18,7 +18,7 @@ import { h } from "../core/dom.js";
  * @param {() => void} [page.clear] takes the filter away
  * @param {string} page.code how such data is recorded
  */
-export function nothingOf(app, { kind, filter, clear, code }) {
+export function emptyState(app, { kind, filter, clear, code }) {
   const { selection, t } = app;
   if (filter) {
     const action = clear && button(t("empty.clear"), clear, { class: "primary" });

@@ -1,6 +1,6 @@
 // Bell in the header with the number of unread alerts, and a toast for each new one.
 
-import { inWords } from "../components/alerts.js";
+import { alertText } from "../components/alerts.js";
 import { icon } from "../components/icons.js";
 import { toast } from "../components/toast.js";
 import { h } from "../core/dom.js";
@@ -54,12 +54,12 @@ function announce(app, alerts) {
     .map((alert) => ({
       id: alert.id,
       title: `${t(`alert.level.${alert.level}`)} · ${selection.run(alert.run)?.name ?? alert.run}`,
-      text: inWords(app, alert) || t("alert.untitled"),
+      text: alertText(app, alert) || t("alert.untitled"),
     }));
   notify(messages, () => app.router.go(app.url.link("alert")));
   for (const alert of alerts.slice(0, LINES).reverse()) {
     const run = selection.run(alert.run)?.name ?? alert.run;
-    toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: inWords(app, alert) }), {
+    toast(t("alert.came", { level: t(`alert.level.${alert.level}`), run, what: alertText(app, alert) }), {
       bad: alert.level === "error",
       seconds: SECONDS,
     });

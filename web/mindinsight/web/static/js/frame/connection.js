@@ -1,6 +1,6 @@
 // Connection indicator in the header: state of the event stream, pause and refresh.
 
-import { namedIconButton, turning } from "../components/button.js";
+import { namedIconButton, replaceableButton } from "../components/button.js";
 import { h } from "../core/dom.js";
 
 /** Create the indicator. @param {import("../core/types.js").App} app */
@@ -9,7 +9,7 @@ export function connection(app) {
   const text = h("span");
   const mark = h("div", { class: "connection", role: "status" }, text);
   const waiting = h("span", { class: "waiting" }); // not in the mark: it would be read aloud at every change
-  const toggle = turning();
+  const toggle = replaceableButton();
   const show = () => {
     const state = live.paused() && live.state() !== "lost" ? "paused" : live.state();
     mark.dataset.state = state;

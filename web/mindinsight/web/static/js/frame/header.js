@@ -1,6 +1,6 @@
 // Header: navigation by kind of data, connection, language and theme.
 
-import { iconButton, namedIconButton, turning } from "../components/button.js";
+import { iconButton, namedIconButton, replaceableButton } from "../components/button.js";
 import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
 import { h, replace } from "../core/dom.js";
@@ -153,7 +153,7 @@ function languages(app) {
 /** Create the switch between themes. @param {import("../core/types.js").App} app */
 function themes(app) {
   const { theme, t } = app;
-  const holder = turning();
+  const holder = replaceableButton();
   const draw = () =>
     holder.show(ICONS[theme.chosen()], t(`theme.${theme.chosen()}`), t("tools.theme"), () => theme.next());
   theme.on(draw);

@@ -5,7 +5,7 @@ import { h, replace, tell } from "../core/dom.js";
 import { latest } from "../core/latest.js";
 import { importView } from "../core/views.js";
 import { empty } from "../components/empty.js";
-import { lostPage } from "../components/lost.js";
+import { unreachablePage } from "../components/unreachable.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Change} Change */
@@ -134,7 +134,7 @@ export class Router {
   /** Return the empty state for an error. @param {any} error */
   #failed(error) {
     const { live, t } = this.#app;
-    if (live.state() === "lost" || error?.status === 0) return lostPage(this.#app, error);
+    if (live.state() === "lost" || error?.status === 0) return unreachablePage(this.#app, error);
     return empty({
       icon: "warning",
       title: t("error.view"),

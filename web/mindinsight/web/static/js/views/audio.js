@@ -1,7 +1,7 @@
 // Audio page: every recorded step of every tag. With linked steps all cards show the same one.
 
 import { check, searchBox } from "../components/field.js";
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -122,7 +122,7 @@ class Sounds {
       this.body,
       elements.length
         ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, { kind: "audio", filter: this.filter, clear: () => this.clear(), code: CODE }),
+        : emptyState(app, { kind: "audio", filter: this.filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

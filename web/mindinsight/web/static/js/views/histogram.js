@@ -1,7 +1,7 @@
 // Histograms page: distribution of a tag's values over the steps of each run, or of all runs at one step.
 
 import { shortenTitles } from "../components/card.js";
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -97,7 +97,7 @@ class Histograms {
       this.body,
       elements.length
         ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, {
+        : emptyState(app, {
             kind: "histogram",
             filter: options.filter,
             clear: () => this.change({ filter: "" }),

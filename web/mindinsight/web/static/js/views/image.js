@@ -2,7 +2,7 @@
 
 import { button } from "../components/button.js";
 import { check, searchBox, slider } from "../components/field.js";
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -133,7 +133,7 @@ class Images {
       this.body,
       cells.length
         ? imageGrid(app, cells, columns.length)
-        : nothingOf(app, { kind: "image", filter: state.filter, clear: () => this.clear(), code: CODE }),
+        : emptyState(app, { kind: "image", filter: state.filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

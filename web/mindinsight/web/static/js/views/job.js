@@ -1,8 +1,8 @@
 // Job page: its ranks with their state and anomalies, kept up to date.
 
 import { empty } from "../components/empty.js";
-import { NOT_FINITE_BADGE } from "../components/hatching.js";
-import { healthStrip, straysByRank, unknownRuns } from "../components/health_strip.js";
+import { NON_FINITE_BADGE } from "../components/hatching.js";
+import { healthStrip, outliersByRank, unknownRuns } from "../components/health_strip.js";
 import { select } from "../components/field.js";
 import { tableHead } from "../components/table_head.js";
 import { claimElement, claimText } from "../core/claims.js";
@@ -153,7 +153,7 @@ class JobView {
 function table(app, health) {
   const { t, format, selection } = app;
   const now = selection.list().now;
-  const strays = straysByRank(health);
+  const strays = outliersByRank(health);
   const unknown = unknownRuns(health);
   const well = (/** @type {number} */ row) =>
     t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
@@ -183,13 +183,13 @@ function table(app, health) {
  * Create the link of an anomaly to the chart of the ranks.
  * @param {App} app
  * @param {Health} health
- * @param {import("../components/health_strip.js").RankStray} stray
+ * @param {import("../components/health_strip.js").RankOutlier} stray
  */
 function fault(app, health, stray) {
   const job = app.selection.run(health.runs[stray.row])?.job ?? "";
   const href = app.url.link("scalar", { m: "ranks", job, q: exactPattern(stray.tag) });
   const severe = stray.kind === "silent" ? "badge bad" : "badge warn";
-  const classes = stray.kind === "not_finite" ? NOT_FINITE_BADGE : severe;
+  const classes = stray.kind === "not_finite" ? NON_FINITE_BADGE : severe;
   const text = `${stray.tag}: ${claimText(app, stray.claim)}`;
   return h("a", { class: classes, href, "data-claim": stray.claim.key }, text);
 }

@@ -1,7 +1,7 @@
 // PR curves page: curves of all selected runs at one step, and the area under them by step.
 
 import { searchBox, slider } from "../components/field.js";
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -124,7 +124,7 @@ class PrCurves {
       this.body,
       elements.length
         ? h("div", { class: "cards" }, elements)
-        : nothingOf(app, { kind: "pr_curve", filter: this.filter, clear: () => this.clear(), code: CODE }),
+        : emptyState(app, { kind: "pr_curve", filter: this.filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

@@ -1,6 +1,6 @@
 // Scalars page: a chart for every tag of the selected runs, grouped by prefix.
 
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -176,7 +176,7 @@ class Scalars {
   /** Return the reason why there is no card, for the empty state. */
   nothing() {
     const { filter } = this.options;
-    return nothingOf(this.app, {
+    return emptyState(this.app, {
       kind: "scalar",
       filter: this.page.tags.length ? filter : "",
       clear: () => this.page.find(""),

@@ -1,13 +1,13 @@
 // Tensors page: any slice of any step as table or heat map, and the distribution over the steps.
 
 import { empty } from "../components/empty.js";
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { tagsOfEntries } from "../core/tags.js";
 import { heatFigure } from "../components/histogram/over_time.js";
-import { firstStrange, strange, summed } from "../components/histogram/not_finite.js";
+import { firstNonFinite, nonFiniteBadge, summed } from "../components/histogram/non_finite.js";
 import { toolbar } from "./tensor/controls.js";
 import { pager, sliceHeat } from "./tensor/slice.js";
 import { readState, writeState } from "./tensor/state.js";
@@ -208,7 +208,7 @@ export class Tensors {
 
   /** Create the empty state. */
   nothing() {
-    return nothingOf(this.app, { kind: "tensor", code: 'record.add_value("tensor", "weight", weight)' });
+    return emptyState(this.app, { kind: "tensor", code: 'record.add_value("tensor", "weight", weight)' });
   }
 
   /** Draw a slice. @param {any} slice */
@@ -249,7 +249,7 @@ export class Tensors {
     const { app, state, body } = this;
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
     app.charts.removeAll(body);
-    const since = firstStrange(answer.step, (kind, at) => answer.facts[at][kind]);
+    const since = firstNonFinite(answer.step, (kind, at) => answer.facts[at][kind]);
     const summary = h(
       "p",
       { class: "small muted grow" },
@@ -261,7 +261,7 @@ export class Tensors {
         "div",
         { class: "panel grow" },
         plot,
-        h("div", { class: "row wrap small" }, summary, strange(app, summed(answer.facts), since)),
+        h("div", { class: "row wrap small" }, summary, nonFiniteBadge(app, summed(answer.facts), since)),
       ),
     );
     const series = { ...answer, shown: answer.step.length };

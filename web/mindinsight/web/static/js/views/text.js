@@ -1,7 +1,7 @@
 // Texts page: Markdown of every recorded step of every tag, with search and comparison.
 
 import { searchBox } from "../components/field.js";
-import { nothingOf } from "../components/nothing.js";
+import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -104,7 +104,7 @@ class Texts {
       this.body,
       elements.length
         ? h("div", { class: "cards text-cards" }, elements)
-        : nothingOf(app, { kind: "text", filter, clear: () => this.clear(), code: CODE }),
+        : emptyState(app, { kind: "text", filter, clear: () => this.clear(), code: CODE }),
     );
     this.cards.forEach((card) => card.load());
   }

@@ -6,7 +6,7 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 /** Return the translated message of an error. @param {App} app @param {any} error @returns {string} */
-export function inWords({ t }, error) {
+export function errorText({ t }, error) {
   if (error.code === "unreadable") {
     return t("error.unreadable", { why: t(error.key), detail: error.vars.detail ?? "" });
   }
@@ -15,5 +15,5 @@ export function inWords({ t }, error) {
 
 /** Create the banner of an error. @param {App} app @param {any} error */
 export function failure(app, error) {
-  return h("div", { class: "banner bad", role: "alert" }, icon("warning"), inWords(app, error));
+  return h("div", { class: "banner bad", role: "alert" }, icon("warning"), errorText(app, error));
 }

@@ -66,7 +66,7 @@ export function infinities(statistics) {
  * Return the number of non-finite elements; null if they were not counted.
  * @param {any} statistics statistics
  */
-export function lostElements(statistics) {
+export function nonFiniteCount(statistics) {
   const infs = infinities(statistics);
   return infs === null || statistics.nans === null ? null : infs + statistics.nans;
 }

@@ -1,7 +1,7 @@
 // Table of the tensors of one operator with the main statistics.
 
 import { h } from "../../core/dom.js";
-import { lostElements, number, shapeText } from "./rows.js";
+import { nonFiniteCount, number, shapeText } from "./rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -50,7 +50,7 @@ export function tensorTable(app, rows, slot, current = () => false) {
 function line(app, row, slot, current) {
   const { t } = app;
   const statistics = row.statistics;
-  const lost = lostElements(statistics);
+  const lost = nonFiniteCount(statistics);
   const strange = lost || row.finite === false;
   return h(
     "tr",

@@ -7,7 +7,7 @@ import { windowText } from "../slice_window.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { sliceTable } from "../slice_table.js";
-import { inWords } from "./failure.js";
+import { errorText } from "./failure.js";
 import { histogramFigure, sliceFigure } from "./tensor_figures.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -81,7 +81,7 @@ export class ValueWindow {
         if (answer.dims && dims.value === typed) dims.value = answer.dims;
         this.show(answer);
       },
-      (error) => replace(body, empty({ icon: "warning", title: inWords(app, error) })),
+      (error) => replace(body, empty({ icon: "warning", title: errorText(app, error) })),
     );
   }
 

@@ -1,7 +1,7 @@
 // Legend of the colours that a dump gives to a graph, and the share of the dump that was found in it.
 
 import { h } from "../../core/dom.js";
-import { isLost, SIGNS } from "./dump_marks.js";
+import { isNonFinite, SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -17,7 +17,7 @@ export function dumpLegend(app, coloured, paint) {
   return [
     ...(paint === "symptoms"
       ? symptoms(app, coloured)
-      : [...(coloured.judged ? scale(app, coloured) : nothingJudged(app)), ...lostSigns(app, coloured)]),
+      : [...(coloured.judged ? scale(app, coloured) : nothingJudged(app)), ...nonFiniteSigns(app, coloured)]),
     ...coverage(app, coloured),
   ];
 }
@@ -61,7 +61,7 @@ function sign(t, kind, n) {
     null,
     h(
       "span",
-      { class: `graph-sign ill ${kind}${isLost(kind) ? " hatched" : ""}`, "aria-hidden": "true" },
+      { class: `graph-sign ill ${kind}${isNonFinite(kind) ? " hatched" : ""}`, "aria-hidden": "true" },
       SIGNS[/** @type {keyof typeof SIGNS} */ (kind)],
     ),
     ` ${t(`graph.symptom.${kind}`, { n })}`,
@@ -73,9 +73,9 @@ function sign(t, kind, n) {
  * @param {App} app
  * @param {{counts?: Record<string, number>}} coloured
  */
-export function lostSigns({ t }, { counts = {} }) {
+export function nonFiniteSigns({ t }, { counts = {} }) {
   return Object.entries(counts)
-    .filter(([kind]) => isLost(kind))
+    .filter(([kind]) => isNonFinite(kind))
     .map(([kind, n]) => sign(t, kind, n));
 }
 

@@ -24,14 +24,18 @@ const SHOWN = 2; // signs on one box
  */
 export function marksOf(app, coloured, colour, scope) {
   if (!coloured) return { badge: null, heat: null, hatched: false };
-  const hatched = isLost(coloured.symptom);
+  const hatched = isNonFinite(coloured.symptom);
   return colour === "symptoms"
     ? { badge: symptomBadge(app, coloured, scope), heat: null, hatched }
-    : { badge: loud(coloured, sizeBadge(app, coloured, colour)), heat: coloured.share ?? null, hatched };
+    : {
+        badge: withNonFiniteSign(coloured, sizeBadge(app, coloured, colour)),
+        heat: coloured.share ?? null,
+        hatched,
+      };
 }
 
 /** Return whether an anomaly concerns non-finite values. @param {string} [symptom] */
-export function isLost(symptom) {
+export function isNonFinite(symptom) {
   return symptom === "fault" || symptom === "lost";
 }
 
@@ -42,8 +46,8 @@ export function isLost(symptom) {
  * @param {Badge | null} badge
  * @returns {Badge | null}
  */
-function loud({ symptom }, badge) {
-  if (!isLost(symptom)) return badge;
+function withNonFiniteSign({ symptom }, badge) {
+  if (!isNonFinite(symptom)) return badge;
   const sign = SIGNS[/** @type {"fault" | "lost"} */ (symptom)];
   return {
     kind: `ill ${symptom}`,

@@ -51,9 +51,9 @@ export function heatFigure(app, series, axis, scale = null) {
     zmax: scale ? Math.sqrt(scale.peak) : strongest(peaks) || 1,
     hovertemplate: app.t("histogram.cell"),
   };
-  const images = lostSteps(app, series, axis, peaks);
+  const images = nonFiniteSteps(app, series, axis, peaks);
   return {
-    data: [trace, ...notFinite(app, series, axis, peaks)],
+    data: [trace, ...nonFinite(app, series, axis, peaks)],
     layout: layout(app, axis, { images }, scale),
   };
 }
@@ -65,7 +65,7 @@ export function heatFigure(app, series, axis, scale = null) {
  * @param {string} axis
  * @param {Float32Array} peaks 0 for steps without a finite value
  */
-function lostSteps(app, series, axis, peaks) {
+function nonFiniteSteps(app, series, axis, peaks) {
   const lost = Array.from(peaks, (peak, i) => (!peak && counted(series, i) ? 1 : null));
   if (!lost.some(Boolean)) return [];
   const [low, high] = [series.edges[0], series.edges[series.edges.length - 1]];
@@ -92,7 +92,7 @@ function counted(series, i) {
  * @param {string} axis
  * @param {Float32Array} peaks 0 for steps without a finite value
  */
-function notFinite(app, series, axis, peaks) {
+function nonFinite(app, series, axis, peaks) {
   const x = times(series, axis);
   const counts = Array.from(peaks, (_, i) => counted(series, i));
   const colour = app.theme.colour("--warn");

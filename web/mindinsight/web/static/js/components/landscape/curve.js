@@ -3,7 +3,7 @@
 
 import { h, svg } from "../../core/dom.js";
 import { mainTag } from "../main_tag.js";
-import { intervalOf, labelOf, stretchOf } from "./intervals.js";
+import { intervalOf, labelOf, stepRange } from "./intervals.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./intervals.js").Landscape} Landscape */
@@ -61,7 +61,7 @@ export function lossTags(tags, runs) {
  */
 export function lossCurve(app, losses, landscapes, selected, onchange) {
   const steps = losses.flatMap((loss) => ends(loss.step));
-  const stretches = landscapes.flatMap((landscape) => stretchOf(landscape) ?? []);
+  const stretches = landscapes.flatMap((landscape) => stepRange(landscape) ?? []);
   if (!losses.length || !stretches.length) return null;
   const [from, to] = [Math.min(...steps, ...stretches), Math.max(...steps, ...stretches)];
   const across = (/** @type {number} */ step) => (step - from) / (to - from || 1);
@@ -115,7 +115,7 @@ function buttons(app, landscapes, selected, across, onchange) {
   /** @type {Map<string, [number, number]>} */
   const stretches = new Map();
   for (const landscape of landscapes) {
-    const stretch = stretchOf(landscape);
+    const stretch = stepRange(landscape);
     if (stretch && !stretches.has(intervalOf(landscape))) stretches.set(intervalOf(landscape), stretch);
   }
   // shorter stretches lie on top

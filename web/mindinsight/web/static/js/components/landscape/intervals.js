@@ -40,7 +40,7 @@ export function labelOf(t, interval) {
  * @param {Landscape} landscape
  * @returns {[number, number] | null}
  */
-export function stretchOf(landscape) {
+export function stepRange(landscape) {
   const numbers = landscape.path
     ? landscape.intervals
     : (landscape.tag.match(/\d+(?=\]$)/) ?? []).map(Number);

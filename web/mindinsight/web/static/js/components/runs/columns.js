@@ -1,6 +1,6 @@
 // Columns of the runs table: key in the address, heading, value to sort by, and cell.
 
-import { NOT_FINITE_BADGE } from "../hatching.js";
+import { NON_FINITE_BADGE } from "../hatching.js";
 import { viewIcon } from "../icons.js";
 import { h } from "../../core/dom.js";
 import { directoryColumn } from "./bases.js";
@@ -148,7 +148,7 @@ function numberCell(app, value) {
   if (value === undefined) return "";
   return Number.isFinite(value)
     ? app.format.number(value)
-    : h("span", { class: NOT_FINITE_BADGE }, app.format.number(value));
+    : h("span", { class: NON_FINITE_BADGE }, app.format.number(value));
 }
 
 /**

@@ -1,6 +1,6 @@
 // List of alerts, updated in place: a row keeps its element while its content is unchanged.
 
-import { inWords, levelBadge, placeOf } from "../../components/alerts.js";
+import { alertText, levelBadge, alertLink } from "../../components/alerts.js";
 import { button } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
 import { h } from "../../core/dom.js";
@@ -168,8 +168,8 @@ function alertRow(app, alert, fresh) {
       fresh ? h("span", { class: "badge accent fresh" }, t("alert.new")) : null,
       h(
         "a",
-        { class: "what", href: placeOf(app, alert), "data-focus": "what" },
-        inWords(app, alert) || t("alert.untitled"),
+        { class: "what", href: alertLink(app, alert), "data-focus": "what" },
+        alertText(app, alert) || t("alert.untitled"),
       ),
     ),
     alert.text ? h("p", { class: "text" }, alert.text) : null,

@@ -1,6 +1,6 @@
 // Table of an alignment.
 
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
@@ -57,7 +57,7 @@ export function alignmentTable(app, answer, rows, last) {
 function alignmentRow(app, answer, row, last) {
   const { t, format } = app;
   const { tag, other, verdict, claim, onset, beyond } = row;
-  const badge = verdict === "not_finite" ? NOT_FINITE_BADGE : BADGES[claim.verdict];
+  const badge = verdict === "not_finite" ? NON_FINITE_BADGE : BADGES[claim.verdict];
   const name = tag === other ? tag : `${tag} ↔ ${other}`;
   const step = format.number(onset);
   const size = (/** @type {number | null} */ value) =>

@@ -5,8 +5,8 @@ import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { createCanvas } from "../../components/graph/canvas.js";
 import { SIGNS } from "../../components/graph/dump_marks.js";
-import { inWords } from "../../components/dump/failure.js";
-import { lostElements, number, short } from "../../components/dump/rows.js";
+import { errorText } from "../../components/dump/failure.js";
+import { nonFiniteCount, number, short } from "../../components/dump/rows.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /**
@@ -89,7 +89,7 @@ class FaultChain {
       },
       (error) => {
         this.element.hidden = false;
-        replace(this.element, h("p", { class: "muted" }, inWords(page.app, error)));
+        replace(this.element, h("p", { class: "muted" }, errorText(page.app, error)));
       },
     );
   }
@@ -159,7 +159,7 @@ class FaultChain {
         ? ""
         : app.t("dump.chain.range", { low: number(app, minimum), high: number(app, maximum) });
     if (finite !== false) return h("span", { class: "mono" }, ends);
-    const lost = lostElements(statistics);
+    const lost = nonFiniteCount(statistics);
     return h(
       "span",
       { class: "strange" },

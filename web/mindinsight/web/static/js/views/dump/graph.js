@@ -5,9 +5,9 @@ import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { createCanvas } from "../../components/graph/canvas.js";
-import { lostSigns, scale } from "../../components/graph/dump_legend.js";
-import { isLost, marksOf } from "../../components/graph/dump_marks.js";
-import { inWords } from "../../components/dump/failure.js";
+import { nonFiniteSigns, scale } from "../../components/graph/dump_legend.js";
+import { isNonFinite, marksOf } from "../../components/graph/dump_marks.js";
+import { errorText } from "../../components/dump/failure.js";
 import { number } from "../../components/dump/rows.js";
 import { position, STATISTICS } from "../../components/dump/state.js";
 
@@ -97,14 +97,14 @@ class DumpGraph {
         this.canvas.show(picture, { keep });
         if (!picture.done) this.requests.later(() => this.draw(0), POLL);
       },
-      (error) => (this.status.textContent = inWords(app, error)),
+      (error) => (this.status.textContent = errorText(app, error)),
     );
   }
 
   /** Return the marks of a box. Only non-finite values have a badge. @param {any} box */
   marks(box) {
     const marks = marksOf(this.page.app, box, this.colour, box.count > 0);
-    return { ...marks, badge: isLost(box.symptom) ? marks.badge : null };
+    return { ...marks, badge: isNonFinite(box.symptom) ? marks.badge : null };
   }
 
   /** Draw the legend. */
@@ -115,7 +115,7 @@ class DumpGraph {
       this.status,
       h("span", null, this.colourName(this.colour)),
       scale(app, picture),
-      lostSigns(app, picture),
+      nonFiniteSigns(app, picture),
       picture.in_order && h("span", { class: "muted" }, app.t("dump.graph.in_order")),
     );
   }

@@ -2,7 +2,7 @@
 
 import { headCell, virtualTable } from "../../components/virtual.js";
 import { h, replace } from "../../core/dom.js";
-import { inWords } from "../../components/dump/failure.js";
+import { errorText } from "../../components/dump/failure.js";
 import { damage } from "../../components/dump/header.js";
 import { filterBar } from "./filters.js";
 import { tensorPages } from "./tensor_pages.js";
@@ -38,7 +38,7 @@ class TensorTable {
       first: () => Math.max(0, Math.floor(this.table.element.scrollTop / ROW)),
       show: () => this.show(),
       fail: (error) => {
-        this.status.textContent = inWords(page.app, error);
+        this.status.textContent = errorText(page.app, error);
         this.reveal();
       },
     });

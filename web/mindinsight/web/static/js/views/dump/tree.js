@@ -1,7 +1,7 @@
 // Operators tab: tree of operators by scope. Branches with non-finite values are marked.
 
 import { button } from "../../components/button.js";
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
@@ -126,7 +126,7 @@ class OperatorTree {
   /** Create the badge of non-finite values, or false if there are none. @param {{lost: number}} child */
   mark({ lost }) {
     return (
-      lost > 0 && h("span", { class: NOT_FINITE_BADGE }, this.page.app.t("dump.not_finite", { n: lost }))
+      lost > 0 && h("span", { class: NON_FINITE_BADGE }, this.page.app.t("dump.not_finite", { n: lost }))
     );
   }
 

@@ -4,7 +4,7 @@ import { claimText } from "../../core/claims.js";
 import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
-import { inWords } from "../../components/dump/failure.js";
+import { errorText } from "../../components/dump/failure.js";
 import { position, settlePosition } from "../../components/dump/state.js";
 import { dumpControls } from "./dump_controls.js";
 import { dumpFacts } from "./dump_facts.js";
@@ -295,7 +295,7 @@ export class Dumped {
   /** Show an error in the status line. @param {any} error */
   failed(error) {
     this.status.hidden = false;
-    replace(this.status, h("span", { class: "badge bad" }, inWords(this.app, error)));
+    replace(this.status, h("span", { class: "badge bad" }, errorText(this.app, error)));
   }
 
   /** Drop requests in flight. */

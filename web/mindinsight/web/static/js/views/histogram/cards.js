@@ -6,7 +6,7 @@ import { h, replace, throttle } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { overlayFigure, ridgeFigure, stepFigure } from "./outlines.js";
 import { heatFigure, percentileFigure } from "../../components/histogram/over_time.js";
-import { firstStrange, strange } from "../../components/histogram/not_finite.js";
+import { firstNonFinite, nonFiniteBadge } from "../../components/histogram/non_finite.js";
 import { ownScale, SharedScales } from "../../components/histogram/shared_scale.js";
 import { newestStep, scaleControls } from "./toolbar.js";
 
@@ -108,11 +108,11 @@ function seriesCard(app, { tag, run, options, scales, change }) {
  * @param {Series} series
  */
 function seriesFacts(app, run, series) {
-  const first = firstStrange(series.step, (kind, at) => /** @type {any} */ (series)[kind][at]);
+  const first = firstNonFinite(series.step, (kind, at) => /** @type {any} */ (series)[kind][at]);
   return [
     runLabel(app, run),
     h("span", { class: "grow" }, app.t("histogram.steps", { shown: series.shown, n: series.count })),
-    strange(app, series.non_finite, first),
+    nonFiniteBadge(app, series.non_finite, first),
   ];
 }
 
@@ -158,7 +158,7 @@ function stepFacts(app, histogram) {
     { class: "row" },
     runLabel(app, histogram.run),
     app.t("histogram.at", { step: app.format.number(histogram.step) }),
-    strange(app, histogram),
+    nonFiniteBadge(app, histogram),
   );
 }
 

@@ -1,7 +1,7 @@
 // Overview tile of histograms: the distribution of a tag over the steps as a heat map.
 
 import { h, replace } from "../../core/dom.js";
-import { strange } from "../../components/histogram/not_finite.js";
+import { nonFiniteBadge } from "../../components/histogram/non_finite.js";
 import { mainTag } from "../../components/main_tag.js";
 
 /** @type {import("../../core/types.js").TileKind} */
@@ -26,7 +26,7 @@ const histogramTile = {
         figures,
         h("span", { class: "mono ellipsis", title: tag }, tag),
         h("span", null, range),
-        strange(app, series.non_finite),
+        nonFiniteBadge(app, series.non_finite),
       );
       if (!box.querySelector(".chart")) {
         replace(box, h("div", { class: "chart", role: "img", "aria-label": tag }));

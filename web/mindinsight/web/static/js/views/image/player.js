@@ -1,6 +1,6 @@
 // Player of the steps of an image. It stops at the newest.
 
-import { turning } from "../../components/button.js";
+import { replaceableButton } from "../../components/button.js";
 
 const FRAME_MS = 300;
 
@@ -11,7 +11,7 @@ const FRAME_MS = 300;
  *   false at the last; `ready`: whether the picture of the step before is there
  */
 export function player({ t }, film) {
-  const toggle = turning();
+  const toggle = replaceableButton();
   let timer = 0;
   const stop = () => {
     clearInterval(timer);

@@ -32,7 +32,7 @@ const SIDE = 70;
  * @param {Plot} plot
  * @param {Column} column
  */
-export function placeOf(plot, column) {
+export function axisPosition(plot, column) {
   const values = plot.rows
     .map((row) => row.values[column.key])
     .filter((value) => value !== undefined && value !== null);
@@ -66,7 +66,7 @@ export function isBrushed(plot, row) {
   return plot.columns.every((column) => {
     const brush = plot.brushes.get(column.key);
     if (!brush) return true;
-    const at = placeOf(plot, column).of(row.values[column.key]);
+    const at = axisPosition(plot, column).of(row.values[column.key]);
     return at >= brush.low - 1e-9 && at <= brush.high + 1e-9;
   });
 }
@@ -78,7 +78,7 @@ export function drawAxes(app, plot, width, height) {
   const x = (/** @type {number} */ i) => SIDE + i * gap;
   const tall = height - TOP - BOTTOM;
   const y = (/** @type {number} */ at) => TOP + (1 - at) * tall;
-  const scales = plot.columns.map((column) => placeOf(plot, column));
+  const scales = plot.columns.map((column) => axisPosition(plot, column));
   const lines = plot.rows.map((row) => line(app, plot, row, scales, x, y));
   const axes = plot.columns.map((column, i) =>
     axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall }),

@@ -158,7 +158,10 @@ function compare(have, op, want) {
   return op === "!=" && !equal;
 }
 
-/** Files have scalars as float32: 0.02 is the value that is nearest to it there. @param {number} a @param {number} b */
+/**
+ * Returns whether two numbers are equal as float32, which files have: 0.02 is the value nearest to it there.
+ * @param {number} a @param {number} b
+ */
 function isEqual(a, b) {
   return a === b || a === Math.fround(b);
 }

@@ -1,7 +1,7 @@
 // Marks of alerts in charts: alerts of training code in every chart of the run, those of a rule in the chart
 // of its tag. Non-finite values have marks of their own.
 
-import { inWords } from "../../components/alerts.js";
+import { alertText } from "../../components/alerts.js";
 import { LIST } from "../../core/alerts.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { reaches } from "./curve.js";
@@ -67,7 +67,7 @@ export function alertMarks(app, element, onchange) {
               reaches(curve, axis, xOf(alert)),
           );
           return line && (!alert.tag || tags.includes(alert.tag))
-            ? [{ x: xOf(alert), colour: line.colour, words: inWords(app, alert) }]
+            ? [{ x: xOf(alert), colour: line.colour, words: alertText(app, alert) }]
             : [];
         })
         .slice(0, MOST);

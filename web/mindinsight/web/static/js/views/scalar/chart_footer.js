@@ -1,7 +1,7 @@
 // Footer of a chart: number of points, restarts, clipped runs, non-finite values.
 
 import { button } from "../../components/button.js";
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
@@ -148,7 +148,7 @@ function clippedButtons({ app, options, change }, lines, key) {
  */
 function notFiniteButton(page, lines) {
   const { app } = page;
-  const counts = notFinite(lines.flatMap((line) => line.curve.non_finite));
+  const counts = nonFinite(lines.flatMap((line) => line.curve.non_finite));
   if (!counts) return null;
   const text = app.t("scalar.non_finite", {
     kinds: counts.kinds.join(", "),
@@ -157,7 +157,7 @@ function notFiniteButton(page, lines) {
   });
   const go = () =>
     page.change({ x: "step", at: counts.first, zoom: [counts.first - AROUND, counts.first + AROUND] });
-  return button(text, go, { class: NOT_FINITE_BADGE, title: app.t("scalar.non_finite.go") });
+  return button(text, go, { class: NON_FINITE_BADGE, title: app.t("scalar.non_finite.go") });
 }
 
 /**
@@ -165,7 +165,7 @@ function notFiniteButton(page, lines) {
  * @param {[string, number, number, number][]} ranges kind, first step, last step, how many
  * @returns {{total: number, first: number, kinds: string[]} | null} null when all is finite
  */
-export function notFinite(ranges) {
+export function nonFinite(ranges) {
   if (!ranges.length) return null;
   return {
     total: ranges.reduce((sum, [, , , count]) => sum + count, 0),

@@ -1,6 +1,6 @@
 // Tables of a comparison: a verdict per tag and run, and the hyperparameters that differ.
 
-import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
+import { NON_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { claimElement, claimText, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
@@ -69,7 +69,7 @@ export function verdictCell(app, series) {
   const badges = series.claims.map((/** @type {Claim} */ claim) => {
     const verdict =
       claim.verdict === "found" ? "badge bad" : claim.verdict === "clear" ? "badge ok" : "badge";
-    const classes = claim.key === "claim.compare.non_finite" ? NOT_FINITE_BADGE : verdict;
+    const classes = claim.key === "claim.compare.non_finite" ? NON_FINITE_BADGE : verdict;
     return [h("span", { class: classes, "data-claim": claim.key }, claimText(app, claim)), " "];
   });
   return h("td", null, badges);

@@ -3,7 +3,7 @@
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
 import { select } from "../../components/field.js";
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { exactPattern } from "../../core/patterns.js";
@@ -108,7 +108,7 @@ class LayerCard {
         }),
     );
     const n = grid.not_finite.length;
-    const bad = n ? h("span", { class: NOT_FINITE_BADGE }, app.t("scalar.layers.nan", { n })) : null;
+    const bad = n ? h("span", { class: NON_FINITE_BADGE }, app.t("scalar.layers.nan", { n })) : null;
     replace(this.foot, app.t("scalar.layers.n", { n: grid.layers.length }), bad);
   }
 }

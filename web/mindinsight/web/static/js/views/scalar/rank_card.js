@@ -90,7 +90,7 @@ class RankCard {
     replace(this.key, scaleKey(app, grid.most, grid.not_finite.length > 0));
     replace(
       this.foot,
-      strayRanks(app, grid, (row) => this.pick(row)),
+      outlierRanks(app, grid, (row) => this.pick(row)),
       this.rankCurve && button(app.t("scalar.ranks.unpick"), () => this.unpick(), { class: "link" }),
     );
   }
@@ -129,7 +129,7 @@ class RankCard {
  * @param {any} grid
  * @param {(row: number) => void} pick
  */
-export function strayRanks(app, grid, pick) {
+export function outlierRanks(app, grid, pick) {
   /** @type {Map<string, import("../../core/types.js").Stray[]>} */
   const far = new Map();
   for (const stray of grid.strays) {

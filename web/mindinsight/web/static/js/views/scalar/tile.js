@@ -1,7 +1,7 @@
 // Overview tile of scalars: the most important ones with curve, last and best value, and first non-finite
 // value.
 
-import { NOT_FINITE_BADGE } from "../../components/hatching.js";
+import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { h, replace } from "../../core/dom.js";
 import { middleCut } from "../../core/names.js";
 import { bestEnd } from "../../components/runs/values.js";
@@ -105,7 +105,7 @@ function numbers(app, tag, steps, values) {
     broken >= 0
       ? h(
           "span",
-          { class: NOT_FINITE_BADGE },
+          { class: NON_FINITE_BADGE },
           app.t("overview.broken", { value: number(values[broken]), step: steps[broken] }),
         )
       : null,

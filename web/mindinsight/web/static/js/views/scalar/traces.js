@@ -34,7 +34,7 @@ export function tracesOf(pen, line) {
   if (curve.smooth && !pen.many) traces.push({ ...stroke(line, 1, 0.22), x, y: yValues(pen, curve.value) });
   const y = yValues(pen, smoothedValues(curve));
   traces.push({ ...stroke(line, 1.8, 1), x, y });
-  const marks = [lonely(x, y, line), notFinite(x, curve, line), outside(pen, x, curve, line)];
+  const marks = [lonely(x, y, line), nonFinite(x, curve, line), outside(pen, x, curve, line)];
   return [...traces, ...marks.filter((trace) => trace !== null)];
 }
 
@@ -110,7 +110,7 @@ function lonely(x, y, line) {
  * @param {Curve} curve
  * @param {Line} line
  */
-function notFinite(x, curve, line) {
+function nonFinite(x, curve, line) {
   const at = [];
   for (let i = 0; i < curve.value.length; i++) if (!Number.isFinite(curve.value[i])) at.push(i);
   if (!at.length) return null;

@@ -1,6 +1,6 @@
 // Tables of settings by their effect and of scalars by the step at which they diverge.
 
-import { NOT_FINITE_BADGE, valueClass } from "../../components/hatching.js";
+import { NON_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
@@ -93,7 +93,7 @@ export function metricsTable(app, metrics, groups, last) {
 function metricRow(app, metric, groups, last) {
   const { t, format } = app;
   const { tag, kind, onset, shift } = metric;
-  const classes = { not_finite: NOT_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
+  const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
   const what = h("span", { class: /** @type {any} */ (classes)[kind] ?? "badge" }, t(`why.kind.${kind}`));
   const percent = shift === null || onset === null ? "" : signed(format.number(100 * shift, 3));
   return h(

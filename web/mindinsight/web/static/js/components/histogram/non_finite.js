@@ -1,6 +1,6 @@
 // Counts of non-finite values, which the bins of a histogram cannot show.
 
-import { NOT_FINITE_BADGE } from "../hatching.js";
+import { NON_FINITE_BADGE } from "../hatching.js";
 import { h } from "../../core/dom.js";
 
 const NAMES = { nan: "NaN", positive_infinity: "+Inf", negative_infinity: "−Inf" };
@@ -14,14 +14,14 @@ const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
  * @param {Counts} counts
  * @param {number} [since] the first step with any
  */
-export function strange({ t, format }, counts, since) {
+export function nonFiniteBadge({ t, format }, counts, since) {
   const texts = KINDS.filter((kind) => counts[kind]).map(
     (kind) => `${NAMES[kind]} ${format.number(Number(counts[kind]))}`,
   );
   if (!texts.length) return null;
   return h(
     "span",
-    { class: NOT_FINITE_BADGE },
+    { class: NON_FINITE_BADGE },
     texts.join(" · "),
     since !== undefined && ` · ${t("histogram.since", { step: format.number(since) })}`,
   );
@@ -32,7 +32,7 @@ export function strange({ t, format }, counts, since) {
  * @param {ArrayLike<number>} step
  * @param {(kind: string, at: number) => number} count
  */
-export function firstStrange(step, count) {
+export function firstNonFinite(step, count) {
   return Array.from(step).find((_, at) => KINDS.some((kind) => count(kind, at)));
 }
 

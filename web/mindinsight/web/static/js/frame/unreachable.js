@@ -7,7 +7,7 @@ import { time } from "../core/format.js";
 /** @typedef {import("../core/types.js").App} App */
 
 /** Show the message when the server is lost and remove it when it is back. @param {App} app */
-export function lostLine(app) {
+export function unreachableLine(app) {
   const { live, t } = app;
   const line = h("div", { class: "lost-line", role: "alert", hidden: true });
   document.body.append(line);

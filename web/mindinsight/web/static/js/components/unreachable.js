@@ -8,7 +8,7 @@ import { empty } from "./empty.js";
  * @param {import("../core/types.js").App} app
  * @param {any} error why nothing could be loaded
  */
-export function lostPage({ live, t }, error) {
+export function unreachablePage({ live, t }, error) {
   const answered = error?.status > 0 && live.state() !== "lost";
   return empty({
     icon: "warning",
