@@ -77,9 +77,9 @@ def opened(base: Path, workspace: Path, points: int, name: str) -> str:
         everything = server.wait(1)
         time.sleep(6)  # until the cache is written
         everything = max(everything, server.cpu())
-    each = everything / points * 1e6
+    microseconds = everything / points * 1e6
     return (
-        f"| {name} | {wall:.1f} | {loading:.2f} | {everything:.2f} | {each:.3f} | {chart:.2f} "
+        f"| {name} | {wall:.1f} | {loading:.2f} | {everything:.2f} | {microseconds:.3f} | {chart:.2f} "
         f"| {max(memory):.0f} |"
     )
 

@@ -477,9 +477,9 @@ def test_a_large_run_is_read_array_by_array(tmp_path: Path, monkeypatch: pytest.
     path = written_of_cache_file(tmp_path / "one.pack", {"./a": columns})
     assert opened(path) == {"./a": [(column.dtype, column.tobytes()) for column in columns]}
     pack = CacheFile(path)
-    for place in (("i8", 0, 10**6), ("i8", -8, 1), ("i8", 0, -1), ("O", 0, 1)):
+    for position in (("i8", 0, 10**6), ("i8", -8, 1), ("i8", 0, -1), ("O", 0, 1)):
         with pytest.raises(StaleError):
-            pack.body("./a").array(place)
+            pack.body("./a").array(position)
     pack.close()
 
 

@@ -77,9 +77,17 @@ class CacheFileWriter:
         width = (int(deltas.view(f"<u{octets}").max()).bit_length() + 7) // 8
         if width == octets:
             return [*self._block.append(array)]
-        kept = deltas.view(np.uint8).reshape(-1, octets)[:, :width]
+        low_bytes = deltas.view(np.uint8).reshape(-1, octets)[:, :width]
         _, at, _ = self._block.append(numbers[:, 0])
-        return [array.dtype.str[1:], at, len(array), count, low, self._block.append(kept.ravel()).at, width]
+        return [
+            array.dtype.str[1:],
+            at,
+            len(array),
+            count,
+            low,
+            self._block.append(low_bytes.ravel()).at,
+            width,
+        ]
 
     def run(self, name: str, note: Any) -> None:
         """End a run. The arrays since the previous run belong to it. ``note`` is stored as JSON."""

@@ -67,8 +67,8 @@ class Round:
             for block in cache_blocks(count, self.stride):
                 numbers[:, block] = unaligned(data, dtype)[offsets[:, None] + begins[block]]
             return numbers
-        places = (start + offsets).tolist()
-        columns = [np.ndarray((count,), dtype, data, place, (self.stride,)) for place in places]
+        begins_at = (start + offsets).tolist()
+        columns = [np.ndarray((count,), dtype, data, first, (self.stride,)) for first in begins_at]
         for block in cache_blocks(count, self.stride):
             for row, column in zip(numbers, columns, strict=True):
                 row[block] = column[block]
@@ -165,9 +165,9 @@ def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schem
         return None
     first = shape.event.values[0]
     key = data[begin + _step_end(shape.event) : begin + first.at - (_SINGLE if first.kind == EXACT else 0)]
-    found = data.find(key, begin + size, begin + size + _MAX_STRIDE)
-    end = int(np.searchsorted(starts, found, side="right")) - 1
-    if found < 0 or (np.diff(starts[row : end + 1]) != sizes[row:end] + HEADER_SIZE + FOOTER_SIZE).any():
+    position = data.find(key, begin + size, begin + size + _MAX_STRIDE)
+    end = int(np.searchsorted(starts, position, side="right")) - 1
+    if position < 0 or (np.diff(starts[row : end + 1]) != sizes[row:end] + HEADER_SIZE + FOOTER_SIZE).any():
         return None
     begins = starts[row:end] + HEADER_SIZE
     layout = read_layout(data, begins, begins + sizes[row:end], schema)
