@@ -33,7 +33,7 @@ test("boxes are gathered in one rectangle", () => {
 });
 
 test("numbers have three digits and a prefix", () => {
-  assert.deepEqual([0, 999, 1000, 12_600_000, 999_600, 4.83e9].map(scaled), [
+  assert.deepEqual([0, 999, 1000, 12_600_000, 999_600, 4.83e9].map((value) => scaled(value)), [
     "0",
     "999",
     "1.00 k",
