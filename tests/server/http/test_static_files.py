@@ -9,10 +9,10 @@ import pytest
 from mindinsight.server.api.pages import WEB, Pages
 from mindinsight.server.http.static_files import (
     Assets,
+    digest_of,
     imported_modules,
     preloaded_scripts,
     ranged_response,
-    digest_of,
     view_entries,
 )
 
