@@ -315,10 +315,10 @@ async def turn(pid: int, connections: list[Connection], runs: int, seed: int) ->
     used, times = on_processor(pid), list[float]()
     random.seed(seed)
     kinds = random.choices([*KINDS], [*KINDS.values()], k=EACH * len(connections))
-    asked = [address(kind, runs) for kind in kinds]
+    paths = [address(kind, runs) for kind in kinds]
 
     async def ask(number: int) -> None:
-        for path in asked[number :: len(connections)]:
+        for path in paths[number :: len(connections)]:
             began = time.perf_counter()
             status, _ = await connections[number].ask(path)
             assert status == 200, (status, path)
@@ -326,7 +326,7 @@ async def turn(pid: int, connections: list[Connection], runs: int, seed: int) ->
 
     await asyncio.gather(*(ask(number) for number in range(len(connections))))
     marks = statistics.quantiles(times, n=20)
-    return Turn((on_processor(pid) - used) / len(asked), marks[9], marks[18])
+    return Turn((on_processor(pid) - used) / len(paths), marks[9], marks[18])
 
 
 async def compare(options: argparse.Namespace, servers: list[tuple[int, int]]) -> None:
@@ -347,7 +347,7 @@ async def compare(options: argparse.Namespace, servers: list[tuple[int, int]]) -
     for name in Turn._fields:
         pairs = [(getattr(this, name), getattr(other, name)) for this, other in turns]
         here, there = (statistics.median(side) * 1000 for side in zip(*pairs, strict=True))
-        low, middle, high = statistics.quantiles([one / other for one, other in pairs], n=4)
+        low, middle, high = statistics.quantiles([this / other for this, other in pairs], n=4)
         print(f"{name:22}{here:8.2f}{there:8.2f}   {middle:.3f} ({low:.3f} to {high:.3f})")
 
 
@@ -390,10 +390,10 @@ def main() -> None:
         paths = make_base(base, options.runs)
         if options.against:
             with (
-                served(base, workspace) as one,
+                served(base, workspace) as this,
                 served(base, Path(folder, "other"), options.against) as other,
             ):
-                return asyncio.run(compare(options, [one, other]))
+                return asyncio.run(compare(options, [this, other]))
         with served(base, workspace) as (pid, port):
             seen = asyncio.run(load(options, paths, pid, port))
     sys.exit(bool(seen.errors))

@@ -101,16 +101,16 @@ def main() -> None:
     )
     readers = options.readers or listed.stdout.splitlines()
     options.corpus.mkdir(parents=True, exist_ok=True)
-    end, found = time.monotonic() + 60 * options.minutes, 0
+    end, new_findings = time.monotonic() + 60 * options.minutes, 0
     while (left := end - time.monotonic()) > 1:
         ledger = read_ledger(options.ledger, readers)
         reader = next_reader(ledger, readers)
         output, spent, new = explore(reader, options.corpus, int(min(options.slice, left)))
         note(ledger[reader], output, spent, new)
-        found += new
+        new_findings += new
         write_ledger(options.ledger, ledger)
         print(reader, ledger[reader], flush=True)
-    sys.exit(bool(found))
+    sys.exit(bool(new_findings))
 
 
 if __name__ == "__main__":

@@ -44,9 +44,9 @@ def test_findings_are_the_inputs_that_broke_the_reader(tmp_path: Path) -> None:
     assert ROTATE["findings"](tmp_path, "event") == {"event-crash-1", "event-oom-4"}
 
 
-@pytest.mark.parametrize(("found", "code"), [(0, 0), (1, 1)])
+@pytest.mark.parametrize(("new", "code"), [(0, 0), (1, 1)])
 def test_a_stated_time_is_divided_among_the_readers_and_a_finding_is_the_exit_code(
-    found: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    new: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a job of each night calls it, with a ledger and a corpus that it keeps."""
     clock, slices = [0.0], []
@@ -55,7 +55,7 @@ def test_a_stated_time_is_divided_among_the_readers_and_a_finding_is_the_exit_co
         assert corpus.is_dir()
         slices.append((reader, seconds))
         clock[0] += seconds
-        return PRINTED, float(seconds), found
+        return PRINTED, float(seconds), new
 
     inside = ROTATE["main"].__globals__
     monkeypatch.setitem(inside, "explore", explore)

@@ -242,11 +242,11 @@ def test_work_that_fails_or_is_cancelled_leaves_nothing_open(no_collection: None
             call = partial(read, file, fails)
             return partial(cache.get, file, call) if cached else call
 
-        with pytest.raises(KeyError) as kept:
+        with pytest.raises(KeyError) as error:
             await hold.run(work(failed, fails=True))
         await abandoned(hold, work(left, fails=False))
         await until_async(lambda: failed.closed and left.closed)
-        assert kept
+        assert error
 
     asyncio.run(scenario())
 
@@ -262,13 +262,13 @@ def test_a_download_that_is_cancelled_or_closed_leaves_nothing_open(no_collectio
         task = asyncio.ensure_future(download())
         await asyncio.sleep(0.1)
         task.cancel()
-        with pytest.raises(asyncio.CancelledError) as kept:  # with its traceback
+        with pytest.raises(asyncio.CancelledError) as error:  # with its traceback
             await task
         items = hold.iterate(closed.parts())
         assert await anext(items) == b"part"
         await items.aclose()  # type: ignore[attr-defined]
         await until_async(lambda: left.closed and closed.closed)
-        assert kept and items
+        assert error and items
 
     asyncio.run(scenario())
 

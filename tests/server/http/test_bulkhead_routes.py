@@ -123,7 +123,7 @@ def test_work_of_a_client_that_left_is_stopped(app: Any) -> None:
 
 def test_a_download_whose_client_left_keeps_no_file_open(app: Any) -> None:
     """Also as long as nobody collects garbage: what was cancelled is part of a cycle."""
-    sent, closed, kept = threading.Event(), threading.Event(), []
+    sent, closed, references = threading.Event(), threading.Event(), []
 
     def parts() -> Iterator[bytes]:
         try:
@@ -156,12 +156,12 @@ def test_a_download_whose_client_left_keeps_no_file_open(app: Any) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError) as error:
             await task
-        kept.append((error, task))
+        references.append((error, task))
 
     app.server.state.service.settings.__dict__["deadline"] = 60.0
     asyncio.run(leave())
     assert closed.wait(60)
-    assert kept
+    assert references
 
 
 def test_a_client_that_leaves_before_its_request_is_whole_is_no_error(app: Any) -> None:
