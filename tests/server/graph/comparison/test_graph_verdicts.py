@@ -46,12 +46,6 @@ def test_values_of_other_scopes_are_named_with_their_scope() -> None:
         assert claim.values["before"] != claim.values["after"]
 
 
-def test_lora_tells_layers_blocks_and_rank() -> None:
-    (claim,) = claims(tree(), tree(lora=("q", "v"), rank=4))
-    assert (claim.key, claim.values) == ("claim.graph.lora", {"layers": ["q", "v"], "n": 3, "rank": 4})
-    assert len(claim.evidence) == 6
-
-
 def test_what_no_edit_names_is_counted_beside_those_that_are_named() -> None:
     keys = [claim.key for claim in claims(tree(), tree(norm="RmsNorm", dropout=0.5))]
     assert keys == ["claim.graph.replaced", "claim.graph.constant"]

@@ -79,18 +79,15 @@ def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterato
 def _shared_scopes(first: str, second: str) -> list[str]:
     """Return the scopes in which both parameters lie: the adapted layer and those around it."""
     parts = list(zip(first.split(".")[:-1], second.split(".")[:-1], strict=False))
-    differing = next((i for i, (one, other) in enumerate(parts) if one != other), len(parts))
-    return [one for one, _ in parts[:differing]]
+    differing = next((i for i, (left, right) in enumerate(parts) if left != right), len(parts))
+    return [scope for scope, _ in parts[:differing]]
 
 
 def lora_claims(adapters: list[list[Adapter]]) -> Iterator[Claim]:
     """Yield one claim for each rank of adapters that only one graph has."""
     keys = (
         ("claim.graph.lora_removed", "claim.graph.lora_removed_places"),
-        (
-            "claim.graph.lora",
-            "claim.graph.lora_places",
-        ),
+        ("claim.graph.lora", "claim.graph.lora_places"),
     )
     for (regular, irregular), found in zip(keys, adapters, strict=True):
         for rank in sorted({adapter.rank for adapter in found}):
