@@ -344,7 +344,7 @@ def column_that_is_masked_altogether(folder: Path) -> Question:
 # Operators with one element, of which the cause is this one or unknown
 
 
-def one(name: str, truth: str, cause: str, operator: str, inputs: Sequence[Any], output: Any) -> None:
+def solo(name: str, truth: str, cause: str, operator: str, inputs: Sequence[Any], output: Any) -> None:
     def generate(folder: Path) -> Question:
         return made(folder, operator, inputs, output)
 
@@ -355,7 +355,7 @@ def one(name: str, truth: str, cause: str, operator: str, inputs: Sequence[Any],
 
 
 HALF = np.float16
-one(
+solo(
     "cast_to_half_precision",
     "A million is no float16.",
     "overflow",
@@ -363,8 +363,8 @@ one(
     [floats(1e6)],
     floats(INF, dtype=HALF),
 )
-one("square_beyond_float32", "The input is finite.", "overflow", "Square", [floats(1e20)], floats(INF))
-one(
+solo("square_beyond_float32", "The input is finite.", "overflow", "Square", [floats(1e20)], floats(INF))
+solo(
     "sum_in_half_precision",
     "2,000 times 60.",
     "overflow",
@@ -372,7 +372,7 @@ one(
     [np.full(2000, 60, HALF)],
     np.array(INF, HALF),
 )
-one(
+solo(
     "small_sum_in_half_precision",
     "20 times 60 is 1,200.",
     "unexplained",
@@ -380,7 +380,7 @@ one(
     [np.full(20, 60, HALF)],
     np.array(INF, HALF),
 )
-one(
+solo(
     "running_sum_beyond_float32",
     "At its second element.",
     "overflow",
@@ -388,8 +388,8 @@ one(
     [floats(3e38, 3e38)],
     floats(3e38, INF),
 )
-one("product_of_a_row", "1e40.", "overflow", "ReduceProd", [floats(1e20, 1e20)], np.array(INF, np.float32))
-one(
+solo("product_of_a_row", "1e40.", "overflow", "ReduceProd", [floats(1e20, 1e20)], np.array(INF, np.float32))
+solo(
     "quotient_by_a_tiny_number",
     "The divisor is not zero.",
     "overflow",
@@ -397,7 +397,7 @@ one(
     [floats(1), floats(1e-45)],
     floats(INF),
 )
-one(
+solo(
     "quotient_by_minus_zero",
     "It is a zero.",
     "division_by_zero",
@@ -405,7 +405,7 @@ one(
     [floats(1), floats(-0.0)],
     floats(-INF),
 )
-one(
+solo(
     "remainder_of_a_division_by_zero",
     "Five by zero.",
     "division_by_zero",
@@ -413,11 +413,13 @@ one(
     [floats(5), floats(0)],
     floats(NAN),
 )
-one(
+solo(
     "logarithm_of_one_plus_minus_one", "The pole lies at -1.", "log_zero", "Log1p", [floats(-1)], floats(-INF)
 )
-one("logarithm_of_one_plus_minus_two", "Beyond the pole.", "log_negative", "Log1p", [floats(-2)], floats(NAN))
-one(
+solo(
+    "logarithm_of_one_plus_minus_two", "Beyond the pole.", "log_negative", "Log1p", [floats(-2)], floats(NAN)
+)
+solo(
     "logarithm_of_a_number_that_half_precision_rounds_to_zero",
     "The input is zero.",
     "log_zero",
@@ -425,11 +427,11 @@ one(
     [floats(1e-9, dtype=HALF)],
     floats(-INF, dtype=HALF),
 )
-one("power_of_two_of_two_hundred", "The limit is 128.", "exp_overflow", "Exp2", [floats(200)], floats(INF))
-one("hyperbolic_sine_of_a_hundred", "exp(100) / 2.", "overflow", "Sinh", [floats(100)], floats(INF))
-one("softplus_of_a_hundred", "It is a hundred.", "unknown", "Softplus", [floats(100)], floats(INF))
-one("inverse_hyperbolic_tangent_of_one", "A pole.", "pole", "Atanh", [floats(1)], floats(INF))
-one(
+solo("power_of_two_of_two_hundred", "The limit is 128.", "exp_overflow", "Exp2", [floats(200)], floats(INF))
+solo("hyperbolic_sine_of_a_hundred", "exp(100) / 2.", "overflow", "Sinh", [floats(100)], floats(INF))
+solo("softplus_of_a_hundred", "It is a hundred.", "unknown", "Softplus", [floats(100)], floats(INF))
+solo("inverse_hyperbolic_tangent_of_one", "A pole.", "pole", "Atanh", [floats(1)], floats(INF))
+solo(
     "inverse_hyperbolic_cosine_of_a_half",
     "Defined from one on.",
     "outside",
@@ -437,15 +439,15 @@ one(
     [floats(0.5)],
     floats(NAN),
 )
-one("inverse_error_function_of_one", "A pole.", "pole", "Erfinv", [floats(1)], floats(INF))
-one("inverse_error_function_of_two", "Outside.", "outside", "Erfinv", [floats(2)], floats(NAN))
-one("zero_to_the_power_of_zero", "It is one.", "unknown", "Pow", [floats(0), floats(0)], floats(NAN))
-one("ten_to_the_power_of_a_hundred", "1e100.", "overflow", "Pow", [floats(10), floats(100)], floats(INF))
-one(
+solo("inverse_error_function_of_one", "A pole.", "pole", "Erfinv", [floats(1)], floats(INF))
+solo("inverse_error_function_of_two", "Outside.", "outside", "Erfinv", [floats(2)], floats(NAN))
+solo("zero_to_the_power_of_zero", "It is one.", "unknown", "Pow", [floats(0), floats(0)], floats(NAN))
+solo("ten_to_the_power_of_a_hundred", "1e100.", "overflow", "Pow", [floats(10), floats(100)], floats(INF))
+solo(
     "larger_of_two_finite_numbers", "It is finite.", "unknown", "Maximum", [floats(2), floats(3)], floats(INF)
 )
-one("sigmoid_of_a_hundred", "It is one.", "unknown", "Sigmoid", [floats(100)], floats(NAN))
-one(
+solo("sigmoid_of_a_hundred", "It is one.", "unknown", "Sigmoid", [floats(100)], floats(NAN))
+solo(
     "tangent_of_half_a_turn",
     "No number of float32 is the pole.",
     "unknown",

@@ -281,11 +281,11 @@ def cells(
             paths[-1].write_bytes(content)
 
         def ask() -> list[Claim]:
-            found = [
+            cells = [
                 cell for row in weight_timeline([list_weights(path) for path in paths]) for cell in row.cells
             ]
-            lost = ["lost" for cell in found if cell.non_finite]
-            return words("checkpoint.cell", *(cell.state for cell in found), *lost)
+            lost = ["lost" for cell in cells if cell.non_finite]
+            return words("checkpoint.cell", *(cell.state for cell in cells), *lost)
 
         return Question(direct=ask)
 

@@ -59,8 +59,8 @@ def run(name: str, truth: str, state: str, age: float, finished: bool = False, f
         def ask() -> list[Claim]:
             return words("runs.state", f"{state_of(record, NOW)}.why")
 
-        told = {"finished": finished, "failure": failure, "last_event": NOW - age}
-        script = ("components/runs/values.js", "stateOf", [told, NOW])
+        facts = {"finished": finished, "failure": failure, "last_event": NOW - age}
+        script = ("components/runs/values.js", "stateOf", [facts, NOW])
         return Question(direct=ask, script=script, word="runs.state.{}.why")
 
     generate.__name__, generate.__doc__ = name, truth
@@ -88,11 +88,11 @@ run("run_with_the_clock_ahead", "An event of the future is not old.", "running",
 # Studies
 
 
-def study(name: str, truth: str, state: str, **told: Any) -> None:
-    progress = {"running": 0, "wanted": 10, "done": 0} | told.pop("progress", {})
+def study(name: str, truth: str, state: str, **more: Any) -> None:
+    progress = {"running": 0, "wanted": 10, "done": 0} | more.pop("progress", {})
 
     def generate(folder: Path) -> Question:
-        facts = {"tuned": False, "stopping": False, "progress": progress} | told
+        facts = {"tuned": False, "stopping": False, "progress": progress} | more
         return Question(script=("views/lineage/study/header.js", "stateOf", [facts]), word="tuning.state.{}")
 
     generate.__name__, generate.__doc__ = name, truth
@@ -167,9 +167,13 @@ def best(
 
     def generate(folder: Path) -> Question:
         def ask() -> list[Claim]:
-            found = [step["number"] for step in study_facts.best_so_far(trials(), maximize)]
+            best_steps = [step["number"] for step in study_facts.best_so_far(trials(), maximize)]
             goal = "maximize" if maximize else "minimize"
-            return words("tuning", "best_line", f"best.{goal}") if found == list(numbers) and found else []
+            return (
+                words("tuning", "best_line", f"best.{goal}")
+                if best_steps == list(numbers) and best_steps
+                else []
+            )
 
         return Question(direct=ask)
 
@@ -360,8 +364,8 @@ def overlay(name: str, truth: str, values: Any, *made: str, **more: Any) -> None
 
         def ask() -> list[Claim]:
             entries = list_tensors(open_dump(folder / "dump"), 0, 0).items
-            found = symptoms(measure_all(entries), **more)
-            return words("graph.symptom", *(symptom.name.lower() for symptom in found.values()))
+            by_operator = symptoms(measure_all(entries), **more)
+            return words("graph.symptom", *(symptom.name.lower() for symptom in by_operator.values()))
 
         return Question(direct=ask)
 
@@ -390,8 +394,8 @@ def by_search(name: str, truth: str, made: str, option: str) -> None:
             entries = list_tensors(open_dump(folder / "dump"), 0, 0).items
             key = operator_key(entries[0])
             fault, caught = (key, []) if option == "fault" else (None, [key])
-            found = symptoms(measure_all(entries), caught=caught, fault=fault)
-            return words("graph.symptom", *(symptom.name.lower() for symptom in found.values()))
+            by_operator = symptoms(measure_all(entries), caught=caught, fault=fault)
+            return words("graph.symptom", *(symptom.name.lower() for symptom in by_operator.values()))
 
         return Question(direct=ask)
 
@@ -431,7 +435,7 @@ def report(
     *made: str,
     values: Sequence[float] = (),
     dump: bytes | None = None,
-    told: bool = False,
+    alerted: bool = False,
 ) -> None:
     """Declare a run with a loss of these values, perhaps a removed dump, and what its report says."""
 
@@ -442,10 +446,10 @@ def report(
                 record.record(step)
             record.add_value("text", "note", "x")
             record.record(len(values))
-            if told:
+            if alerted:
                 record.alert("title", "text", level="error")
                 record.record(len(values) + 1)
-        if told:
+        if alerted:
             event = LineageEvent(wall_time=1.0)
             event.train_lineage.hyper_parameters.optimizer = "SGD"
             event.train_lineage.model.path = "net-1.ckpt"
@@ -460,8 +464,8 @@ def report(
             paths: dict[str, Path] = {}  # the dump was removed after it had been found
             source = ReportSource(summary.run("./a"), summary.by_id(), paths.__getitem__)
             html = next(part.html for part in make_report(source, "en") if isinstance(part, Page))
-            said = [word for word in REPORT if language_texts("en")[f"report.{word}"] in html]
-            return words("report", *said, *["non_finite"] * ("non-finite" in html))
+            shown = [word for word in REPORT if language_texts("en")[f"report.{word}"] in html]
+            return words("report", *shown, *["non_finite"] * ("non-finite" in html))
 
         return Question(direct=ask)
 
@@ -521,5 +525,5 @@ report(
     "Configuration, checkpoint and an alert.",
     "no_faults",
     values=[2, 1],
-    told=True,
+    alerted=True,
 )

@@ -256,8 +256,8 @@ def trend(name: str, truth: str, before: Array, now: Array, *made: str, weight: 
         def ask() -> list[Claim]:
             opened = open_dump(folder / "dump")
             before, after = (list_tensors(opened, 0, number).items for number in (0, 1))
-            found = trends(before, after)
-            return words("dump.trends.state", *(each.state for each in found if each.state))
+            changes = trends(before, after)
+            return words("dump.trends.state", *(change.state for change in changes if change.state))
 
         return Question(direct=ask)
 
@@ -327,7 +327,7 @@ def rows(
     situation(makes=makes, never=never)(generate)
 
 
-def one(values: Array, output: Array, **fields: Any) -> Net:
+def one_operator(values: Array, output: Array, **fields: Any) -> Net:
     """Return one operator with an input and an output."""
     return {"Functional.f.0.forward": {"inputs": [values], "outputs": [output], **fields}}
 
@@ -344,16 +344,16 @@ rows(
 rows(
     "row_whose_output_alone_differs",
     "Equal inputs, another output.",
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     ["agree", "differ"],
     ["introduced"],
     ["thousandth", "cosine"],
-    lambda: one(X, array(64, seed=4)),
+    lambda: one_operator(X, array(64, seed=4)),
 )
 rows(
     "row_of_another_operator",
     "An operator of each side has no partner.",
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     ["alone"],
     ["unmatched"],
     (),
@@ -362,58 +362,58 @@ rows(
 rows(
     "row_with_nan",
     "NaN where the reference is finite.",
-    lambda: one(X, np.where(X > 1, np.nan, Y)),
+    lambda: one_operator(X, np.where(X > 1, np.nan, Y)),
     ["agree", "differ"],
     ["introduced"],
     ["not_finite"],
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
 )
 rows(
     "row_of_another_type",
     "Equal values in another type.",
-    lambda: one(X, Y.astype(np.float64)),
+    lambda: one_operator(X, Y.astype(np.float64)),
     ["agree"],
     ["agrees"],
     ["dtype"],
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
 )
 rows(
     "row_of_another_shape",
     "Equal values, reshaped.",
-    lambda: one(X, Y.reshape(8, 8)),
+    lambda: one_operator(X, Y.reshape(8, 8)),
     ["agree"],
     ["agrees"],
     ["shape"],
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
 )
 rows(
     "row_of_statistics_that_agree",
     "Equal statistics do not show equal values.",
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     ["unknown"],
     ["unknown"],
     (),
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     values=False,
 )
 rows(
     "row_of_statistics_that_differ",
     "Norms of equal inputs and of an output of twice the size.",
-    lambda: one(X, 2 * Y),
+    lambda: one_operator(X, 2 * Y),
     ["unknown", "differ"],
     ["differs"],
     ["norm", "norm_growth"],
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     values=False,
 )
 rows(
     "row_with_another_argument",
     "A number that was given differs.",
-    lambda: one(X, Y) | {"Functional.h.0.forward": {"inputs": [X, 2], "outputs": [X]}},
+    lambda: one_operator(X, Y) | {"Functional.h.0.forward": {"inputs": [X, 2], "outputs": [X]}},
     ["agree", "differ"],
     ["agrees", "differs"],
     ["argument"],
-    lambda: one(X, Y) | {"Functional.h.0.forward": {"inputs": [X, 3], "outputs": [X]}},
+    lambda: one_operator(X, Y) | {"Functional.h.0.forward": {"inputs": [X, 3], "outputs": [X]}},
 )
 
 
@@ -430,22 +430,22 @@ rows(
 rows(
     "row_of_equal_checksums",
     "Checksums alone.",
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     ["agree"],
     ["agrees"],
     (),
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     values=False,
     checksums=True,
 )
 rows(
     "row_of_another_checksum",
     "Checksums alone.",
-    lambda: one(X, Y),
+    lambda: one_operator(X, Y),
     ["agree", "differ"],
     ["introduced"],
     ["checksum"],
-    lambda: one(X, changed(Y, 1, 1e-3)),
+    lambda: one_operator(X, changed(Y, 1, 1e-3)),
     values=False,
     checksums=True,
 )
@@ -461,7 +461,7 @@ def row_of_two_operators_matched_by_order(folder: Path) -> Question:
 
 @situation(makes=["dump.compare.code.requires_grad"], never=["dump.compare.code.dtype", "dump.strip.differs"])
 def row_that_requires_a_gradient_on_one_side(folder: Path) -> Question:
-    ask = table(folder, one(X, Y), one(X, Y))
+    ask = table(folder, one_operator(X, Y), one_operator(X, Y))
     for side, requires in (("target", True), ("reference", False)):
         path = folder / side / "step0" / "rank0" / "dump.json"
         content = json.loads(path.read_text())
@@ -477,8 +477,8 @@ def row_of_a_checksum_on_one_side(folder: Path) -> Question:
     integers = np.arange(4)
     ask = table(
         folder,
-        one(X, Y),
-        one(X, Y) | {"Functional.g.0.forward": {"outputs": [integers]}},
+        one_operator(X, Y),
+        one_operator(X, Y) | {"Functional.g.0.forward": {"outputs": [integers]}},
         values=False,
         checksums=True,
     )

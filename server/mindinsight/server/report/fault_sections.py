@@ -136,9 +136,9 @@ def _checks(
     """Return the hits of the common checks on the step, and sentences about what was checked."""
     watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
     checked = list(check_and_count(dump_step.dump, watchpoints, source.executor, source.cache))
-    found = [item for item in checked if isinstance(item, Hit)]
+    judged = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    hits = [hit for hit in found if hit.verdict.hit]
+    hits = [hit for hit in judged if hit.verdict.hit]
     rows = [
         (
             t(f"dump.condition.{hit.watchpoint.condition}"),
@@ -150,7 +150,7 @@ def _checks(
         for hit in hits[:_CHECKS]
     ]
     heads = tuple(t(f"dump.column.{name}") for name in ("condition", "rank", "operator", "slot", "because"))
-    claims = [t.claim(claim) for claim in check_claims(found, tally) if claim.verdict != "found"]
+    claims = [t.claim(claim) for claim in check_claims(judged, tally) if claim.verdict != "found"]
     return Table(heads, rows, len(hits) - len(rows)), claims
 
 

@@ -25,7 +25,7 @@ def test_lora_in_both_graphs_is_no_difference() -> None:
     assert keys == ["claim.graph.identical"]
 
 
-def found(blocks: Sequence[str], layers: Sequence[str] = ("q",)) -> list[Claim]:
+def claims_of(blocks: Sequence[str], layers: Sequence[str] = ("q",)) -> list[Claim]:
     adapters = [Adapter(layer, block, 4, 0, (), 1) for block in blocks for layer in layers]
     return list(lora_claims([[], adapters]))
 
@@ -41,4 +41,4 @@ def found(blocks: Sequence[str], layers: Sequence[str] = ("q",)) -> list[Claim]:
 def test_layers_and_blocks_are_named_only_if_each_block_has_each_layer_once(
     blocks: Sequence[str], layers: Sequence[str], key: str
 ) -> None:
-    assert [claim.key for claim in found(blocks, layers)] == [key]
+    assert [claim.key for claim in claims_of(blocks, layers)] == [key]

@@ -161,7 +161,7 @@ def _divergence_text(divergence: Divergence) -> str:
     for rank, operator in divergence.operators.items():
         if frame := source_frame(operator):
             places.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
-    lines = [f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {place}" for place, ranks in places.items()]
+    lines = [f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {line}" for line, ranks in places.items()]
     verdict, *notes = map(localize_claim, divergence.claims)
     return "\n".join([f"Step {divergence.step}: {verdict}", *lines, *notes])
 

@@ -100,7 +100,7 @@ def decide_steps(
         ]
     else:
         claims = [_agreement(ordered)]
-    undecided = [place for (place, _), code in zip(ordered, codes, strict=True) if code == 2]
+    undecided = [key for (key, _), code in zip(ordered, codes, strict=True) if code == 2]
     if len(codes) > 1 and undecided:
         names = few([f"rank {rank} step {step}" for rank, step in undecided], _NAMED)
         values = {"n": len(undecided), "all": len(codes), "names": names}
@@ -122,7 +122,7 @@ def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> Claim:
     ]
     if not differing:
         return Claim("claim.dump.steps_equal", "clear", values)
-    amount, name, rank, step = max(differing, key=lambda place: place[0])
+    amount, name, rank, step = max(differing, key=lambda difference: difference[0])
     values |= {"amount": amount, "name": name, "rank": rank, "step": step}
     return Claim("claim.dump.steps_agree", "clear", values)
 

@@ -159,7 +159,9 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *details.claims,
     ]
     yield from named
-    explained = tuple({node for adapter in found for node in adapter.nodes} for found in adapters)
+    explained = tuple(
+        {node for adapter in side_adapters for node in adapter.nodes} for side_adapters in adapters
+    )
     working, others, lonely, names = _unexplained(comparison, forward, explained, details)
     if working and len(lonely) == 1 and working == sum(map(len, lonely.values())):
         ((side, op_type), places) = lonely.popitem()
@@ -407,9 +409,13 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
     if len(groups) > _MOST_DETAILS or len(changed) > _MOST_CHANGED:
         return _Details([], set(), set())
     claims = []
-    for (key, subject, before, after), found in groups.items():
-        shown = subject if len(found) > 1 or not key.endswith("resized") else graphs[LEFT].names[found[0][0]]
-        values = {"subject": shown, "before": before, "after": after, "n": len(found)}
+    for (key, subject, before, after), pairs_alike in groups.items():
+        shown = (
+            subject
+            if len(pairs_alike) > 1 or not key.endswith("resized")
+            else graphs[LEFT].names[pairs_alike[0][0]]
+        )
+        values = {"subject": shown, "before": before, "after": after, "n": len(pairs_alike)}
         claims.append(Claim(key, "found", values))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}

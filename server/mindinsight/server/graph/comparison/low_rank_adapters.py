@@ -89,9 +89,9 @@ def lora_claims(adapters: list[list[Adapter]]) -> Iterator[Claim]:
         ("claim.graph.lora_removed", "claim.graph.lora_removed_places"),
         ("claim.graph.lora", "claim.graph.lora_places"),
     )
-    for (regular, irregular), found in zip(keys, adapters, strict=True):
-        for rank in sorted({adapter.rank for adapter in found}):
-            chosen = [adapter for adapter in found if adapter.rank == rank]
+    for (regular, irregular), side_adapters in zip(keys, adapters, strict=True):
+        for rank in sorted({adapter.rank for adapter in side_adapters}):
+            chosen = [adapter for adapter in side_adapters if adapter.rank == rank]
             layers = list(dict.fromkeys(adapter.layer for adapter in chosen))
             blocks = {adapter.block for adapter in chosen}
             evidence = tuple(
