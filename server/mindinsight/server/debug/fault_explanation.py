@@ -146,7 +146,7 @@ def _claims(fault: Fault, operator: Operator | None, element: Element, cause: Ca
     values.setdefault("result", number_text(element.result))
     evidence = {"operator": fault.origin.operator, "index": list(element.index)}
     known = cause.reason not in UNEXPLAINED
-    recorded = operator is not None and (operator.arguments or operator.depends)
+    recorded = operator is not None and bool(operator.arguments or operator.depends)
     recorded = recorded or fault.origin.carrier == "tensors"  # the claim about the fault says so
     missing = () if known or inputs != 1 or recorded else ("claim.missing.operand",)
     verdict: Verdict = "found" if known else "unknown"

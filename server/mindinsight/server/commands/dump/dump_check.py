@@ -157,11 +157,13 @@ def _tensor_name(fault: Fault) -> str:
 
 
 def _divergence_text(divergence: Divergence) -> str:
-    places: dict[str, list[int]] = {}
+    ranks_by_line: dict[str, list[int]] = {}
     for rank, operator in divergence.operators.items():
         if frame := source_frame(operator):
-            places.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
-    lines = [f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {line}" for line, ranks in places.items()]
+            ranks_by_line.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
+    lines = [
+        f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {line}" for line, ranks in ranks_by_line.items()
+    ]
     verdict, *notes = map(localize_claim, divergence.claims)
     return "\n".join([f"Step {divergence.step}: {verdict}", *lines, *notes])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from mindinsight.server.claims import Claim, exit_code, few
@@ -100,7 +101,7 @@ def decide_steps(
         ]
     else:
         claims = [_agreement(ordered)]
-    undecided = [key for (key, _), code in zip(ordered, codes, strict=True) if code == 2]
+    undecided = [at for (at, _), code in zip(ordered, codes, strict=True) if code == 2]
     if len(codes) > 1 and undecided:
         names = few([f"rank {rank} step {step}" for rank, step in undecided], _NAMED)
         values = {"n": len(undecided), "all": len(codes), "names": names}
@@ -122,7 +123,7 @@ def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> Claim:
     ]
     if not differing:
         return Claim("claim.dump.steps_equal", "clear", values)
-    amount, name, rank, step = max(differing, key=lambda difference: difference[0])
+    amount, name, rank, step = max(differing, key=itemgetter(0))
     values |= {"amount": amount, "name": name, "rank": rank, "step": step}
     return Claim("claim.dump.steps_agree", "clear", values)
 

@@ -410,11 +410,8 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
         return _Details([], set(), set())
     claims = []
     for (key, subject, before, after), pairs_alike in groups.items():
-        shown = (
-            subject
-            if len(pairs_alike) > 1 or not key.endswith("resized")
-            else graphs[LEFT].names[pairs_alike[0][0]]
-        )
+        single = len(pairs_alike) == 1 and key.endswith("resized")
+        shown = graphs[LEFT].names[pairs_alike[0][0]] if single else subject
         values = {"subject": shown, "before": before, "after": after, "n": len(pairs_alike)}
         claims.append(Claim(key, "found", values))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
