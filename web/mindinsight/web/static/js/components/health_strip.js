@@ -51,7 +51,7 @@ export function unknownRuns({ claims }) {
 
 /**
  * How many ranks have no data between a rank and the one before it, which is a gap in the strip.
- * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond which no gap fits
+ * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most above: no gaps
  */
 export function missingBefore(ranks, row, most) {
   const [before, rank] = [row ? ranks[row - 1] : -1, ranks[row]];

@@ -141,7 +141,7 @@ function compare(have, op, want) {
   return op === "!=" && !equal;
 }
 
-/** Files have scalars as float32: 0.02 is the value that is nearest to it there. @param {number} a @param {number} b */
+/** Files have scalars as float32, in which 0.02 is the nearest value. @param {number} a @param {number} b */
 function isEqual(a, b) {
   return a === b || a === Math.fround(b);
 }
