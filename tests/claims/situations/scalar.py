@@ -20,8 +20,18 @@ from tests.claims.situations.alignment import noisy, written
 RANK = [
     f"claim.rank.{name}"
     for name in (
-        *("differs", "differs_until", "pair", "pair_until", "spikes", "spikes_every", "silent", "non_finite"),
-        *("alike", "too_few", "not_recorded", "spread"),
+        *(
+            "differs",
+            "differs_until",
+            "pair",
+            "pair_until",
+            "spikes",
+            "spikes_every",
+            "silent",
+            "non_finite",
+            "grows",
+        ),
+        *("alike", "too_few", "not_recorded", "spread", "grows"),
     )
 ]
 COMPARED = [
@@ -105,6 +115,14 @@ def a_rank_of_another_level(folder: Path) -> Question:
         values[120:] *= 1.5
 
     return ranks(folder, four(raised))
+
+
+@situation(makes=["claim.rank.grows"], never=but(RANK, "grows"))
+def a_rank_that_becomes_slower_little_by_little(folder: Path) -> Question:
+    def slower(values: np.ndarray[Any, Any]) -> None:
+        values[40:] *= 1 + 0.005 * np.arange(len(values) - 40)
+
+    return ranks(folder, four(slower))
 
 
 @situation(makes=["claim.rank.differs_until"], never=but(RANK, "differs_until"))

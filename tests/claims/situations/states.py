@@ -169,11 +169,8 @@ def best(
         def ask() -> list[Claim]:
             best_steps = [step["number"] for step in study_facts.best_so_far(trials(), maximize)]
             goal = "maximize" if maximize else "minimize"
-            return (
-                words("tuning", "best_line", f"best.{goal}")
-                if best_steps == list(numbers) and best_steps
-                else []
-            )
+            expected = best_steps and best_steps == list(numbers)
+            return words("tuning", "best_line", f"best.{goal}") if expected else []
 
         return Question(direct=ask)
 

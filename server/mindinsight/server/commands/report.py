@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 import time
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from mindinsight.server.client.export import safe
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.dump.dump_selection import statistics_cache, worker_pool
 from mindinsight.server.commands.options import add_bases, add_command
-from mindinsight.server.commands.terminal import damage_lines, language, report_errors, say
+from mindinsight.server.commands.terminal import damage_lines, language, near_names, report_errors, say
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
 from mindinsight.server.texts import message
@@ -65,7 +64,7 @@ def _chosen(options: argparse.Namespace) -> tuple[Summary, str]:
         return summary, matches[0]
     if matches:
         raise BadSettings(f"{name!r} is the name of {len(matches)} runs, choose one: {_listed(matches)}.")
-    near = get_close_matches(f"./{name.removeprefix('./')}", summary.runs, _NAMED, 0.5)
+    near = near_names(name, summary.runs)
     there = f"Did you mean {_listed(near)}?" if near else f"There are {_listed(summary.runs)}."
     raise BadSettings(f"No run below {' or '.join(map(str, bases))} is called {name!r}. {there}")
 

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -164,6 +165,12 @@ def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str)
     if all(Path(path).is_dir() and empty_directory(path) for path in directories):
         return f"There are no runs: {below} is empty."
     return f"There are no runs below {below}: no file there is an event file, a dump or a graph."
+
+
+def near_names(name: str, runs: Sequence[str]) -> list[str]:
+    """Return the runs whose names are like ``name``, the nearest first."""
+    plain = {run.removeprefix("./").lower(): run for run in runs}
+    return [plain[near] for near in get_close_matches(name.removeprefix("./").lower(), plain, 3, 0.6)]
 
 
 def report_errors(command: Command) -> Command:

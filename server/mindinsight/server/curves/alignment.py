@@ -253,6 +253,9 @@ class Alignment:
     agrees_to: int | None = None  # last step before the first beyond the tolerance, None without one
     beyond: int | None = None  # first step beyond the tolerance, or broken
     broken: int | None = None  # first step with a non-finite value that is not the same in both
+    broken_last: int | None = None  # last step with such a value
+    broken_count: int = 0  # number of these steps
+    broken_in: Literal["run", "baseline", "both"] | None = None  # which of them has such values
     last_beyond: int | None = None  # last step beyond the tolerance before a broken one
     over: int = 0  # number of steps beyond the tolerance before a broken one
     onset: int | None = None  # step at which the divergence begins
@@ -280,7 +283,7 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
     broken = np.flatnonzero(~same & ~finite)
     end = int(broken[0]) if len(broken) else count
     rows = np.flatnonzero(finite[:end])
-    facts = Alignment("agrees", count, either, broken=int(shared[end]) if len(broken) else None)
+    facts = _broken(Alignment("agrees", count, either), shared, broken, left, right)
     judged = _judged(facts, shared, rows, left[rows], right[rows], tolerance)
     if not len(broken):
         return judged
@@ -289,9 +292,21 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
     rest = np.flatnonzero(finite)
     if len(rest) == len(rows):
         return judged
-    whole = _judged(replace(facts, broken=None), shared, rest, left[rest], right[rest], tolerance)
+    whole = _judged(Alignment("agrees", count, either), shared, rest, left[rest], right[rest], tolerance)
     later = whole.onset if whole.verdict == "drifts" and (whole.onset or 0) > int(shared[end]) else None
     return replace(judged, later=later, largest=whole.largest, absolute=whole.absolute)
+
+
+def _broken(
+    facts: Alignment, shared: Ints, broken: npt.NDArray[np.intp], left: Doubles, right: Doubles
+) -> Alignment:
+    """Return ``facts`` with where, how often and in which run values are not finite, and not the same."""
+    if not len(broken):
+        return facts
+    mine, theirs = ((~np.isfinite(values[broken])).any() for values in (left, right))
+    where: Literal["run", "baseline", "both"] = "both" if mine and theirs else "run" if mine else "baseline"
+    first, last = int(shared[broken[0]]), int(shared[broken[-1]])
+    return replace(facts, broken=first, broken_last=last, broken_count=len(broken), broken_in=where)
 
 
 def _judged(
@@ -363,6 +378,14 @@ def _step(step: int | None) -> int | str | None:
     return step if step is None or abs(step) < _EXACT_BELOW else str(step)
 
 
+def _where(aligned: Alignment) -> Claim | None:
+    """Return as part of a claim in which run values are not finite, at how many steps, and at which."""
+    if aligned.broken_in is None:
+        return None
+    facts = {"n": aligned.broken_count, "first": _step(aligned.broken), "last": _step(aligned.broken_last)}
+    return Claim(f"claim.part.align_broken_{aligned.broken_in}", "note", facts)
+
+
 def claim_of(aligned: Alignment, tolerance: float, unit: str = "permille") -> Claim:
     """Return the claim about one scalar of two runs; ``unit`` of shares is permille, percent or share."""
     values: dict[str, Any] = {
@@ -372,6 +395,7 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "permille") -> Cl
         "step": _step(aligned.onset),
         "agrees_to": _step(aligned.agrees_to),
         "broken": _step(aligned.broken),
+        "where": _where(aligned),
         "first": _step(aligned.beyond),
         "last": _step(aligned.last_beyond),
         "later": _step(aligned.later),

@@ -425,13 +425,16 @@ def _regions(
                 yield Claim(_BEST_RUNS[name], "note", values)
 
 
-def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[str] | None:
+def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[Any] | None:
     """Return the values of the chosen rows, or None if they are not narrower than those of all rows."""
     chosen = [column[row] for row in rows]
     numbers = _numbers(column)
     if numbers is None:
         names, every = {str(value) for value in chosen}, {str(value) for value in column}
-        return sorted(names) if len(names) <= len(every) / 2 else None
+        if len(names) > len(every) / 2:
+            return None
+        unset = [Claim("claim.part.why.unset", "note")] if any(value is None for value in chosen) else []
+        return [*unset, *sorted({_text(value) for value in chosen if value is not None})]
     inside = numbers[list(rows)]
     if not np.isfinite(inside).all():
         return None
@@ -441,6 +444,11 @@ def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[st
     if low == high:
         return format_number(low)
     return Claim("claim.part.lineage.range", "note", {"low": low, "high": high})
+
+
+def _text(value: Any) -> str:
+    """Return a value as pages show it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:

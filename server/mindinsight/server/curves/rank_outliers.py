@@ -131,6 +131,7 @@ class RankOutlier:
     relative: float | None = None  # lasting and spikes: mean or largest difference / size of the median
     count: int = 1  # number of spikes or of non-finite steps
     period: int | None = None  # spikes: steps between them if they are regular
+    end: float | None = None  # lasting, and growing: difference / size of the median at the last steps
     other: int | None = None  # lasting, of two curves: the other one, as it is unknown which is wrong
 
 
@@ -215,8 +216,9 @@ class Differences:
         if abs(relative) < _LEAST_LASTING:
             return None
         last = None if end == self.columns else int(self.steps[end - 1])
+        grown = None if last is not None else _growth(difference / np.maximum(np.abs(centre), 1e-300))
         other = 1 - row if self.ranks == 2 else None
-        return RankOutlier(row, "lasting", int(self.steps[begin]), last, relative, other=other)
+        return RankOutlier(row, "lasting", int(self.steps[begin]), last, relative, end=grown, other=other)
 
     def _onset(self, row: int, begin: int, end: int, near: int) -> int:
         """Return the column near ``begin`` from which the difference is clearest."""
@@ -291,6 +293,15 @@ class Differences:
         return RankOutlier(
             row, "spikes", int(self.steps[columns[0]]), relative=largest, count=len(columns), period=period
         )
+
+
+def _growth(shares: Doubles) -> float | None:
+    """Return the difference at the end if it grows from fifth to fifth to twice its size, or None."""
+    fifths = np.array([float(np.nanmedian(part)) for part in np.array_split(shares, 5)])
+    if len(shares) < FEWEST_STEPS or np.isnan(fifths).any():
+        return None
+    towards = fifths * np.sign(fifths[-1])
+    return float(fifths[-1]) if (np.diff(towards) > 0).all() and towards[-1] > 2 * towards[1] else None
 
 
 def _chance_of_count(count: int, usual: float) -> float:
@@ -385,6 +396,8 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
     facts: dict[str, Any] = {"step": stray.step}
     if stray.relative is not None:
         facts["by"] = _amount(stray.relative)
+    if stray.end is not None and stray.other is None:
+        return Claim("claim.rank.grows", "found", {**facts, "by": _amount(stray.end)}, evidence)
     if stray.kind == "lasting":
         ended = stray.last_step is not None
         facts |= {"last": stray.last_step} if ended else {}

@@ -116,6 +116,8 @@ def importance(
     claims_key = ("claims", path, len(complete), target)
     known = _computed(service, claims_key, setting_importance, name, _parameters(complete), values)
     claims = [claim.as_json() for claim in known.claims]
+    if not known.columns:  # it is unknown what matters, and a share would say otherwise
+        return {"method": method, "importance": {}, "trials": len(complete), "claims": claims}
     if method == "correlation":
         correlations = dict(_correlations(complete, target))
         return {"method": method, "importance": correlations, "trials": len(complete), "claims": claims}

@@ -72,9 +72,11 @@ def test_a_limit_is_a_number(client: Any, limit: str) -> None:
 def test_what_is_not_there_or_too_much_is_said(client: Any, tmp_path: Path) -> None:
     assert code(client.put(RULES, params={"id": "7"}, json=ABOVE)) == (404, "unknown_rule")
     assert code(client.delete(RULES, params={"id": "7"})) == (404, "unknown_rule")
-    for _ in range(50):
-        client.post(RULES, json=ABOVE)
-    assert code(client.post(RULES, json=ABOVE)) == (409, "many_rules")
+    for limit in range(50):
+        for _ in range(2):  # a rule that is there is not added again
+            client.post(RULES, json={**ABOVE, "limit": limit})
+    assert len(client.get(RULES).json()["rules"]) == 51
+    assert code(client.post(RULES, json={**ABOVE, "limit": 99})) == (409, "many_rules")
 
 
 def test_a_full_disk_is_said(client: Any, tmp_path: Path) -> None:

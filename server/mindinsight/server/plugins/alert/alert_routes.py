@@ -57,7 +57,9 @@ def rules(service: CurrentService) -> dict[str, Any]:
 
 @router.post("/rules")
 def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a rule. Return all rules."""
+    """Add a rule, unless there is one like it. Return all rules."""
+    if body.rule() in service.workspace.rules.all().values():
+        return rules(service)
     with _changing(request, service):
         service.workspace.rules.add(body.rule())
     return rules(service)
