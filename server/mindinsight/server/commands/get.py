@@ -51,7 +51,7 @@ def get(options: argparse.Namespace) -> int:
         known = summary.matching(options.runs)
         tag = f"no {options.kind} {options.tag!r} in {options.runs!r}"
         missing = tag if known else f"no run {options.runs!r}"
-        near = [] if known else near_names(options.runs, summary.runs)
+        near = [] if known else terminal.near_names(options.runs, summary.runs)
         hint = f"did you mean {', '.join(near)}?" if near else "`mindinsight ls` lists runs and tags."
         raise BadSettings(f"There is {missing}; {hint}")
     return 0
