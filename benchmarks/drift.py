@@ -303,11 +303,14 @@ SORTS: Final[dict[str, Callable[[Generator], Values]]] = {
 }
 # What the bad runs have besides: factors [GROUP_STEPS] of all, or of the first one only.
 PLANTED: Final[dict[str, tuple[Callable[[Values], Values], bool]]] = {
-    "a fifth higher from the middle on": (lambda steps: 1 + 0.2 * (steps >= 150), False),
+    "a fifth higher from the middle on": (lambda steps: np.where(steps >= 150, 1.2, 1.0), False),
     "a tenth higher throughout": (lambda steps: np.full(GROUP_STEPS, 1.1), False),
     "a ramp to 90 %": (lambda steps: 1 + np.clip((steps - 120) / 200, 0, 2), False),
-    "30 % higher from step 70 to 170": (lambda steps: 1 + 0.3 * ((steps >= 70) & (steps < 170)), False),
-    "one bad run twice as high from step 100 on": (lambda steps: 1.0 + (steps >= 100), True),
+    "30 % higher from step 70 to 170": (
+        lambda steps: np.where((steps >= 70) & (steps < 170), 1.3, 1.0),
+        False,
+    ),
+    "one bad run twice as high from step 100 on": (lambda steps: np.where(steps >= 100, 2.0, 1.0), True),
 }
 
 
