@@ -17,7 +17,7 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from fastapi.testclient import TestClient
 
@@ -87,7 +87,14 @@ def words(prefix: str, *states: str) -> list[Claim]:
     return [Claim(f"{prefix}.{state}", "note") for state in states]
 
 
-def exactly(prefix: str, every: Sequence[str], *states: str) -> dict[str, list[str]]:
+class Truth(TypedDict):
+    """Keys of the claims that a situation must bring about, and of those it must not."""
+
+    makes: list[str]
+    never: list[str]
+
+
+def exactly(prefix: str, every: Sequence[str], *states: str) -> Truth:
     """Return what a situation declares in which these words of a group are true and no others."""
     return {
         "makes": [f"{prefix}.{name}" for name in states],

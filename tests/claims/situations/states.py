@@ -21,7 +21,7 @@ from mindinsight.server.debug.fault import find_faults
 from mindinsight.server.debug.graph_overlay import symptoms
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.graph_proto import read_graph
-from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, compare, list_edits
+from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Side, compare, list_edits
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.report.report_content import ReportSource
 from mindinsight.server.report.run_report import Page, make_report
@@ -122,7 +122,10 @@ BEGIN = datetime(2024, 1, 1, tzinfo=timezone.utc)
 
 
 def trial(
-    number: int, value: float | None, state: TrialState = TrialState.COMPLETE, **attributes: Any
+    number: int,
+    value: float | None,
+    state: TrialState = TrialState.COMPLETE,
+    attributes: dict[str, Any] | None = None,
 ) -> Any:
     made = create_trial(state=state, value=value, user_attrs=attributes)
     made.number = number
@@ -147,13 +150,13 @@ one_trial(
     "trial_that_ended_with_its_tuner",
     "It did not fail by itself.",
     "interrupted",
-    lambda: trial(0, None, TrialState.FAIL, **{INTERRUPTED: True}),
+    lambda: trial(0, None, TrialState.FAIL, attributes={INTERRUPTED: True}),
 )
 one_trial(
     "trial_from_a_past_run",
     "The study did not run it.",
     "imported",
-    lambda: trial(0, 1.0, **{IMPORTED: True}),
+    lambda: trial(0, 1.0, attributes={IMPORTED: True}),
 )
 
 
@@ -221,7 +224,8 @@ def nodes(
             trees = [folded_tree(read_graph(encoded(side()))) for side in (left, right)]
             comparison = compare(trees[0], trees[1])
             states = set()
-            for side, only in ((LEFT, "left"), (RIGHT, "right")):
+            sides: tuple[tuple[Side, str], ...] = ((LEFT, "left"), (RIGHT, "right"))
+            for side, only in sides:
                 for index in np.flatnonzero(trees[side].nodes >= 0).tolist():
                     states.add(("same", "changed", only, "follows")[comparison.state(side, index)])
             kinds = {edit.kind for edit in list_edits(comparison)}
@@ -231,7 +235,8 @@ def nodes(
 
     generate.__name__, generate.__doc__ = name, truth
     parts = exactly("graph.pair", NODE, *made), exactly("graph.edit", EDITS, *edits)
-    makes, never = ([key for part in parts for key in part[kind]] for kind in ("makes", "never"))
+    makes = [key for part in parts for key in part["makes"]]
+    never = [key for part in parts for key in part["never"]]
     situation(makes=makes, never=never)(generate)
 
 
@@ -384,7 +389,8 @@ def by_search(name: str, truth: str, made: str, option: str) -> None:
         def ask() -> list[Claim]:
             entries = list_tensors(open_dump(folder / "dump"), 0, 0).items
             key = operator_key(entries[0])
-            found = symptoms(measure_all(entries), **{option: key if option == "fault" else {key}})
+            fault, caught = (key, []) if option == "fault" else (None, [key])
+            found = symptoms(measure_all(entries), caught=caught, fault=fault)
             return words("graph.symptom", *(symptom.name.lower() for symptom in found.values()))
 
         return Question(direct=ask)

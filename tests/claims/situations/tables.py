@@ -255,7 +255,8 @@ def trend(name: str, truth: str, before: Array, now: Array, *made: str, weight: 
 
         def ask() -> list[Claim]:
             opened = open_dump(folder / "dump")
-            found = trends(*(list_tensors(opened, 0, number).items for number in (0, 1)))
+            before, after = (list_tensors(opened, 0, number).items for number in (0, 1))
+            found = trends(before, after)
             return words("dump.trends.state", *(each.state for each in found if each.state))
 
         return Question(direct=ask)
@@ -321,7 +322,8 @@ def rows(
         ("dump.compare.code", CODES, codes),
     )
     declared = [exactly(prefix, every, *made) for prefix, every, made in parts]
-    makes, never = ([key for part in declared for key in part[kind]] for kind in ("makes", "never"))
+    makes = [key for part in declared for key in part["makes"]]
+    never = [key for part in declared for key in part["never"]]
     situation(makes=makes, never=never)(generate)
 
 

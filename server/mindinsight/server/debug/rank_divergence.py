@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.compare.error_measures import measure_value_pair
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.explanation_rules import number_text
 from mindinsight.server.debug.fault import gives_all_the_same, gives_each_its_part
 from mindinsight.server.debug.operator_links import Fingerprint, canonical, draws_random, fingerprint
+from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import is_activation
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors, tensor_values
@@ -54,7 +54,7 @@ class Divergence:
     ranks: tuple[int, ...]
     entry: TensorEntry  # the output on the first of ``ranks``, else on the first rank
     operator: Operator | None
-    statistics: Mapping[int, Statistics | None]  # of the output, by rank
+    statistics: Mapping[int, AnyStatistics | None]  # of the output, by rank
     missing: str = ""  # key of the data without which equal inputs are unknown
     absent: tuple[int, ...] = ()  # ranks without this step
 

@@ -215,7 +215,9 @@ class FlightRecorder:
         self._budget = budget
         self._schedule = WatchSchedule(check_every)
         self._losses = JumpDetector("loss", jump, warmup)
-        self._new_detector = lambda: JumpDetector(training.norm_name(self._tensors), jump, warmup)
+        self._new_detector: Callable[[], JumpDetector] = lambda: JumpDetector(
+            training.norm_name(self._tensors), jump, warmup
+        )
         self._norms = self._new_detector()
         self._sampled: int = training.SAMPLED_TENSORS
         self._size = SampleSize(training.device_of(self._tensors))
