@@ -121,6 +121,8 @@ edited("dropout_inserted", "A dropout more in every block.", ("added",), dropped
 inferred("dropout_inserted_inference", "The same edit without a backward pass.", ("added",), dropped=True)
 edited("norm_and_width", "Another norm, and a wider multi-layer perceptron.",
        ("replaced", "resized", "constant"), norm="RmsNorm", hidden=8)  # fmt: skip
+edited("norm_and_joined_projections", "Another norm, and what no edit names.", ("replaced", "changed"),
+       norm="RmsNorm", joined=True)  # fmt: skip
 edited("projections_joined", "One projection for q, k and v.", ("only_changed",), joined=True)
 edited("branches_in_another_order", "Independent branches are computed in another order.", ("reordered",),
        order="vqk")  # fmt: skip

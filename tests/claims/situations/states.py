@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -16,9 +17,11 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import LineageEvent
 from mindinsight.server.claims import Claim
 from mindinsight.server.client.reader import Summary
+from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.examine import measure_all, operator_key
 from mindinsight.server.debug.fault import find_faults
-from mindinsight.server.debug.graph_overlay import symptoms
+from mindinsight.server.debug.graph_overlay import Overlay, symptoms
+from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Side, compare, list_edits
@@ -416,6 +419,32 @@ def health(name: str, truth: str, state: str, judged: int, unjudged: int) -> Non
 health("dump_judged_in_full", "Every operator of the dump is in the graph.", "fine", 5, 0)
 health("dump_judged_in_part", "One is not in the graph.", "fine_here", 4, 1)
 health("dump_of_another_graph", "None is in the graph.", "unjudged", 0, 5)
+
+
+def weight_after_step(name: str, truth: str, weight: Any, *made: str) -> None:
+    """Declare a dump with one operator, and a weight that was recorded after it ran."""
+
+    def generate(folder: Path) -> Question:
+        step = Dump(folder / "dump").iteration(0)
+        step.output("Default/ReLU-op0", np.ones(2, np.float32))
+        step.parameter("fc.weight", np.asarray(weight, np.float32))
+
+        def ask() -> list[Claim]:
+            with ThreadPoolExecutor(1) as executor:
+                listing = Listing(open_dump(folder / "dump"), 0, 0, executor, None, Threads(2, "job"))
+                assert listing.wait(60)
+                tree = folded_tree(read_graph(stack()()))
+                names = Overlay(tree, listing).broken_afterwards()
+            return words("graph.dump", *(["broken_afterwards"] if names == ["fc_weight"] else []))
+
+        return Question(direct=ask)
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(**exactly("graph.dump", ("broken_afterwards",), *made))(generate)
+
+
+weight_after_step("weight_that_the_step_made_nan", "It is NaN from then on.", [NAN, 1], "broken_afterwards")
+weight_after_step("weight_that_is_finite_after_the_step", "It is finite.", [0, 1])
 
 
 # Reports

@@ -170,7 +170,7 @@ def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str)
 def near_names(name: str, runs: Sequence[str]) -> list[str]:
     """Return the runs whose names are like ``name``, the nearest first."""
     plain = {run.removeprefix("./").lower(): run for run in runs}
-    return [plain[near] for near in get_close_matches(name.removeprefix("./").lower(), plain, 3, 0.6)]
+    return [plain[near] for near in get_close_matches(name.removeprefix("./").lower(), plain, 3, 0.7)]
 
 
 def report_errors(command: Command) -> Command:

@@ -383,7 +383,7 @@ def _where(aligned: Alignment) -> Claim | None:
     if aligned.broken_in is None:
         return None
     facts = {"n": aligned.broken_count, "first": _step(aligned.broken), "last": _step(aligned.broken_last)}
-    return Claim(f"claim.part.align_broken_{aligned.broken_in}", "note", facts)
+    return Claim(f"claim.part.align_broken.{aligned.broken_in}", "note", facts)
 
 
 def claim_of(aligned: Alignment, tolerance: float, unit: str = "permille") -> Claim:

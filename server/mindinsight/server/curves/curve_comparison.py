@@ -200,7 +200,11 @@ def _compared(grid: Cells, split: int, end: int) -> GroupDivergence:
     deviations = (grid.mean[:, columns] / unit - centre) / np.maximum(size_nearby(centre), 1e-300)
     tested = _tested(judged, steps, relative, deviations, split)
     if tested.kind in ("apart", "interval"):
-        return replace(tested, lag=_lag(steps, good_mean[columns] / unit, bad_mean[columns] / unit))
+        lag = _lag(steps, good_mean[columns] / unit, bad_mean[columns] / unit)
+        ends, begins = tested.end, tested.onset
+        if lag is not None and ends is not None and begins is not None and abs(lag) > ends - begins:
+            lag = None  # what is late differs for at least as long
+        return replace(tested, lag=lag)
     return tested
 
 

@@ -204,8 +204,8 @@ def join(operators: Iterable[Operator], graph: Graph) -> Join:
         for operator in dumped_operators
         if operator.type != "Parameter" and operator.sequence >= 0
     }
-    matched, order = dumped_keys & nodes.keys(), dumped_keys & renumbered
-    return Join(nodes, len(dumped_keys), len(matched), len(order), len(dumped_keys & modules.keys()))
+    counts = [len(dumped_keys & keys) for keys in (nodes.keys(), renumbered, modules.keys())]
+    return Join(nodes, len(dumped_keys), *counts)
 
 
 def _by_module(

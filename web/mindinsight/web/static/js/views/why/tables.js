@@ -12,7 +12,7 @@ import { members } from "./groups.js";
 /** @typedef {{name: string, effect: number, chance: number, good: any[], bad: any[]}} Setting */
 /**
  * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
- *   score: number}} Metric
+ *   score: number, diverges: number | null}} Metric
  */
 
 const VALUES = 4; // values of a group that are written out
@@ -92,10 +92,11 @@ export function metricsTable(app, metrics, groups, last) {
  */
 function metricRow(app, metric, groups, last) {
   const { t, format } = app;
-  const { tag, kind, onset, shift } = metric;
+  const { tag, kind, onset, shift, diverges } = metric;
   const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
   const what = h("span", { class: /** @type {any} */ (classes)[kind] ?? "badge" }, t(`why.kind.${kind}`));
-  const percent = shift === null || onset === null ? "" : signed(format.number(100 * shift, 3));
+  const alike = onset === null || (kind === "not_finite" && diverges === null); // until a run breaks
+  const percent = shift === null || alike ? "" : signed(format.number(100 * shift, 3));
   return h(
     "tr",
     { class: changes(metric) ? null : "muted" },
