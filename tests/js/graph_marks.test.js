@@ -33,14 +33,10 @@ test("boxes are gathered in one rectangle", () => {
 });
 
 test("numbers have three digits and a prefix", () => {
-  assert.deepEqual([0, 999, 1000, 12_600_000, 999_600, 4.83e9].map((value) => scaled(value)), [
-    "0",
-    "999",
-    "1.00 k",
-    "12.6 M",
-    "1.00 M",
-    "4.83 G",
-  ]);
+  assert.deepEqual(
+    [0, 999, 1000, 12_600_000, 999_600, 4.83e9].map((value) => scaled(value)),
+    ["0", "999", "1.00 k", "12.6 M", "1.00 M", "4.83 G"],
+  );
 });
 
 test("a network is one sentence", () => {
