@@ -136,7 +136,7 @@ test("runs that are shown together have different colours and keep them; dashes 
   const many = Array.from({ length: 60 }, (_, i) => member(`r${i}`, i));
   assert.deepEqual(
     [0, 19, 20].map((i) => colourOf(many[i])),
-    [0, 19, 0],
+    [0, 9, 0],
   );
   const given = new Map();
   const colours = (runs) => runs.map(({ id }) => given.get(id));
@@ -153,7 +153,7 @@ test("runs that are shown together have different colours and keep them; dashes 
 
 test("ranks of a job go round the palette from its colour", () => {
   const ranks = [0, 1, 2].map((rank) => member(`job/${rank}`, 19, rank));
-  assert.deepEqual(ranks.map(colourOf), [19, 0, 1]);
+  assert.deepEqual(ranks.map(colourOf), [9, 0, 1]);
 });
 
 test("the nearest recorded step is taken", () => {

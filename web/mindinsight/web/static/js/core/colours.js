@@ -1,6 +1,7 @@
 // Palette colours and dash styles of runs.
 
 export const COLOURS = 20;
+const FIRST = 10; // the brightest, with which runs begin: the darker ones are taken when these are in use
 export const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /**
@@ -30,7 +31,7 @@ export function between(stops, at) {
  * @param {{slot: number, rank: number | null}} run
  */
 export function colourOf({ slot, rank }) {
-  return (slot + (rank ?? 0)) % COLOURS;
+  return (slot + (rank ?? 0)) % FIRST;
 }
 
 /**
