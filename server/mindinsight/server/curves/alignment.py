@@ -141,7 +141,10 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Return the row after the first interval with a plain change, plus the length of that interval."""
+    """Return the row one interval after the first one that ends past ``near`` and has a clear mean change.
+
+    Without one return the number of rows.
+    """
     width = max(len(scaled) // 64, 4)
     below = np.concatenate(([0.0], np.cumsum(scaled)))
     means = (below[width:] - below[:-width]) / width

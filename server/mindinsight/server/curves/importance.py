@@ -452,7 +452,7 @@ def _text(value: Any) -> str:
 
 
 def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
-    """Return numbers for a forest: texts in the order of their mean target, missing values below all."""
+    """Return a column as ranks for a forest: numbers by size, missing ones below; texts by mean target."""
     numbers = _numbers(values)
     if numbers is not None:
         known = np.isfinite(numbers)

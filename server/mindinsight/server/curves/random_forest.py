@@ -95,7 +95,10 @@ def _histograms(
 
 
 def _splits(counts: Doubles, sums: Doubles, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return [trees, nodes] the column and bin of the best split, or the last bin without one."""
+    """Return the column and largest left bin of each node's best split, [trees, nodes].
+
+    Without a split the bin is ``_BINS``, so that all rows go left.
+    """
     left, total = np.cumsum(counts, axis=3), np.cumsum(sums, axis=3)
     right, rest = left[..., -1:] - left, total[..., -1:] - total
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -218,7 +218,7 @@ def surely_finite(entry: TensorEntry) -> bool:
 
 
 def finite_by_statistics(entry: TensorEntry) -> bool:
-    """Return True if the recorded extremes of a tensor that can hold NaN show it to be finite."""
+    """Return True if the recorded extremes show that a tensor is finite. False for integers."""
     if entry.dtype.startswith(("int", "uint", "bool")):
         return False
     recorded = entry.statistics

@@ -194,7 +194,7 @@ def _by_numbered_jobs(runs: Mapping[str, JobRank]) -> dict[str, JobRank]:
 
 
 def _above_ranks(runs: Mapping[str, JobRank], devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Return job and rank of runs that are a job and hold the files of one rank without a folder."""
+    """Return job and rank of runs that lie above rank folders and hold the files of one more rank."""
     taken = {position for position in runs.values() if position.rank is not None}
     jobs = {job for job, _ in taken}
     numbers = {run: next(iter(ids)) for run, ids in devices.items() if run in jobs and len(ids) == 1}

@@ -456,7 +456,7 @@ class IndexCache:
 
 
 def _is_continuation(file: FileStage, stamp: Stamp) -> bool:
-    """Return True if a file with a new stamp still begins with the bytes that were read."""
+    """Return True if a file has grown and still begins with the bytes that were read."""
     known = file.stamp
     same = (known.inode, known.size, known.modified) == (stamp.inode, stamp.size, stamp.modified)
     if file.read > stamp.size or (stamp.size <= known.size and not same):

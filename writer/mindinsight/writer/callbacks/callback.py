@@ -105,11 +105,11 @@ class Callback:
         """Run after the last epoch. After an evaluation ``metrics`` is set."""
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Call ``begin`` for a training."""
+        """Call ``begin`` before a training."""
         self.begin(run_context)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """Call ``epoch_begin`` for a training."""
+        """Call ``epoch_begin`` before each epoch of a training."""
         self.epoch_begin(run_context)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:

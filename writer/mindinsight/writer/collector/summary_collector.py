@@ -78,7 +78,7 @@ class WeightPath:
         self._saved: dict[int, Path] = {}
 
     def step(self, arguments: Arguments) -> None:
-        """Save the weights after a step in ``settings.intervals``."""
+        """Save the weights if the step is one of the numbers in ``settings.intervals``, given in steps."""
         if self._settings and self._settings.unit == "step":
             self._save(arguments, int(arguments.get("cur_step_num") or 0))
 

@@ -1,4 +1,7 @@
-"""Background writer of a run's files: a bounded queue, one thread, and a log of dropped values."""
+"""Background writer of a run's files: a bounded queue, one thread, and a log of dropped values.
+
+``record_file`` decides when a new file begins.
+"""
 
 from __future__ import annotations
 

@@ -304,7 +304,10 @@ class SummaryWriter:
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record numbers of one chart as ``main_tag/tag``, in TensorBoard's format each in a run."""
+        """Record the numbers of one chart under ``main_tag/tag``.
+
+        In TensorBoard's format each is recorded in a run of its own, under ``main_tag``.
+        """
         numbers = {options.tag(tag): scalars.number(tag, value) for tag, value in tag_scalar_dict.items()}
         self._files().scalars(options.tag(main_tag), numbers, moment(global_step, walltime))
 

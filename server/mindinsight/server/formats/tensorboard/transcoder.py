@@ -147,7 +147,10 @@ def _image(payload: bytes) -> bytes:
 
 
 def _tensor(payload: bytes) -> bytes:
-    """Return a TensorProto of graph.proto with the exact bytes of the numbers. Raises UnreadableError."""
+    """Convert a value's TensorFlow TensorProto to graph.proto's, with the exact bytes of the numbers.
+
+    Raises UnreadableError.
+    """
     tensor = _tensor_of(payload)
     if tensor.dtype == STRING:
         raise UnreadableError("payload.type", "a tensor of texts")

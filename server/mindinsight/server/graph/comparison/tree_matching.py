@@ -357,7 +357,7 @@ def match(left: Tree, right: Tree) -> Matching:
 
 
 def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets) -> None:
-    """Match operators that labels left open, after separating those paired wrongly."""
+    """Match operators that labels left unmatched, after dissolving pairs that other evidence contradicts."""
     carriers = carried_values(columns)
     drop_contradicted(columns, partners)
     match_again(columns, partners, owners)

@@ -299,7 +299,7 @@ def _add_child(
 
 
 def _attached_route(plan: Arrangement, link: tuple[int, int], overhang: list[float]) -> list[Point]:
-    """Return a route with its ends moved to the boxes if chips exceed them."""
+    """Return a route whose ends touch the boxes, even where a column of chips is taller than its box."""
     route = list(plan.routes[link])
     for end, item in ((0, link[0]), (-1, link[1])):
         x, y = route[end]

@@ -163,8 +163,10 @@ def signatures_of(tree: Tree, flow: SiblingFlow | None = None) -> list[int]:
 
 
 def operator_codes(tree: Tree) -> Hashes:
-    """Return [t] a code of each operator, equal for equal type, attributes, output, parameter shapes,
-    constants."""
+    """Return a code for each node of the tree, [t]; 0 for scopes.
+
+    Operators have equal codes if their type, attributes, output, parameter shapes and constants are equal.
+    """
     graph = tree.graph
     spans, payload = graph.contents.tolist(), graph.payload
     known: dict[Any, int] = {}

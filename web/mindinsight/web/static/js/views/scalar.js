@@ -173,7 +173,7 @@ class Scalars {
     this.part.load();
   }
 
-  /** Return the reason why there is no card, for the empty state. */
+  /** Create the empty state, which says why there is no card. */
   nothing() {
     const { filter } = this.options;
     return emptyState(this.app, {
@@ -210,7 +210,7 @@ class Scalars {
     if (this.otherRuns || this.contents !== this.contentsShown()) this.readTags(leaveAsIs);
   }
 
-  /** Return a text that differs when a shown run has other tags or was replaced. */
+  /** Return a text that changes when a shown run has more scalar tags or was replaced. */
   contentsShown() {
     const runs = this.app.selection.runs();
     return runs.map(({ id, created, kinds }) => `${id} ${created} ${kinds.scalar ?? 0}`).join("\n");

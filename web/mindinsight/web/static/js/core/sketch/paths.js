@@ -85,7 +85,7 @@ const SYMBOLS = {
   },
 };
 
-/** Round a length to a whole tenth of a pixel. @param {number} value */
+/** Round a length, given in tenths of a pixel, to a whole number. @param {number} value */
 function f(value) {
   return Math.round(value);
 }

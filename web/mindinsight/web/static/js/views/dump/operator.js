@@ -68,7 +68,7 @@ class OperatorPanel {
   }
 
   /**
-   * Show an operator. The content is only updated if it is the same operator as before.
+   * Show an operator. The operator that is already shown at this position is updated, any other is built anew.
    * @param {any} operator
    */
   show(operator) {

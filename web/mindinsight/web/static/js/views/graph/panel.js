@@ -17,7 +17,7 @@ import { scaled } from "./model_card.js";
  * @property {(attribute: string) => void} [show] an attribute on all operators, or none
  */
 
-/** Create the panel. @param {App} app @returns {HTMLElement} */
+/** Create the empty panel that describes the selected node. @param {App} app @returns {HTMLElement} */
 export function panelElement({ t }) {
   const label = t("graph.about");
   return h("div", { class: "graph-about scroll", role: "region", "aria-label": label, tabindex: "0" });

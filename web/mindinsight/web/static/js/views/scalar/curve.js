@@ -41,7 +41,7 @@ export function xColumn(curve, axis) {
   return curve.x;
 }
 
-/** Return the smoothed values, or the values if it is not smoothed. @param {Curve} curve */
+/** Return the values that the server smoothed, or else the recorded ones. @param {Curve} curve */
 export function smoothedValues(curve) {
   return curve.smooth ?? curve.value;
 }
