@@ -109,7 +109,7 @@ export function writeState({ url }, state) {
 }
 
 /**
- * Replace a rank that the dump does not have by its first rank, and a missing step by the nearest one.
+ * Replace a rank that the dump lacks by its first, and a missing step by the nearest one.
  * @param {{rank: number, step: number}} state
  * @param {any} summary
  */
