@@ -68,7 +68,7 @@ class OperatorPanel {
   }
 
   /**
-   * Show an operator. The operator that is already shown at this position is updated, any other is built anew.
+   * Show an operator. The operator that is already shown here is updated, any other is built anew.
    * @param {any} operator
    */
   show(operator) {
