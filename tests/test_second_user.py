@@ -197,7 +197,7 @@ STORES: Final[dict[str, tuple[Callable[[Path], Any], Callable[[Any], Any], Calla
     ),
     "webhooks": (
         lambda at: Deliveries(at, BASE),
-        lambda s: s.of("hook") or {},
+        lambda s: s.all().get("hook") or {},
         lambda s: s.keep("hook", lambda: Delivery(seen=["id"])),
     ),
 }

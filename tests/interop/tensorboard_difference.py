@@ -46,7 +46,7 @@ def _of_run(run: Run, facts: dict) -> Iterator[str]:
         yield from _scalar(run, tag, [[step, wall, float(value)] for step, wall, value in rows])
     for tag, rows in facts["images"].items():
         images = _payloads(run, "image", tag, image)
-        read = [[step, i.header.width, i.header.height, digest(i.encoded)] for step, i in images]
+        read = [[step, i.width, i.height, digest(i.encoded)] for step, i in images]
         yield from _compared(f"image {tag}", read, rows)
     for tag, rows in facts["histograms"].items():
         for (step, payload), row in zip(_payloads(run, "histogram", tag, bytes), rows, strict=True):

@@ -102,7 +102,7 @@ def test_a_study_with_all_that_came_out(
     expect(panel(page).locator(".study-best")).to_contain_text("Lowest loss 1 trial 1")
     expect(panel(page).locator(".badge").first).to_have_text("Stopped")
     expect(panel(page).get_by_text("fANOVA (Optuna)")).to_be_attached()
-    expect(panel(page).locator(".importance tr")).to_have_count(2)
+    expect(panel(page).locator(".importance tr")).to_have_count(0)  # four trials are too few
     expect(panel(page).get_by_role("heading", name="Next suggestions")).to_be_visible()
     expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
     expect(trial_rows(page)).to_have_count(6)
@@ -129,7 +129,7 @@ def test_the_last_lines_of_a_failed_trial(
 def test_importance_names_its_method(
     page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
 ) -> None:
-    make_study([3.0, 1.0, 2.0, 4.0, 5.0])
+    make_study([3.0, 1.0, 2.0, 4.0, 5.0] * 4, wanted=30)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     expect(panel(page).locator(".importance tr")).to_have_count(2)
     panel(page).get_by_label("Method").select_option("ped_anova")
@@ -196,7 +196,7 @@ def test_axe_finds_nothing(
     page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any], target: Any
 ) -> None:
     values = [3.0, 1.0, 2.0, 4.0] if target == ONE else [(1.0, 0.5), (2.0, 0.9), (3.0, 0.2), (0.5, 0.1)]
-    make_study([*values, FAILED, RUNNING], target)
+    make_study([*values * 4, FAILED, RUNNING], target, wanted=30)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
