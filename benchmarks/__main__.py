@@ -29,8 +29,9 @@ COLUMNS = ("work", "tensorboard", "mindinsight", "ours", "promised")
 HEAD = "| work | TensorBoard | MindInsight | ours | promised |\n|---|---|---|---|---|"
 
 
-def compile_ours() -> None:
-    """Ours as pip leaves what it installs; the peers were installed by it, a checkout was not."""
+def build_ours() -> None:
+    """Ours as pip installs it, with bytecode and the bundle of the pages' scripts; a checkout has neither."""
+    subprocess.run(["make", "--silent", "bundle"], cwd=ROOT, check=True)
     for folder in ("proto", "server", "web", "writer"):
         compileall.compile_dir(ROOT / folder, quiet=1)
 
@@ -48,7 +49,8 @@ def machine() -> str:
 def version(name: str, python: Path | None) -> str:
     if python is None:
         return f"no {name}"
-    code = f"import importlib.metadata as m; print(m.version('{name}'))"
+    distribution = PACKAGES[name][0].partition("==")[0]
+    code = f"import importlib.metadata as m; print(m.version('{distribution}'))"
     ran = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     return f"{name} {ran.stdout.strip()}"
 
@@ -76,7 +78,7 @@ def main() -> None:
     for name in (signal.SIGTERM, signal.SIGHUP):  # to leave by the doors, at which servers are ended
         signal.signal(name, lambda number, _: sys.exit(128 + number))
     pythons = {name: None if name in options.without else python_with(name) for name in PACKAGES}
-    compile_ours()
+    build_ours()
     after_imports()  # what is measured in this process, as in a server's
     before = load()
     print(HEAD, flush=True)
