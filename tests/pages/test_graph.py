@@ -424,6 +424,26 @@ def test_a_training_opens_as_its_network_with_a_card_of_its_parts(graph: Callabl
     expect(page.locator(".graph-facts h2")).to_have_text("fc2-Dense")
 
 
+def test_the_card_cuts_a_long_name_at_its_end(page: Any, serve: Any, tmp_path: Path) -> None:
+    from mindinsight.proto.graph_pb2 import ModelProto
+
+    model = ModelProto(ir_version=1)
+    for part in ("_loss_function-SoftmaxCrossEntropyWithLogits", "head"):
+        for number in range(2):
+            model.graph.node.add(op_type="Add", full_name=f"Default/network-Net/{part}/Add-op{number}")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "net.pb").write_bytes(model.SerializeToString())
+    page.goto(f"{serve(tmp_path)}graph")
+    name = page.locator(".graph-card tbody th .link").first
+    name.wait_for()
+    inside = (
+        "button => button.getBoundingClientRect().right <= button.parentElement.getBoundingClientRect().right"
+    )
+    assert name.inner_text().startswith("_loss_function")
+    assert name.evaluate("button => button.scrollWidth > button.clientWidth")  # it is too long
+    assert name.evaluate(inside)
+
+
 def test_hits_are_marked_and_stepped_through(graph: Callable[..., Any]) -> None:
     page = graph("run=./lenet&view=simplified")
     page.fill(".graph-finder input[type=search]", "type:MatMul shape:10x*")
