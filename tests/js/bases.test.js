@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { basePaths, searchFor } from "../../web/mindinsight/web/static/js/components/runs/bases.js";
-import { matchesQuery, parseQuery } from "../../web/mindinsight/web/static/js/views/runs/query.js";
+import { matchesQuery, parseQuery } from "../../web/mindinsight/web/static/js/components/runs/query.js";
 import { directoryOf } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 
 const appOf = (...names) => ({ selection: { list: () => ({ bases: names.map((name) => ({ name })) }) } });

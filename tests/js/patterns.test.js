@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { faultOf } from "../../web/mindinsight/web/static/js/core/patterns.js";
-import { parseQuery, PatternError } from "../../web/mindinsight/web/static/js/views/runs/query.js";
+import { parseQuery, PatternError } from "../../web/mindinsight/web/static/js/components/runs/query.js";
 
 test("a broken regular expression says where", () => {
   const cases = [

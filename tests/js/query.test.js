@@ -6,9 +6,10 @@ import {
   namesIn,
   numberIn,
   parseQuery,
+  understood,
   unknownNames,
   withoutNumber,
-} from "../../web/mindinsight/web/static/js/views/runs/query.js";
+} from "../../web/mindinsight/web/static/js/components/runs/query.js";
 
 const run = { id: "./sweep/LeNet_3", note: "best so far", labels: ["重要"] };
 const facts = { loss: 0.05, lr: 0.001, optimizer: "Adam", epoch: 3 };
@@ -144,4 +145,23 @@ test("a state is found by the page's own word for it, and by the English one", (
   );
   assert.ok(finds("state!=已完成"));
   assert.ok(!finds("已完成") && !finds("state=已完成") && !finds("state!=失败"));
+});
+
+test("a word finds the settings of a run: texts that hold it, numbers that equal it", () => {
+  const set = { ...run, hyper: { optimizer: "AdamW", lr: 0.001, width: 512 } };
+  const found = (text) => matchesQuery(parseQuery(text), set, () => undefined);
+  assert.ok(found("adam"));
+  assert.ok(found("1e-3"));
+  assert.ok(found("adam 512"));
+  assert.ok(!found("51"));
+  assert.ok(!found("sgd"));
+});
+
+test("each term is told as it was understood", () => {
+  const words = { failed: "失败" };
+  const told = understood(parseQuery("Adam /^a.b$/i lr>=1e-3 state:失败 acc<50%"), words);
+  assert.deepEqual(
+    told.map(({ values }) => Object.values(values)),
+    [["adam"], ["/^a.b$/i"], ["lr", "≥", "0.001"], ["state", "=", "失败"], ["acc", "<", "0.5"]],
+  );
 });

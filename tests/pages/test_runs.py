@@ -71,6 +71,33 @@ def test_search_by_words_patterns_and_comparisons(page: Any, url: Any) -> None:
         expect(page.locator("td.name")).to_have_count(len(runs))
 
 
+def test_a_search_shows_how_it_was_understood_and_has_a_way_back(page: Any, url: Any) -> None:
+    page.goto(url)
+    search(page, "momentum batch_size>=1e1 loss>=1")  # the optimizer of lenet, in a setting
+    meaning = page.locator(".runs-meaning .badge")
+    expected = ["“momentum” in name, label, note, setting or state", "batch_size ≥ 10", "loss ≥ 1"]
+    expect(meaning).to_have_text(expected)
+    expect(page.locator("td.name")).to_have_text(re.compile("lenet"))
+    search(page, "nothing-like-this")
+    expect(page.get_by_text("No run matches this search")).to_be_visible()
+    page.get_by_role("button", name="Clear the search").click()
+    expect(page.locator("td.name")).to_have_count(6)
+    expect(meaning).to_have_count(0)
+
+
+def test_the_panel_lists_charted_runs_first_and_filters_like_the_table(page: Any, url: Any) -> None:
+    page.goto(f"{url}scalar?runs=./lenet")
+    listed = page.locator(".side-run .side-name")
+    expect(listed.first).to_have_text("lenet")
+    page.get_by_role("checkbox", name="values").check()
+    expect(listed.first).to_have_text("lenet")  # a row stays where it was ticked
+    assert listed.nth(1).inner_text() != "values"
+    page.get_by_role("searchbox", name="Filter runs").fill("network=LeNet")
+    expect(listed).to_have_text(["lenet"])
+    page.get_by_role("searchbox", name="Filter runs").fill("/(/")
+    expect(page.get_by_role("searchbox", name="Filter runs")).to_have_attribute("aria-invalid", "true")
+
+
 def test_a_broken_pattern_is_marked_and_changes_nothing(page: Any, url: Any) -> None:
     page.goto(url)
     expect(row(page, "lenet")).to_be_visible()

@@ -108,7 +108,6 @@ export class Selection {
 
   /** Return the shown runs, newest first. */
   runs() {
-    /** Subscribe to changes of the selection or of the runs. */
     const on = this.#on();
     return this.all().filter((run) => on.has(run.id));
   }
@@ -259,7 +258,11 @@ export class Selection {
     await this.refresh();
   }
 
-  /** @param {(reason: Reason) => void} callback @returns {() => void} off */
+  /**
+   * Subscribe to changes of the selection or of the runs.
+   * @param {(reason: Reason) => void} callback
+   * @returns {() => void} off
+   */
   on(callback) {
     this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);

@@ -6,9 +6,13 @@ import { resizeHandle } from "../components/resize_handle.js";
 import { longName } from "../components/long_name.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { searchBox } from "../components/field.js";
+import { stateWords } from "../components/runs/columns.js";
+import { matchesQuery, parseQuery } from "../components/runs/query.js";
+import { factOf } from "../components/runs/values.js";
 import { virtualRows } from "../components/virtual.js";
 import { h, replace } from "../core/dom.js";
 import { commonStart } from "../core/names.js";
+import { faultText } from "../core/patterns.js";
 import { NEWEST } from "../core/selection.js";
 import { colourBy } from "./colour_by.js";
 
@@ -25,7 +29,6 @@ export function side(app) {
   const element = /** @type {HTMLElement} */ (document.getElementById("side"));
   /** @type {Item[]} */
   let items = [];
-  let filter = "";
   let look = ""; // what the rows show
 
   const count = h("span", { class: "muted small" });
@@ -47,10 +50,17 @@ export function side(app) {
   /** @param {Item} item */
   const row = (item) => ("run" in item ? runRow(app, item.run, item.rank, start) : jobRow(app, item, start));
 
-  const visible = () => app.selection.all().filter((run) => matches(run, filter));
+  const visible = () => chartedFirst(filter.found(), top);
+  /** Jobs listed first: those in the charts when the page opened, so that no row moves when it is ticked. */
+  let top = new Set();
+  const order = () => (top = new Set(app.selection.runs().map((run) => run.job)));
+  const filter = createFilter(app, () => {
+    order();
+    draw();
+  });
   const draw = () => {
     const { selection } = app;
-    items = folded(visible(), (job) => Boolean(filter) || selection.unfolded(job));
+    items = folded(visible(), (job) => filter.set() || selection.unfolded(job));
     start = commonStart(items.flatMap(nameInList));
     const shown = selection.runs().length;
     count.textContent = app.t("runs.shown", { shown, n: selection.all().length });
@@ -61,15 +71,15 @@ export function side(app) {
     look = next;
   };
 
-  const search = searchBox({
-    label: app.t("runs.filter"),
-    onchange: (text) => {
-      filter = text.toLowerCase();
-      draw();
-    },
-  });
   const title = h("div", { class: "row" }, h("h2", null, app.t("nav.runs")), count);
-  const head = h("div", { class: "side-head" }, title, search, choices(app, visible), colours.element);
+  const head = h(
+    "div",
+    { class: "side-head" },
+    title,
+    filter.element,
+    choices(app, visible),
+    colours.element,
+  );
   element.setAttribute("aria-label", app.t("runs.panel"));
   replace(element, head, scroller, foot, edge(app));
   app.selection.onPoint((id) => {
@@ -78,7 +88,39 @@ export function side(app) {
   });
   app.selection.on(draw);
   app.theme.on(draw);
-  app.router.on(draw);
+  app.router.on(() => {
+    order();
+    draw();
+  });
+}
+
+/**
+ * Create the search box of the list, which understands what the search of the runs table understands.
+ * @param {App} app
+ * @param {() => void} onchange
+ */
+function createFilter(app, onchange) {
+  /** @type {import("../components/runs/query.js").Term[]} */
+  let terms = [];
+  const element = searchBox({
+    label: app.t("runs.filter"),
+    onchange: (text) => {
+      try {
+        terms = parseQuery(text);
+        element.invalid("");
+      } catch (error) {
+        const { pattern } = /** @type {import("../components/runs/query.js").PatternError} */ (error);
+        element.invalid(faultText(app, pattern));
+      }
+      onchange();
+    },
+  });
+  const fact = (/** @type {Run} */ run, /** @type {string} */ name) => factOf(app, run, name);
+  return {
+    element,
+    set: () => terms.length > 0,
+    found: () => app.selection.all().filter((run) => matchesQuery(terms, run, fact, stateWords(app))),
+  };
 }
 
 /** Create the handle that changes the panel's width. @param {App} app */
@@ -140,13 +182,13 @@ function choices(app, visible) {
   );
 }
 
-/** Return whether a run's id or labels contain a text. @param {Run} run @param {string} text lower case */
-function matches(run, text) {
-  return (
-    !text ||
-    run.id.toLowerCase().includes(text) ||
-    run.labels.some((label) => label.toLowerCase().includes(text))
-  );
+/**
+ * Return the runs with those of some jobs first, otherwise in their order.
+ * @param {Run[]} runs
+ * @param {Set<string>} jobs
+ */
+export function chartedFirst(runs, jobs) {
+  return [...runs.filter(({ job }) => jobs.has(job)), ...runs.filter(({ job }) => !jobs.has(job))];
 }
 
 /**

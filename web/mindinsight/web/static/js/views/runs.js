@@ -12,16 +12,23 @@ import { telling } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
 import { createHealth } from "./runs/health.js";
 import { answerLinks, selectionLinks } from "./runs/answers.js";
-import { banners, nothing } from "./runs/banners.js";
+import { banners, noMatch, nothing } from "./runs/banners.js";
 import { createBases, onlyBase } from "../components/runs/bases.js";
 import { counts, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
 import { columnsOf, defaultColumns, stateWords } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
-import { matchesQuery, namesIn, parseQuery, unknownNames, withoutNumber } from "./runs/query.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
 import { moved } from "./runs/order.js";
+import {
+  matchesQuery,
+  namesIn,
+  parseQuery,
+  understood,
+  unknownNames,
+  withoutNumber,
+} from "../components/runs/query.js";
 import { createValues } from "../components/runs/values.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -56,7 +63,7 @@ class RunsTable {
     this.rows = [];
     /** What all names in the table begin with. */
     this.beginning = "";
-    /** @type {import("./runs/query.js").Term[]} */
+    /** @type {import("../components/runs/query.js").Term[]} */
     this.terms = [];
     this.now = 0;
     this.comparedVersion = -1; // version of the list whose clock was compared
@@ -69,7 +76,8 @@ class RunsTable {
     this.shown = h("span", { class: "label runs-shown ellipsis" });
     this.answers = h("span", { class: "row" });
     this.banners = h("div");
-    this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
+    this.meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
+    this.element = h("div", { class: "runs-page" }, this.head(), this.meaning, this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
     this.offs = [
       app.selection.on(() => this.draw()),
@@ -146,7 +154,7 @@ class RunsTable {
       this.search.invalid("");
       url.set({ q: text });
     } catch (error) {
-      const { pattern } = /** @type {import("./runs/query.js").PatternError} */ (error);
+      const { pattern } = /** @type {import("../components/runs/query.js").PatternError} */ (error);
       this.search.invalid(faultText(this.app, pattern));
       return;
     }
@@ -197,7 +205,11 @@ class RunsTable {
   /** Return the runs that match the search. */
   found() {
     const { selection, url } = this.app;
-    const runs = url.get("hidden") === "1" ? selection.everything() : selection.all();
+    return this.matching(url.get("hidden") === "1" ? selection.everything() : selection.all());
+  }
+
+  /** Return those of some runs that match the search. @param {Run[]} runs */
+  matching(runs) {
     const words = stateWords(this.app);
     return runs.filter((run) => matchesQuery(this.terms, run, this.values.lookup, words));
   }
@@ -221,7 +233,16 @@ class RunsTable {
     this.body.hidden = false; // empty until now: a frame that is pushed down is seen to jump
     if (list.runs.length) replace(this.body, this.table.element);
     else replace(this.body, nothing(app));
+    if (list.runs.length && !matches.length) replace(this.body, this.noMatch());
     this.table.update(this.rows.length);
+  }
+
+  /** Create the empty state where all runs are hidden or none matches. */
+  noMatch() {
+    const searched = this.terms.length > 0;
+    const matching = this.matching(this.app.selection.everything()).length;
+    const back = searched ? () => this.searchFor("") : () => this.hiddenBox.querySelector("input")?.click();
+    return noMatch(this.app, searched, matching, back);
   }
 
   /**
@@ -254,6 +275,9 @@ class RunsTable {
     texts.unshift(...unknown.map((name) => t("runs.search.no_column", { name })));
     texts.unshift(...withoutNumber(this.terms).map((term) => t("runs.search.no_number", { term })));
     replace(this.summary, texts.join(" · "), onlyBase(this.app, list));
+    const meaning = understood(this.terms, stateWords(this.app));
+    this.meaning.hidden = !meaning.length;
+    replace(this.meaning, ...meaning.map(({ key, values }) => h("span", { class: "badge" }, t(key, values))));
     this.bases.draw(list, this.search.box.value);
     const automatic = selection.leavesOut();
     const label = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });

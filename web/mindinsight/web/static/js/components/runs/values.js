@@ -128,12 +128,8 @@ export function createValues(app, element) {
      * @param {string} name
      */
     lookup(run, name) {
-      const directory = name.toLowerCase() === "dir" ? directoryOf(app, run) : undefined;
-      if (directory !== undefined) return directory;
-      const fact = FACTS[name.toLowerCase()];
-      if (fact) return fact(run, app.selection.list().now);
-      const hyper = named(run.hyper, name);
-      if (hyper !== undefined) return hyper;
+      const recorded = factOf(app, run, name);
+      if (recorded !== undefined) return recorded;
       const tag = tagsFor(name).find((candidate) => tables.get(candidate)?.last.has(run.id));
       return tag === undefined ? named(run.metrics, name) : tables.get(tag)?.last.get(run.id);
     },
@@ -176,6 +172,19 @@ const FACTS = {
   damage: (run) => run.damage,
   pinned: (run) => run.pinned,
 };
+
+/**
+ * Return what the list of runs has under a name: a directory, a fact or a hyperparameter; else undefined.
+ * @param {App} app
+ * @param {Run} run
+ * @param {string} name
+ */
+export function factOf(app, run, name) {
+  const directory = name.toLowerCase() === "dir" ? directoryOf(app, run) : undefined;
+  if (directory !== undefined) return directory;
+  const fact = FACTS[name.toLowerCase()];
+  return fact ? fact(run, app.selection.list().now) : named(run.hyper, name);
+}
 
 /** Short names that people and papers use. @type {Record<string, string>} */
 const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimiser: "optimizer" };

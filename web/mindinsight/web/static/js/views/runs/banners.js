@@ -1,5 +1,6 @@
 // Banners above the runs table, and its empty state.
 
+import { button } from "../../components/button.js";
 import { damageBanner } from "../../components/damage.js";
 import { empty, loading } from "../../components/empty.js";
 import { icon } from "../../components/icons.js";
@@ -75,5 +76,21 @@ export function nothing(app) {
     title: app.t("runs.empty"),
     text: app.t("runs.empty.why", { base }),
     code: EXAMPLE,
+  });
+}
+
+/**
+ * Create the empty state where there are runs but none is listed, with a way back.
+ * @param {App} app
+ * @param {boolean} searched otherwise all runs are hidden
+ * @param {number} hidden hidden runs that match the search
+ * @param {() => void} back clears the search or shows hidden runs
+ */
+export function noMatch({ t }, searched, hidden, back) {
+  return empty({
+    icon: "search",
+    title: t(searched ? "runs.search.none" : "runs.none_visible"),
+    text: searched && hidden ? t("runs.search.none.hidden", { n: hidden }) : undefined,
+    action: button(t(searched ? "runs.search.clear" : "runs.showHidden"), back),
   });
 }

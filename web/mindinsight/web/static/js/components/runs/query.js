@@ -1,4 +1,4 @@
-// Search of the runs table: words, /regular expressions/ and comparisons such as loss<0.1 lr>=1e-3.
+// Search for runs: words, /regular expressions/ and comparisons such as loss<0.1 lr>=1e-3.
 
 import { faultOf } from "../../core/patterns.js";
 
@@ -118,8 +118,8 @@ export function matchesQuery(terms, run, lookup, words = {}) {
  */
 function termHolds(term, run, lookup, words) {
   if ("text" in term) {
-    const found = texts(run).some((text) => text.toLowerCase().includes(term.text));
-    return found || lookup(run, "state") === stateNamed(term.text, words);
+    const found = texts(run).some((text) => holds(text, term.text));
+    return found || hasSetting(run, term.text) || lookup(run, "state") === stateNamed(term.text, words);
   }
   if ("regex" in term) return texts(run).some((text) => term.regex.test(text));
   const value = term.name === "state" ? stateNamed(term.value, words) : term.value;
@@ -134,6 +134,44 @@ function termHolds(term, run, lookup, words) {
 function stateNamed(word, words) {
   const same = Object.entries(words).find(([, name]) => name.toLowerCase() === word.toLowerCase());
   return same ? same[0] : word;
+}
+
+/**
+ * Return whether a setting of the run holds a word in its text, or equals it as a number.
+ * @param {Run} run
+ * @param {string} word lower case
+ */
+function hasSetting(run, word) {
+  const number = numberIn(word);
+  return Object.values(run.hyper ?? {}).some((value) =>
+    typeof value === "number" ? isEqual(number, value) : typeof value === "string" && holds(value, word),
+  );
+}
+
+/** Return whether a text holds a word, whatever its case. @param {string} text @param {string} word */
+function holds(text, word) {
+  return text.toLowerCase().includes(word);
+}
+
+/** Signs of comparisons as they are read. @type {Record<string, string>} */
+const SIGNS = { "==": "=", "!=": "≠", "<=": "≤", ">=": "≥" };
+
+/**
+ * Describe each term as it was understood: a key of the texts and its values.
+ * @param {Term[]} terms
+ * @param {Record<string, string>} [words] what a page calls the states
+ * @returns {{key: string, values: Record<string, any>}[]}
+ */
+export function understood(terms, words = {}) {
+  return terms.map((term) => {
+    if ("text" in term) return { key: "runs.search.word", values: { word: term.text } };
+    if ("regex" in term) return { key: "runs.search.pattern", values: { pattern: String(term.regex) } };
+    const { name, op, value } = term;
+    const number = numberIn(value);
+    const state = name === "state" ? (words[stateNamed(value, words)] ?? value) : value;
+    const shown = Number.isNaN(number) ? state : String(number).replace("-", "−");
+    return { key: "runs.search.comparison", values: { name, sign: SIGNS[op] ?? op, value: shown } };
+  });
 }
 
 /** Return the texts of a run that a search looks at: its name, note and labels. @param {Run} run */
