@@ -8,7 +8,7 @@ import {
   joinTags,
   plainName,
 } from "../../web/mindinsight/web/static/js/components/runs/joined.js";
-import { moved, nextSort } from "../../web/mindinsight/web/static/js/views/runs/order.js";
+import { moved, nextSort, withColumn } from "../../web/mindinsight/web/static/js/views/runs/order.js";
 import { createValues } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 
 globalThis.window = globalThis;
@@ -29,14 +29,19 @@ test("what recorders write around a name is left out", () => {
 test("columns are chosen by coverage of the rows, losses first, and tags of one meaning are one", () => {
   const names = byCoverage(joinTags(TAGS)).map(({ name }) => name);
   assert.deepEqual(names, ["~loss", "acc", "val/loss", "old_loss"]);
-  assert.deepEqual(defaultColumns(names, ["lr"]).slice(2, 8), [
+  const runs = [{ kinds: { scalar: 5 } }, { kinds: { scalar: 1 } }];
+  assert.deepEqual(defaultColumns(names, ["lr"], runs), [
     "spark:~loss",
     "last:~loss",
     "best:~loss",
     "last:acc",
     "best:acc",
     "hyper:lr",
+    "state",
+    "step",
+    "updated",
   ]);
+  assert.equal(defaultColumns(names, [], [...runs, { kinds: { image: 1 } }]).at(-1), "kinds");
 });
 
 test("a joined column has the value of whichever tag a run has", async () => {
@@ -84,4 +89,9 @@ test("settings that vary are shown, of twins one", () => {
     { hyper: { lr: 2, learning_rate: 2, net: "a" } },
   ];
   assert.deepEqual(telling(runs), ["lr", "seed"]);
+});
+
+test("a new column stands beside the sorted one", () => {
+  assert.deepEqual(withColumn(["a", "b"], "c", "a"), ["a", "c", "b"]);
+  assert.deepEqual(withColumn(["a", "b"], "c", ""), ["a", "b", "c"]);
 });

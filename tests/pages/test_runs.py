@@ -108,7 +108,7 @@ def test_a_broken_pattern_is_marked_and_changes_nothing(page: Any, url: Any) -> 
 
 
 def test_columns_sort_both_ways_and_then_not(page: Any, url: Any) -> None:
-    page.goto(url)
+    page.goto(f"{url}?col=size")
     head = page.get_by_role("columnheader", name="Size", exact=True)
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "descending")
@@ -116,9 +116,9 @@ def test_columns_sort_both_ways_and_then_not(page: Any, url: Any) -> None:
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "ascending")
     assert names(page)[-1] == "lenet"
-    expect(page).to_have_url(f"{url}?sort=size")
+    expect(page).to_have_url(re.compile("[?&]sort=size(&|$)"))
     head.get_by_role("button").click()
-    expect(page).to_have_url(url)
+    expect(page).to_have_url(f"{url}?col=size")
 
 
 def test_columns_are_chosen_and_kept_in_the_address(page: Any, url: Any) -> None:
@@ -135,7 +135,7 @@ def test_columns_are_chosen_and_kept_in_the_address(page: Any, url: Any) -> None
 
 def test_the_lowest_value_of_a_scalar_can_be_a_column(page: Any, url: Any) -> None:
     page.goto(f"{url}?col=min:loss/auto&col=max:loss/auto")
-    expect(page.get_by_role("columnheader", name="loss/auto · min")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="loss/auto min")).to_be_visible()
     expect(row(page, "lenet")).to_contain_text("1.126")
     expect(row(page, "lenet")).to_contain_text(re.compile(r"2\.[34]"))
 

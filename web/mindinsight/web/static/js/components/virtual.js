@@ -92,10 +92,11 @@ export function virtualTable({ label, height = 31, row }) {
 /**
  * Create a header cell. With `onsort` it is a button that shows the direction of sorting.
  * @param {{label: string, number?: boolean, sorted?: "ascending" | "descending" | null, onsort?: () => void,
- *   title?: string, tools?: HTMLElement}} options
+ *   title?: string, tools?: HTMLElement, of?: string}} options `of`: written above the label
  */
-export function headCell({ label, number = false, sorted = null, onsort, title, tools }) {
-  const text = label.length > LONGEST ? longName(label, { title }) : label;
+export function headCell({ label, number = false, sorted = null, onsort, title, tools, of }) {
+  const named = (/** @type {string} */ name) => (name.length > LONGEST ? longName(name, { title }) : name);
+  const text = of ? h("span", { class: "head-of" }, h("span", null, named(of)), " ", label) : named(label);
   const content = onsort ? h("button", { type: "button", onclick: onsort, title }, text) : text;
   return h(
     "th",

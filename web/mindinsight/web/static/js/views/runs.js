@@ -193,7 +193,8 @@ class RunsTable {
     const keys = url.all("col");
     if (keys.length) return keys;
     const rows = this.terms.length ? this.found() : selection.all();
-    return defaultColumns(this.values.order.names(), telling(rows.length > 1 ? rows : selection.all()));
+    const compared = rows.length > 1 ? rows : selection.all();
+    return defaultColumns(this.values.order.names(), telling(compared), compared);
   }
 
   /** Return one run of each job in the results, by which scalars are ordered; null if there are too many. */
@@ -231,9 +232,8 @@ class RunsTable {
     this.colours.draw();
     this.table.setHead(this.headCells(sort));
     this.body.hidden = false; // empty until now: a frame that is pushed down is seen to jump
-    if (list.runs.length) replace(this.body, this.table.element);
-    else replace(this.body, nothing(app));
-    if (list.runs.length && !matches.length) replace(this.body, this.noMatch());
+    const none = list.runs.length ? () => this.noMatch() : () => nothing(app);
+    replace(this.body, matches.length ? this.table.element : none());
     this.table.update(this.rows.length);
   }
 
@@ -330,6 +330,7 @@ class RunsTable {
     columnChooser(this.app, anchor, {
       tags: this.values.tags(),
       columns: this.columnKeys(),
+      sorted: this.app.url.get("sort", "").replace(/^-/, ""),
       onchange: set,
       onreset: () => set(null),
     });

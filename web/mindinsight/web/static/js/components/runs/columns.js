@@ -16,7 +16,7 @@ import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
  * @property {string} key
  * @property {string} label
  * @property {boolean} [number]
- * @property {boolean} [part] a statistic of a scalar
+ * @property {string} [of] the scalar whose statistic it shows, written above its label
  * @property {"ascending" | "descending"} [first] how the first click sorts: the best on top
  * @property {(run: Run) => any} [value]
  * @property {(run: Run, state: {now: number}) => any} cell
@@ -27,27 +27,29 @@ const SETTINGS = 4; // hyper-parameters that vary and have a column by themselve
 export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
 
 /**
- * Return the keys of the columns before the user has chosen any. Last and best value of a tag are adjacent.
+ * Return the keys of the columns before the user has chosen any: results, settings, then facts. The kinds of
+ * data have a column only where runs differ in them.
  * @param {string[]} tags
  * @param {string[]} hypers
+ * @param {Run[]} runs
  */
-export function defaultColumns(tags, hypers) {
+export function defaultColumns(tags, hypers, runs) {
+  const kinds = new Set(runs.map((run) => Object.keys(run.kinds).sort().join()));
   const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`, `best:${tag}`]);
   const second = tags.slice(1, 2).flatMap((tag) => [`last:${tag}`, `best:${tag}`]);
   return [
-    "state",
-    "step",
     ...main,
     ...second,
     ...hypers.slice(0, SETTINGS).map((name) => `hyper:${name}`),
-    "kinds",
+    "state",
+    "step",
     "updated",
-    "size",
+    ...(kinds.size > 1 || runs.length === 1 ? ["kinds"] : []),
   ];
 }
 
 /**
- * Return the columns of the given keys. Unknown keys are skipped; adjacent columns of one tag share its name.
+ * Return the columns of the given keys. Unknown keys are skipped.
  * @param {App} app
  * @param {Values} values
  * @param {(tag: string, run: string) => ArrayLike<number> | undefined} curve
@@ -55,21 +57,7 @@ export function defaultColumns(tags, hypers) {
  * @returns {TableColumn[]}
  */
 export function columnsOf(app, values, curve, keys) {
-  return keys.flatMap((key, i) => {
-    const column = columnOf(app, values, curve, key);
-    const [statistic, tag] = [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)];
-    const before = keys[i - 1] ?? "";
-    if (
-      column &&
-      column.part &&
-      before !== key &&
-      before.endsWith(`:${tag}`) &&
-      !before.startsWith("hyper:")
-    ) {
-      column.label = app.t(`runs.part.${statistic}`);
-    }
-    return column ?? [];
-  });
+  return keys.flatMap((key) => columnOf(app, values, curve, key) ?? []);
 }
 
 /**
@@ -89,7 +77,8 @@ function columnOf(app, values, curve, key) {
     if (!known) return null;
     return {
       key,
-      label: titleOf(name),
+      of: titleOf(name),
+      label: app.t("runs.part.spark"),
       cell: (run) =>
         sparkline(
           curve(values.memberOf(run, name) ?? name, run.id),
@@ -133,10 +122,15 @@ function hyperColumn(app, key, name) {
  */
 function scalarColumn(app, values, key, statistic, tag) {
   const value = (/** @type {Run} */ run) => values.scalar(run, tag, statistic);
-  const title = titleOf(tag);
-  const label = statistic === "last" ? title : `${title} · ${app.t(`runs.part.${statistic}`)}`;
-  const first = bestEnd(tag) === "max" ? "descending" : "ascending";
-  return { key, label, number: true, part: true, first, value, cell: (run) => numberCell(app, value(run)) };
+  return {
+    key,
+    of: titleOf(tag),
+    label: app.t(`runs.part.${statistic}`),
+    number: true,
+    first: bestEnd(tag) === "max" ? "descending" : "ascending",
+    value,
+    cell: (run) => numberCell(app, value(run)),
+  };
 }
 
 /**

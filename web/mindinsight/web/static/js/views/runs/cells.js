@@ -28,8 +28,9 @@ export function runRow(app, { run, under }, columns, now, start) {
     "tr",
     { "data-key": run.id, class: run.pinned ? "pinned" : null },
     nameCell(app, run, under, start),
-    columns.map((column) => cell(column, column.cell(run, { now }))),
     actionsCell(app, run),
+    columns.map((column) => cell(column, column.cell(run, { now }))),
+    h("td", { class: "rest" }),
   );
 }
 
@@ -47,8 +48,9 @@ export function jobRow(app, row, columns, now, { open, toggle, health, start }) 
     "tr",
     { "data-key": row.job, class: "job" },
     jobCell(app, row, open, toggle, health, start),
-    columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
     h("td"),
+    columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
+    h("td", { class: "rest" }),
   );
 }
 

@@ -4,6 +4,7 @@ import { menu } from "../../components/dialog.js";
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { hyperNames } from "../../core/run_traits.js";
+import { withColumn } from "./order.js";
 import { factColumns, PARTS } from "../../components/runs/columns.js";
 
 const SHOWN = 40; // scalars listed at a time; the filter finds the others
@@ -14,10 +15,10 @@ const SHOWN = 40; // scalars listed at a time; the filter finds the others
  * Open the menu.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} anchor
- * @param {{tags: string[], columns: string[], onchange: (columns: string[]) => void, onreset: () => void}}
- *   options
+ * @param {{tags: string[], columns: string[], sorted: string, onchange: (columns: string[]) => void,
+ *   onreset: () => void}} options `sorted`: the column beside which new ones are put, or ""
  */
-export function columnChooser(app, anchor, { tags, columns, onchange, onreset }) {
+export function columnChooser(app, anchor, { tags, columns, sorted, onchange, onreset }) {
   let selected = [...columns];
   const list = h("div", { class: "stack" });
 
@@ -27,7 +28,7 @@ export function columnChooser(app, anchor, { tags, columns, onchange, onreset })
       label,
       checked: selected.includes(key),
       onchange: (on) => {
-        selected = on ? [...selected, key] : selected.filter((other) => other !== key);
+        selected = on ? withColumn(selected, key, sorted) : selected.filter((other) => other !== key);
         onchange(selected);
       },
     });

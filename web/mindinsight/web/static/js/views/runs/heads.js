@@ -15,18 +15,20 @@ import { movable, nextSort } from "./order.js";
  *   actions: string}} options
  */
 export function headCells(app, columns, sort, { onsort, onmove, actions }) {
-  /** @param {Pick<TableColumn, "key" | "label" | "number" | "first">} column */
-  const cell = ({ key, label, number, first = "descending" }, sortable = true) =>
+  /** @param {Pick<TableColumn, "key" | "label" | "number" | "first" | "of">} column */
+  const cell = ({ key, label, number, first = "descending", of }, sortable = true) =>
     headCell({
       label,
+      of,
       number,
-      title: app.t("runs.sort", { column: label }),
+      title: app.t("runs.sort", { column: of ? `${of} · ${label}` : label }),
       sorted: sort === key ? "ascending" : sort === `-${key}` ? "descending" : null,
       onsort: sortable ? () => onsort(nextSort(sort, key, first)) : undefined,
     });
   return [
     cell({ key: "name", label: app.t("common.run") }),
-    ...columns.map((column) => movable(cell(column, Boolean(column.value)), column.key, onmove)),
     h("th", { scope: "col" }, h("span", { class: "unseen" }, actions)),
+    ...columns.map((column) => movable(cell(column, Boolean(column.value)), column.key, onmove)),
+    h("td", { class: "rest" }),
   ];
 }

@@ -25,6 +25,17 @@ export function moved(keys, key, before) {
   return [...rest.slice(0, at), key, ...rest.slice(at)];
 }
 
+/**
+ * Return the keys with a new one behind another, or at the end if that is not among them.
+ * @param {string[]} keys
+ * @param {string} key
+ * @param {string} beside
+ */
+export function withColumn(keys, key, beside) {
+  const at = keys.indexOf(beside);
+  return at < 0 ? [...keys, key] : keys.toSpliced(at + 1, 0, key);
+}
+
 const TYPE = "text/x-mindinsight-column";
 
 /**
