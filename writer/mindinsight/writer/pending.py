@@ -1,7 +1,5 @@
 """Values collected since the last recorded step, and the queue to the thread that writes them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable

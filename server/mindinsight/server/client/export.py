@@ -1,7 +1,5 @@
 """Exporter of a summary into files of common formats: scalars as tables, other kinds as files."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Command `mindinsight ckpt`: lists checkpoints and compares two."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

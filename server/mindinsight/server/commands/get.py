@@ -1,7 +1,5 @@
 """Command ``mindinsight get``: prints scalar series, or values of another kind, without sampling."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

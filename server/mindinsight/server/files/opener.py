@@ -1,7 +1,5 @@
 """Opener and lister of files below base directories. It walks from folder to folder and follows no link."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

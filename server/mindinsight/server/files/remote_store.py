@@ -1,7 +1,5 @@
 """Client of a remote store through fsspec: listings and ranged reads, with back-off and without secrets."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Decoder of lineage files: hyperparameters, data pipeline and results of a run."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable, Mapping

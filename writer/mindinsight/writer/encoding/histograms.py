@@ -1,7 +1,5 @@
 """Histograms of arrays in MindSpore's buckets, and in given buckets."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

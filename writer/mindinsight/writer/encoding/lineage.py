@@ -3,8 +3,6 @@
 The messages have MindSpore's content, so lineage tables combine old and new runs.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Encoder of TensorBoard's messages: values of each kind, hyper-parameters and graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 

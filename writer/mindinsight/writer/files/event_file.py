@@ -3,8 +3,6 @@
 ``record_file`` decides when a new file begins.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

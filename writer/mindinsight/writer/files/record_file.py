@@ -1,7 +1,5 @@
 """Append-only files of whole records with rollover, and the names and folders of a run's files."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import logging

@@ -6,8 +6,6 @@ that are file systems (``sftp://``) are appended to, because an upload in progre
 Readers see growing files.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import time

@@ -1,7 +1,5 @@
 """Capture core of the recorders: networks, operator calls, names and graph of operators, and writes."""
 
-from __future__ import annotations
-
 import linecache
 import logging
 import os

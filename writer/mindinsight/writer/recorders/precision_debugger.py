@@ -1,7 +1,5 @@
 """Recorder of dumps with the interface and the files of msprobe, as an object or a callback."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

@@ -3,8 +3,6 @@
 The modules are found by the names in `mindinsight.proto.kinds`. A kind without a module is read as bytes.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

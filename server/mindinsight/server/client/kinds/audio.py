@@ -1,7 +1,5 @@
 """Sounds: files as they were recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Dashboards: charts of scalars by category, as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict

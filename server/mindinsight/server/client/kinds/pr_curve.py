@@ -1,7 +1,5 @@
 """Precision-recall curves: tables of a row for each threshold."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts: Markdown files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Command ``mindinsight dump check``: finds the first fault or divergence of ranks, checks watchpoints."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict, replace
 from typing import Any, Final

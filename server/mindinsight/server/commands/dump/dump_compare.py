@@ -1,7 +1,5 @@
 """Command ``mindinsight dump compare``: compares two dumps, ranks, steps, or every step of two dumps."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

@@ -5,8 +5,6 @@ a directory with the highest confidence reads it. A layout that raises is skippe
 state is kept between calls: to follow a dump that is still being written, call again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Base class of dump layouts, and the builder of a step's operators from its tensors."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Names of dump files, and the execution orders and graphs next to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Shapes of records, and the matrix decoder that reads records of one shape as columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache

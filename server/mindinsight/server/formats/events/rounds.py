@@ -1,7 +1,5 @@
 """Round decoder: records that repeat in the same order, few or thousands, read as one row of columns."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterable

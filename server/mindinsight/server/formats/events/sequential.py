@@ -1,7 +1,5 @@
 """Sequential decoder: records that fit no other decoder, field by field, and single long records."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from typing import IO, Final, TypeAlias, overload

@@ -1,7 +1,5 @@
 """Columnar decoder of computational graphs: GraphProto from event files, ModelProto from files."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Parsers of MindSpore's ``.ir`` and ``.pb`` graphs next to a dump. Both return the same operators."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Transcoder of GraphDef and its attributes, as TensorFlow and torch.utils.tensorboard write them."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Any, Final

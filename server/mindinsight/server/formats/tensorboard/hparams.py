@@ -4,8 +4,6 @@ HParamsPluginData: experiment 2 (metric_infos 5: name 1: group 1, tag 2), sessio
 map from names to google.protobuf.Value), session_end_info 4 (status 1: 1 success, 2 failure, 3 running).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Parser of TensorFlow events and their values: the kind of each value, and the span of its payload."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from mindinsight.server.formats.events.event_fields import (

@@ -1,7 +1,5 @@
 """Transcoder of TensorFlow payloads to the messages that our writer would have written."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from typing import Final

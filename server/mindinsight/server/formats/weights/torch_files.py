@@ -1,7 +1,5 @@
 """Reader of files saved by PyTorch (``.pt``, ``.pth``), without PyTorch and without executing anything."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The format is detected from the first bytes, not from the name of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Sender of alerts to webhooks: messages for each service, and a POST limited in time."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import json

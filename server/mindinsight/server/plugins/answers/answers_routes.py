@@ -1,7 +1,5 @@
 """Plugin of answers: why runs differ, and up to which step two runs agree."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Routes of fault search: the first fault, the chain of operators to it, watchpoints and trends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final

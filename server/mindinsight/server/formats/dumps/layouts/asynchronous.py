@@ -1,7 +1,5 @@
 """Layout of asynchronous and ACL dumps of Ascend devices, their ``bin`` files and overflow records."""
 
-from __future__ import annotations
-
 import math
 import re
 import struct

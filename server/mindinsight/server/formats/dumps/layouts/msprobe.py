@@ -5,8 +5,6 @@ Tensors that are in only one of the two are listed as well. Rank folders are ``r
 ``proc{pid}``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

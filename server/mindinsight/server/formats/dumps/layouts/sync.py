@@ -4,8 +4,6 @@ All three naming generations are read, with or without ``.dump_metadata``, and a
 or of one iteration alone (as a conversion tool leaves it).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
