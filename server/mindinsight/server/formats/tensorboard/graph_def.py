@@ -5,17 +5,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mindinsight.proto.graph_pb2 import DataType, NodeProto, TypeProto
+from mindinsight.server.formats import wire_format
 from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.tensorboard.tensor_proto import TYPES, shape_of, tensor_fields
 from mindinsight.server.formats.tensorboard.transcoder import message
-from mindinsight.server.formats.wire_format import (
-    UnparsableError,
-    last_field,
-    message_fields,
-    read_varint,
-    signed,
-)
 
 _LIST, _TEXT, _INTEGER, _FLOAT, _FLAG, _TYPE, _SHAPE, _TENSOR, _FUNCTION_NAME = 1, 2, 3, 4, 5, 6, 7, 8, 10
 _ATTRIBUTES_FUNCTION_NAME: Final = 1 << 3 | 2
@@ -26,20 +20,20 @@ _FLOAT32: Final = struct.Struct("<f")
 
 def add_attribute(value: Any, data: bytes, at: int, end: int) -> None:
     """Fill the ValueProto ``value`` from the attribute in ``data[at:end]``. Raises UnparsableError."""
-    for key, start, stop in message_fields(data, at, end):
+    for key, start, stop in wire_format.message_fields(data, at, end):
         number = key >> 3
         if number == _LIST:
             texts: list[str] = []
-            for inner, first, last in message_fields(data, start, stop):
+            for inner, first, last in wire_format.message_fields(data, start, stop):
                 if len(texts) < _MAX_ITEMS:
                     texts += _texts(inner, data, first, last)
             value.str_vals.extend(texts)
         elif number == _INTEGER:
-            value.int_val = signed(read_varint(data, start, stop)[0])
+            value.int_val = wire_format.signed(wire_format.read_varint(data, start, stop)[0])
         elif number == _FLOAT and stop - start == _FLOAT32.size:
             value.float_val = _FLOAT32.unpack(data[start:stop])[0]
         elif number == _FLAG:
-            value.bool_val = bool(read_varint(data, start, stop)[0])
+            value.bool_val = bool(wire_format.read_varint(data, start, stop)[0])
         else:
             value.str_val = "".join(_texts(key, data, start, stop))
 
@@ -48,17 +42,17 @@ def list_shapes(data: bytes, at: int, end: int) -> list[tuple[int, ...]]:
     """Return the shapes in a list, as in the attribute ``_output_shapes``. Raises UnparsableError."""
     return [
         shape_of(data, first, last)
-        for key, start, stop in message_fields(data, at, end)
+        for key, start, stop in wire_format.message_fields(data, at, end)
         if key >> 3 == _LIST
-        for inner, first, last in message_fields(data, start, stop)
+        for inner, first, last in wire_format.message_fields(data, start, stop)
         if inner == _SHAPE << 3 | 2
     ]
 
 
 def read_type(data: bytes, at: int, end: int) -> str:
     """Return MindSpore's name of the element type in an attribute, empty if there is none."""
-    span = last_field(data, at, end, _TYPE << 3)
-    return TYPES.get(read_varint(data, *span)[0], ("", ""))[1] if span else ""
+    span = wire_format.last_field(data, at, end, _TYPE << 3)
+    return TYPES.get(wire_format.read_varint(data, *span)[0], ("", ""))[1] if span else ""
 
 
 def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
@@ -73,7 +67,7 @@ def _texts(key: int, data: bytes, start: int, stop: int) -> list[str]:
         name = TYPES.get(tensor.dtype, ("", f"DT_{tensor.dtype}"))[1]
         return [f"{name.removeprefix('DT_').lower()} {list(tensor.shape)}"]
     if number == _FUNCTION_NAME:
-        name_span = last_field(data, start, stop, _ATTRIBUTES_FUNCTION_NAME)
+        name_span = wire_format.last_field(data, start, stop, _ATTRIBUTES_FUNCTION_NAME)
         return [show_text(data[slice(*name_span)])] if name_span else []
     if number == _FLOAT:
         count = min((stop - start) // _FLOAT32.size, _MAX_ITEMS)
@@ -87,8 +81,8 @@ def _varints(data: bytes, at: int, end: int, packed: bool) -> list[int]:
     """Return the integers of a field, at most ``_MAX_ITEMS``."""
     values: list[int] = []
     while at < end and len(values) < _MAX_ITEMS:
-        value, at = read_varint(data, at, end)
-        values.append(signed(value))
+        value, at = wire_format.read_varint(data, at, end)
+        values.append(wire_format.signed(value))
         if not packed:
             break
     return values
@@ -125,22 +119,22 @@ def graph_message(data: bytes) -> bytes:
 
 def _node_spans(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Yield start and end of each node, and its scope."""
-    for key, start, stop in message_fields(data, 0, len(data)):
+    for key, start, stop in wire_format.message_fields(data, 0, len(data)):
         if key == _NODE:
             yield start, stop, ""
         elif key == _LIBRARY:
-            for part, first, last in message_fields(data, start, stop):
+            for part, first, last in wire_format.message_fields(data, start, stop):
                 if part == _FUNCTION:
                     yield from _function_spans(data, first, last)
 
 
 def _function_spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and scope of the nodes of a function."""
-    fields = list(message_fields(data, at, end))
+    fields = list(wire_format.message_fields(data, at, end))
     name = b""
     for key, start, stop in fields:
         if key == _SIGNATURE:
-            span = last_field(data, start, stop, _NAME)
+            span = wire_format.last_field(data, start, stop, _NAME)
             name = data[slice(*span)] if span else b""
     for key, start, stop in fields:
         if key == _FUNCTION_NODE:
@@ -152,7 +146,7 @@ def _node(data: bytes, at: int, end: int, scope: str) -> bytes | None:
     node = NodeProto()
     try:
         GRAPH_FIELD.check_size(end - at)
-        for key, start, stop in message_fields(data, at, end):
+        for key, start, stop in wire_format.message_fields(data, at, end):
             if key == _NAME:
                 node.name = node.full_name = scope + show_text(data[start:stop])
             elif key == _OP:
@@ -164,7 +158,7 @@ def _node(data: bytes, at: int, end: int, scope: str) -> bytes | None:
                 attribute.value.str_val = show_text(data[start:stop])
             elif key == _ATTRIBUTE:
                 _add_attribute(node, data, start, stop)
-    except (UnparsableError, UnreadableError, ValueError):
+    except (wire_format.UnparsableError, UnreadableError, ValueError):
         return None
     return bytes(node.SerializeToString())
 
@@ -178,7 +172,7 @@ def _add_input(node: NodeProto, name: str, scope: str) -> None:
 
 def _add_attribute(node: NodeProto, data: bytes, at: int, end: int) -> None:
     """Add the attribute in ``data[at:end]`` to a node. Shapes and types go to the output type."""
-    entry = {key: (start, stop) for key, start, stop in message_fields(data, at, end)}
+    entry = {key: (start, stop) for key, start, stop in wire_format.message_fields(data, at, end)}
     name = show_text(data[slice(*entry[_KEY])]) if _KEY in entry else ""
     value = entry.get(_VALUE, (end, end))
     if name == _SHAPES:

@@ -9,15 +9,8 @@ import numpy as np
 from mindinsight.proto.graph_pb2 import DataType
 from mindinsight.server.formats.media_types import picture_size, picture_type, sound_type
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.tensorboard import tensor_proto
 from mindinsight.server.formats.tensorboard.summary_values import AUDIO, HISTO, TENSOR
-from mindinsight.server.formats.tensorboard.tensor_proto import (
-    STRING,
-    STRING_VALUE,
-    TYPES,
-    TensorFields,
-    numbers,
-    tensor_fields,
-)
 from mindinsight.server.formats.wire_format import UnparsableError, last_field, message_fields
 from mindinsight.server.types import Doubles
 
@@ -88,10 +81,10 @@ def _from_proto(data: bytes, at: int, end: int) -> bytes:
 
 def _from_tensor(data: bytes, at: int, end: int) -> bytes:
     """Transcode a tensor of buckets [n, 3]. Raises UnparsableError or UnreadableError."""
-    tensor = tensor_fields(data, at, end)
+    tensor = tensor_proto.tensor_fields(data, at, end)
     if len(tensor.shape) != 2 or tensor.shape[1] != 3:
         raise UnreadableError("payload.shape", f"histogram of shape {tensor.shape}")
-    left, right, counts = numbers(data, tensor).astype(np.float64).reshape(-1, 3).T
+    left, right, counts = tensor_proto.numbers(data, tensor).astype(np.float64).reshape(-1, 3).T
     filled = np.flatnonzero(counts > 0)
     low = float(left[filled[0]]) if len(filled) else 0.0
     high = float(right[filled[-1]]) if len(filled) else 0.0
@@ -150,11 +143,11 @@ def _tensor(payload: bytes) -> bytes:
     Raises UnreadableError.
     """
     tensor = _tensor_of(payload)
-    if tensor.dtype == STRING:
+    if tensor.dtype == tensor_proto.STRING:
         raise UnreadableError("payload.type", "a tensor of texts")
-    flat = numbers(payload, tensor)
+    flat = tensor_proto.numbers(payload, tensor)
     dims = b"".join(integer(1, size) for size in tensor.shape)
-    data_type = DataType.Value(TYPES[tensor.dtype][1])
+    data_type = DataType.Value(tensor_proto.TYPES[tensor.dtype][1])
     return dims + integer(2, data_type) + message(8, flat.tobytes())
 
 
@@ -192,7 +185,7 @@ def _sound_and_label(payload: bytes) -> list[bytes]:
         if key == AUDIO:
             sound = last_field(payload, start, stop, _ENCODED_AUDIO)
             return [payload[slice(*sound)] if sound else b""]
-        if key == STRING_VALUE:
+        if key == tensor_proto.STRING_VALUE:
             strings.append(payload[start:stop])
     return strings or [b""]
 
@@ -209,11 +202,11 @@ def _graph(payload: bytes) -> bytes:
     return graph_message(payload)
 
 
-def _tensor_of(payload: bytes) -> TensorFields:
+def _tensor_of(payload: bytes) -> tensor_proto.TensorFields:
     """Parse the tensor of a value. Raises UnreadableError if it has none."""
     for key, start, stop in message_fields(payload, 0, len(payload)):
         if key == TENSOR:
-            return tensor_fields(payload, start, stop)
+            return tensor_proto.tensor_fields(payload, start, stop)
     raise UnreadableError("payload.unparsable", "a value without a tensor")
 
 
