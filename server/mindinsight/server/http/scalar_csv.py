@@ -1,7 +1,5 @@
 """CSV encoder of scalar series, for downloads and for the command line. Yields a chunk of text at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import repeat

@@ -1,7 +1,5 @@
 """Mirrors of remote stores: local copies kept up to date, of which only new bytes are fetched."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

@@ -1,7 +1,5 @@
 """Discovery of runs, jobs, ranks and dumps below the base directories, by names and times only."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

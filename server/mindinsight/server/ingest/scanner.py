@@ -1,7 +1,5 @@
 """Scanner of the base directories, by notifications and by a schedule of polls."""
 
-from __future__ import annotations
-
 import heapq
 import time
 from collections import Counter, defaultdict

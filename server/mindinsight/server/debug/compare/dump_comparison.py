@@ -1,7 +1,5 @@
 """Comparison of two steps, ranks or dumps: a row for each tensor of both, in the target's execution order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor

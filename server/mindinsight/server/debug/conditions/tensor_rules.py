@@ -1,7 +1,5 @@
 """Rules on one tensor: its change between steps, overflow, range and magnitude."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Simplification of a graph: the forward computation without operators that only pass values through."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Folding of wide scopes: siblings of equal structure and flow are wrapped in boxes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
