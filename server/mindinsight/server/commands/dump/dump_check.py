@@ -8,16 +8,9 @@ from mindinsight.server.claims import exit_code, few
 from mindinsight.server.commands import terminal
 from mindinsight.server.commands.dump import dump_selection
 from mindinsight.server.commands.options import add_command, add_executor
+from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.examine import measure_all
-from mindinsight.server.debug.fault import (
-    Fault,
-    Report,
-    faulty_operator,
-    find_faults,
-    missing_place,
-    source_frame,
-)
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.watchpoints import (
@@ -56,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     or if it is unknown whether tensors are finite.
     """
     dump = dump_selection.open_single_dump(options.path)
-    if absent := missing_place(dump, options.rank, options.step):
+    if absent := faults.missing_place(dump, options.rank, options.step):
         raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
     entries, damage = dump_selection.select_tensors(dump, options)
@@ -67,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
             entries, executor, dump_selection.statistics_cache()
         )  # cached for the two searches below
         results = list(terminal.progress(measured, len(entries), "tensors measured"))
-        report = find_faults(dump, options.rank, options.step, executor, dump_selection.statistics_cache())
+        report = faults.find_faults(
+            dump, options.rank, options.step, executor, dump_selection.statistics_cache()
+        )
         divergence = (
             None
             if report.faults
@@ -125,7 +120,7 @@ def _parse_condition(text: str) -> tuple[str, Any]:
     return name, checked_limits(name, limits)
 
 
-def _text(dump: Dump, report: Report) -> str:
+def _text(dump: Dump, report: faults.Report) -> str:
     if not report.faults:
         return " ".join(map(terminal.localize_claim, report.claims))
     fault = report.faults[0]
@@ -139,7 +134,7 @@ def _text(dump: Dump, report: Report) -> str:
     return "\n".join([*lines, *map(terminal.localize_claim, report.gap_claims)])
 
 
-def _tensor_name(fault: Fault) -> str:
+def _tensor_name(fault: faults.Fault) -> str:
     """Return the name of the first non-finite tensor, with its operator if that is not the one at fault."""
     entry, name = fault.entry, f"{fault.entry.direction} {fault.entry.slot}"
     return name if fault.origin.operator in (entry.operator, entry.recorded) else f"{entry.operator} {name}"
@@ -148,7 +143,7 @@ def _tensor_name(fault: Fault) -> str:
 def _divergence_text(divergence: Divergence) -> str:
     ranks_by_line: dict[str, list[int]] = {}
     for rank, operator in divergence.operators.items():
-        if frame := source_frame(operator):
+        if frame := faults.source_frame(operator):
             ranks_by_line.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
     lines = [
         f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {line}" for line, ranks in ranks_by_line.items()
@@ -165,7 +160,7 @@ def _divergence_json(divergence: Divergence) -> dict[str, Any]:
         "ranks": list(divergence.ranks),
         "rank": divergence.entry.rank,  # of the source line
         "operator": divergence.entry.operator,
-        **_frame_json(source_frame(divergence.operator)),
+        **_frame_json(faults.source_frame(divergence.operator)),
     }
 
 
@@ -177,7 +172,7 @@ def _count(number: int | None) -> str:
     return "an unknown number of" if number is None else str(number)
 
 
-def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
+def _report_json(dump: Dump, report: faults.Report) -> dict[str, Any]:
     coverage = {**asdict(report.coverage), "judged": report.coverage.judged}
     return {
         "first_fault": _fault_json(dump, report.faults[0]) if report.faults else None,
@@ -185,9 +180,9 @@ def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
     }
 
 
-def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    operator = faulty_operator(dump, fault)
-    frame = source_frame(operator) if fault.is_located else None
+def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
+    operator = faults.faulty_operator(dump, fault)
+    frame = faults.source_frame(operator) if fault.is_located else None
     measurement = fault.results[0].measurement
     statistics = measurement.statistics if measurement else None
     explanation = explain(dump, fault)
