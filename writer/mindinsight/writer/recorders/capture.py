@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.writer.files.event_file import STALLED, patiently, start_within_limit
+from mindinsight.writer.files.event_queue import STALLED, patiently, start_within_limit
 from mindinsight.writer.graph import GraphBuilder
 
 _log: Final = logging.getLogger(__name__)
