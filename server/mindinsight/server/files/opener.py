@@ -142,9 +142,9 @@ def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> 
 
 
 def _walk(path: str, flags: int) -> int:
-    """Open the path component by component.
+    """Open the path component by component and return the descriptor of the last.
 
-    Return the descriptor of the last. Raises LinkError or another OSError.
+    Raises LinkError or another OSError.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in parts:  # could lead out of the base directory

@@ -109,7 +109,7 @@ class RemoteStore:
         return RemoteFile(address, int(info.get("size") or 0), modified, tag)
 
     def _try(self, request: Callable[[], T]) -> T:
-        """Make a request, and repeat it after a wait if the store is busy or unreachable.
+        """Return the result of a request, which is repeated after a wait if the store is busy or unreachable.
 
         Raises StoreError.
         """

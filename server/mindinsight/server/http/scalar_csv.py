@@ -39,7 +39,7 @@ def _text(label: str, points: Line | Recorded, rows: slice) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Prefix text that a spreadsheet would read as a formula with an apostrophe.
+    """Return text for a CSV cell: text that a spreadsheet would read as a formula gets a leading apostrophe.
 
     Numbers such as -1.5 are unchanged.
     """
