@@ -40,7 +40,7 @@ ALLOWED = {
     "ingest/watcher.py": "the process's own descriptors",
     # what a user names on the command line or in a notebook
     "client/export.py": "output",
-    "client/kinds/pr_curve.py": "output",
+    "client/payload_kinds.py": "output",
     "tuning/tuning_file.py": "the tuning file",
     "commands/main.py": "the null device",
     "commands/open.py": "graphs in the workspace",

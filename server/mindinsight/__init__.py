@@ -4,8 +4,6 @@ tensor dumps, ``mindinsight.show("./summary")`` shows the pages.
 The package has several source folders, and may have several distributions: each adds its part to the path.
 """
 
-from __future__ import annotations
-
 import importlib
 from pkgutil import extend_path
 from typing import TYPE_CHECKING, Any

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item, TooLarge
-from mindinsight.writer.files.event_file import EventFile
+from mindinsight.writer.files.event_queue import EventQueue
 from mindinsight.writer.pending import Pending, StepQueue
 
 
@@ -91,7 +91,7 @@ def events() -> Recorded:
 
 @pytest.fixture
 def queue_of(events: Recorded) -> Callable[..., StepQueue]:
-    return lambda strict=False: StepQueue(cast(EventFile, events), Pending(), strict)
+    return lambda strict=False: StepQueue(cast(EventQueue, events), Pending(), strict)
 
 
 def too_large() -> np.ndarray:

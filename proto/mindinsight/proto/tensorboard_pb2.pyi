@@ -1,3 +1,4 @@
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -115,7 +116,7 @@ class GraphDef(_message.Message):
     def __init__(self, node: _Optional[_Iterable[_Union[NodeDef, _Mapping]]] = ..., versions: _Optional[_Union[GraphDef.Versions, _Mapping]] = ...) -> None: ...
 
 class NodeDef(_message.Message):
-    __slots__ = ("name", "op", "input", "attr")
+    __slots__ = ("name", "op", "input", "device", "attr")
     class Attribute(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -126,25 +127,58 @@ class NodeDef(_message.Message):
     NAME_FIELD_NUMBER: _ClassVar[int]
     OP_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
     ATTR_FIELD_NUMBER: _ClassVar[int]
     name: str
     op: str
     input: _containers.RepeatedScalarFieldContainer[str]
+    device: str
     attr: _containers.RepeatedCompositeFieldContainer[NodeDef.Attribute]
-    def __init__(self, name: _Optional[str] = ..., op: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., attr: _Optional[_Iterable[_Union[NodeDef.Attribute, _Mapping]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., op: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., device: _Optional[str] = ..., attr: _Optional[_Iterable[_Union[NodeDef.Attribute, _Mapping]]] = ...) -> None: ...
 
 class AttrValue(_message.Message):
-    __slots__ = ("list", "s")
+    __slots__ = ("list", "s", "i", "f", "b", "type", "shape", "tensor", "func")
     class ListValue(_message.Message):
-        __slots__ = ("shape",)
+        __slots__ = ("s", "i", "f", "b", "type", "shape", "tensor")
+        S_FIELD_NUMBER: _ClassVar[int]
+        I_FIELD_NUMBER: _ClassVar[int]
+        F_FIELD_NUMBER: _ClassVar[int]
+        B_FIELD_NUMBER: _ClassVar[int]
+        TYPE_FIELD_NUMBER: _ClassVar[int]
         SHAPE_FIELD_NUMBER: _ClassVar[int]
+        TENSOR_FIELD_NUMBER: _ClassVar[int]
+        s: _containers.RepeatedScalarFieldContainer[bytes]
+        i: _containers.RepeatedScalarFieldContainer[int]
+        f: _containers.RepeatedScalarFieldContainer[float]
+        b: _containers.RepeatedScalarFieldContainer[bool]
+        type: _containers.RepeatedScalarFieldContainer[int]
         shape: _containers.RepeatedCompositeFieldContainer[TensorShapeProto]
-        def __init__(self, shape: _Optional[_Iterable[_Union[TensorShapeProto, _Mapping]]] = ...) -> None: ...
+        tensor: _containers.RepeatedCompositeFieldContainer[TensorProto]
+        def __init__(self, s: _Optional[_Iterable[bytes]] = ..., i: _Optional[_Iterable[int]] = ..., f: _Optional[_Iterable[float]] = ..., b: _Optional[_Iterable[bool]] = ..., type: _Optional[_Iterable[int]] = ..., shape: _Optional[_Iterable[_Union[TensorShapeProto, _Mapping]]] = ..., tensor: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+    class Function(_message.Message):
+        __slots__ = ("name",)
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        name: str
+        def __init__(self, name: _Optional[str] = ...) -> None: ...
     LIST_FIELD_NUMBER: _ClassVar[int]
     S_FIELD_NUMBER: _ClassVar[int]
+    I_FIELD_NUMBER: _ClassVar[int]
+    F_FIELD_NUMBER: _ClassVar[int]
+    B_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    FUNC_FIELD_NUMBER: _ClassVar[int]
     list: AttrValue.ListValue
     s: bytes
-    def __init__(self, list: _Optional[_Union[AttrValue.ListValue, _Mapping]] = ..., s: _Optional[bytes] = ...) -> None: ...
+    i: int
+    f: float
+    b: bool
+    type: int
+    shape: TensorShapeProto
+    tensor: TensorProto
+    func: AttrValue.Function
+    def __init__(self, list: _Optional[_Union[AttrValue.ListValue, _Mapping]] = ..., s: _Optional[bytes] = ..., i: _Optional[int] = ..., f: _Optional[float] = ..., b: bool = ..., type: _Optional[int] = ..., shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., tensor: _Optional[_Union[TensorProto, _Mapping]] = ..., func: _Optional[_Union[AttrValue.Function, _Mapping]] = ...) -> None: ...
 
 class HParamsPluginData(_message.Message):
     __slots__ = ("experiment", "session_start_info", "session_end_info")
@@ -162,18 +196,20 @@ class HParamsPluginData(_message.Message):
         DOMAIN_DISCRETE_FIELD_NUMBER: _ClassVar[int]
         name: str
         type: int
-        domain_discrete: HParamsPluginData.ListValue
-        def __init__(self, name: _Optional[str] = ..., type: _Optional[int] = ..., domain_discrete: _Optional[_Union[HParamsPluginData.ListValue, _Mapping]] = ...) -> None: ...
+        domain_discrete: _struct_pb2.ListValue
+        def __init__(self, name: _Optional[str] = ..., type: _Optional[int] = ..., domain_discrete: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ...) -> None: ...
     class MetricInfo(_message.Message):
         __slots__ = ("name",)
         NAME_FIELD_NUMBER: _ClassVar[int]
         name: HParamsPluginData.MetricName
         def __init__(self, name: _Optional[_Union[HParamsPluginData.MetricName, _Mapping]] = ...) -> None: ...
     class MetricName(_message.Message):
-        __slots__ = ("tag",)
+        __slots__ = ("group", "tag")
+        GROUP_FIELD_NUMBER: _ClassVar[int]
         TAG_FIELD_NUMBER: _ClassVar[int]
+        group: str
         tag: str
-        def __init__(self, tag: _Optional[str] = ...) -> None: ...
+        def __init__(self, group: _Optional[str] = ..., tag: _Optional[str] = ...) -> None: ...
     class SessionStartInfo(_message.Message):
         __slots__ = ("hparams",)
         HPARAMS_FIELD_NUMBER: _ClassVar[int]
@@ -184,27 +220,13 @@ class HParamsPluginData(_message.Message):
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
-        value: HParamsPluginData.HParamValue
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[HParamsPluginData.HParamValue, _Mapping]] = ...) -> None: ...
+        value: _struct_pb2.Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ...) -> None: ...
     class SessionEndInfo(_message.Message):
         __slots__ = ("status",)
         STATUS_FIELD_NUMBER: _ClassVar[int]
         status: int
         def __init__(self, status: _Optional[int] = ...) -> None: ...
-    class ListValue(_message.Message):
-        __slots__ = ("values",)
-        VALUES_FIELD_NUMBER: _ClassVar[int]
-        values: _containers.RepeatedCompositeFieldContainer[HParamsPluginData.HParamValue]
-        def __init__(self, values: _Optional[_Iterable[_Union[HParamsPluginData.HParamValue, _Mapping]]] = ...) -> None: ...
-    class HParamValue(_message.Message):
-        __slots__ = ("number_value", "string_value", "bool_value")
-        NUMBER_VALUE_FIELD_NUMBER: _ClassVar[int]
-        STRING_VALUE_FIELD_NUMBER: _ClassVar[int]
-        BOOL_VALUE_FIELD_NUMBER: _ClassVar[int]
-        number_value: float
-        string_value: str
-        bool_value: bool
-        def __init__(self, number_value: _Optional[float] = ..., string_value: _Optional[str] = ..., bool_value: bool = ...) -> None: ...
     EXPERIMENT_FIELD_NUMBER: _ClassVar[int]
     SESSION_START_INFO_FIELD_NUMBER: _ClassVar[int]
     SESSION_END_INFO_FIELD_NUMBER: _ClassVar[int]

@@ -1,7 +1,5 @@
 """Application factory. Nothing is created at import, so that two servers in one process share nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -4,8 +4,6 @@ Nothing is ever raised into a thread from outside. Loops with a length that depe
 call `check` at least once for every `INTERVAL` bytes or elements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from concurrent.futures import TimeoutError as TooLate

@@ -5,8 +5,6 @@ and add no statement of their own. `tests/claims` has a situation in which each 
 miss in which it must not.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Errors that are shown to a user or a client."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 BUSY: Final = 503

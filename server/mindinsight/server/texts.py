@@ -1,7 +1,5 @@
 """Texts for users, from the locale files of the web package."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mindinsight.server.formats.tensorboard import transcoder
 from mindinsight.server.formats.wire_format import (
     FAR,
     UnparsableError,
@@ -16,6 +15,7 @@ from mindinsight.server.formats.wire_format import (
     unaligned,
     varints,
 )
+from mindinsight.writer.encoding import wire
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
@@ -23,7 +23,7 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 @settings(max_examples=30)
 @given(st.lists(INT64, min_size=1, max_size=20))
 def test_varints_at_once_are_those_read_alone(numbers: list[int]) -> None:
-    encoded = [transcoder.varint(number) for number in numbers]
+    encoded = [wire.varint(number) for number in numbers]
     data = b"".join(encoded)
     begins = np.cumsum([0, *map(len, encoded[:-1])])
     values, after = varints(np.frombuffer(data, np.uint8), begins)
@@ -42,15 +42,15 @@ def test_a_varint_without_an_end_is_no_number() -> None:
 
 
 def test_fields_have_keys_and_spans_and_groups_are_passed_over() -> None:
-    group = b"\x1b" + transcoder.integer(1, 5) + b"\x1c"  # field 3
-    data = transcoder.integer(1, 300) + group + transcoder.message(2, b"abc") + transcoder.double(4, 1.0)
+    group = b"\x1b" + wire.integer(1, 5) + b"\x1c"  # field 3
+    data = wire.integer(1, 300) + group + wire.block(2, b"abc") + wire.double(4, 1.0)
     fields = list(message_fields(data, 0, len(data)))
     assert [key for key, _, _ in fields] == [1 << 3, 2 << 3 | 2, 4 << 3 | 1]
     assert [data[start:end] for _, start, end in fields][:2] == [b"\xac\x02", b"abc"]
 
 
 def test_the_last_of_equal_fields_counts() -> None:
-    data = transcoder.message(1, b"a") + transcoder.message(1, b"bc")
+    data = wire.block(1, b"a") + wire.block(1, b"bc")
     span = last_field(data, 0, len(data), 1 << 3 | 2)
     assert span is not None
     assert data[slice(*span)] == b"bc"

@@ -16,7 +16,7 @@ from mindinsight.proto.summary_pb2 import Event
 from mindinsight.writer import SummaryCollector, SummaryRecord
 from mindinsight.writer.callbacks import CallbackList, RunContext
 from mindinsight.writer.files import remote_file
-from mindinsight.writer.files.record_file import FileName
+from mindinsight.writer.files.event_file import FileName
 from mindinsight.writer.files.remote_file import RemoteRecordFile, is_url
 from mindinsight.writer.options import directory
 from tests.writer.conftest import records_in

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mindinsight.writer.files import event_file
+from mindinsight.writer.files import event_queue
 from mindinsight.writer.recorders import capture
 from mindinsight.writer.recorders.capture import WriteQueue
 
@@ -90,7 +90,7 @@ def test_where_no_thread_begins_the_training_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue = WriteQueue()
-    monkeypatch.setattr(event_file, "_START", 0.05)
+    monkeypatch.setattr(event_queue, "_START", 0.05)
     monkeypatch.setattr(threading.Thread, "_bootstrap", lambda self: None)
     queue.put(lambda: None, 10)
     monkeypatch.undo()
@@ -104,7 +104,7 @@ def test_where_no_thread_begins_the_training_goes_on(
 def test_a_write_that_hangs_is_waited_for_within_a_limit(
     waits: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(event_file, "STALLED", 0.2)
+    monkeypatch.setattr(event_queue, "STALLED", 0.2)
     monkeypatch.setattr(capture, "_END", 0.1)
     queue, gate, done = WriteQueue(capacity=100), threading.Event(), threading.Event()
 

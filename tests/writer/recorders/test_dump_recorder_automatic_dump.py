@@ -64,7 +64,7 @@ class Backend:
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
     module = Backend()
-    monkeypatch.setattr("mindinsight.writer.recorders.dump_recorder.backend_of", lambda models: module)
+    monkeypatch.setattr("mindinsight.writer.recorders.capture.backend_of", lambda models: module)
     return module
 
 

@@ -1,7 +1,5 @@
 """Training-side API: recorders, callbacks, metrics, operators and dumps."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 

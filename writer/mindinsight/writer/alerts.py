@@ -1,7 +1,5 @@
 """Encoder and rate limiter of alerts."""
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

@@ -3,8 +3,6 @@
 No framework is imported: an object is recognized by its methods.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

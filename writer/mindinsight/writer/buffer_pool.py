@@ -1,7 +1,5 @@
 """Buffer pool for copies of arrays. Fresh memory costs the training thread ten times the copying."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any, Final
 from weakref import WeakValueDictionary

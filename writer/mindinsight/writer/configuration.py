@@ -1,7 +1,5 @@
 """Conversion of a training's configuration to lineage, from a nested dict, dataclass or namespace."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass

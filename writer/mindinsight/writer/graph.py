@@ -1,7 +1,5 @@
 """Builder of computational graphs in MindSpore's format, with types and attribute values."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

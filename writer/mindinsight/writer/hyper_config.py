@@ -5,8 +5,6 @@ optimizer = nn.Momentum(network.trainable_params(), config.params.learning_rate,
 collector = SummaryCollector(config.summary_dir)  # records config.custom_lineage_data by itself
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
-from mindinsight.writer.files.record_file import private_folder
+from mindinsight.writer.files.event_file import private_folder
 from mindinsight.writer.ranks import rank_of
 
 VARIABLES = (

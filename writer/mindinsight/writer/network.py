@@ -1,7 +1,5 @@
 """Graph of a network of any framework."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType

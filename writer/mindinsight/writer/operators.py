@@ -220,7 +220,7 @@ def _numbers(values: npt.NDArray[np.generic]) -> str:
 
 
 def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Callable[[], None]:
-    """Record each parameter's gradient as the histogram ``<parameter>/gradient``.
+    """Record gradients as histograms ``<parameter>/gradient``. Return a function that ends it.
 
     Works for a PyTorch module, and for a MindSpore Cell in both modes if called before the network is
     compiled. After every ``every``-th backward pass the gradients wait for the next ``SummaryRecord.record``.

@@ -1,7 +1,5 @@
 """Validation of a recorder's arguments, with MindSpore's rules and exceptions."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Values collected since the last recorded step, and the queue to the thread that writes them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -12,7 +10,7 @@ from mindinsight.writer.buffer_pool import BufferPool
 from mindinsight.writer.encoding import events, kinds, scalars
 from mindinsight.writer.encoding.encoder import LARGEST_EVENT, Item, TooLarge
 from mindinsight.writer.encoding.events import Job
-from mindinsight.writer.files.event_file import EventFile
+from mindinsight.writer.files.event_queue import EventQueue
 
 # Memory of a queued step and of a scalar in it, on CPython 3.11: tuple, list, float, references.
 _STEP_BYTES: Final = 200
@@ -117,7 +115,7 @@ class StepQueue:
     with tag and step in the log.
     """
 
-    def __init__(self, events: EventFile, pending: Pending, strict: bool) -> None:
+    def __init__(self, events: EventQueue, pending: Pending, strict: bool) -> None:
         self._events = events
         self._pending = pending
         self._strict = strict

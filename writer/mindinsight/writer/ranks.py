@@ -1,7 +1,5 @@
 """Rank of this process in a training, and the directory of the rank."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

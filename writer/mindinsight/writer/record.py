@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.encoding import events
-from mindinsight.writer.files import event_file
-from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.record_file import FileName, NpyExport, RecordFile, RecordSink, make_log_dir
+from mindinsight.writer.files import event_queue
+from mindinsight.writer.files.event_file import FileName, NpyExport, RecordFile, RecordSink, make_log_dir
+from mindinsight.writer.files.event_queue import EventQueue
 from mindinsight.writer.files.remote_file import RemoteRecordFile, check_url, is_url
 from mindinsight.writer.pending import Pending, StepQueue
 
@@ -88,12 +88,12 @@ _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 
 
-def _finish(file: EventFile) -> None:
+def _finish(file: EventQueue) -> None:
     """Close the files of a recorder that was never closed, with the exception that ends the process, if any.
 
     Without the exception, the files would look like those of a completed training.
     """
-    error = event_file.fatal_error()
+    error = event_queue.fatal_error()
     file.close(b"" if error is None else events.closing_record(error))
 
 
@@ -154,7 +154,7 @@ class SummaryRecord:
             make_log_dir(directory, strict=self._raise)
         summary, lineage = (FileName(directory, prefix, device, end) for end in (suffix, "_lineage"))
         pending = Pending()
-        self._events = EventFile(
+        self._events = EventQueue(
             make_file(summary, now, size, events.version_record),
             make_file(lineage, now, size),
             options.positive(flush_seconds, "flush_seconds"),
@@ -168,7 +168,7 @@ class SummaryRecord:
         self._throttle = alerts.AlertThrottle()
         self._closed = self._warned_closed = False
         self._scalars, self._tags = pending.scalars, pending.good_tags
-        event_file.call_in_children(self._queue.forget)
+        event_queue.call_in_children(self._queue.forget)
         weakref.finalize(self, _finish, self._events)
 
     @property

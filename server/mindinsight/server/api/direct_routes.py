@@ -3,8 +3,6 @@
 FastAPI, the plugins and their routes take four times as long to import as the rest of the server.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from starlette.datastructures import State

@@ -1,7 +1,5 @@
 """Routes for a graph coloured by a dump of the same training. They combine the graph and dump plugins."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import numpy as np

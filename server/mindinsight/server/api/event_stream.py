@@ -1,7 +1,5 @@
 """Response with the server-sent events that tell pages about changes. Does not import FastAPI."""
 
-from __future__ import annotations
-
 from starlette.datastructures import Headers, State
 from starlette.responses import Response
 

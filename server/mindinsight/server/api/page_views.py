@@ -1,7 +1,5 @@
 """Routes of saved views and of the default settings of pages."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 

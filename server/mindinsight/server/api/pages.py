@@ -3,8 +3,6 @@
 Pages are served before FastAPI is imported. This module and its imports must not import FastAPI.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

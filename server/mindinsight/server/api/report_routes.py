@@ -1,7 +1,5 @@
 """Routes of reports: documents that users write, and reports of one run created in the background."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Routes of runs: the list, files, tags, notes, metadata, and the columns of the run table."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import asdict
 from typing import Annotated, Any

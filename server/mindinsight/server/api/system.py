@@ -2,8 +2,6 @@
 thread.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any, Final

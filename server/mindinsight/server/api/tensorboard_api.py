@@ -5,8 +5,6 @@ TensorBoard 2.21, without sampling. Non-finite numbers are the texts `NaN`, `Inf
 JSON.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

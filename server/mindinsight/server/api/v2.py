@@ -1,7 +1,5 @@
 """Application of the v2 interface."""
 
-from __future__ import annotations
-
 import logging
 from functools import cache, partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Exporter of a summary into files of common formats: scalars as tables, other kinds as files."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mindinsight.server.client.kinds import EXPORTED, payload
+from mindinsight.server.client.payload_kinds import EXPORTED, PAYLOADS
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -127,11 +125,11 @@ def export_scalars(
 
 
 def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
-    """Write each value to `<kind>/<tag>/<step>.<ending>`, as `client/kinds` describes.
+    """Write each value to `<kind>/<tag>/<step>.<ending>`, as `payload_kinds` describes.
 
     Yield a result per value.
     """
-    write = payload(kind).write
+    write = PAYLOADS[kind].write
     taken: set[Path] = set()
     for item in summary.items(kind, run=run):
         path = _unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)

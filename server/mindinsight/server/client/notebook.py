@@ -1,7 +1,5 @@
 """The dashboard inside a notebook: `mindinsight.show` and the line magic `%mindinsight`."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import socket

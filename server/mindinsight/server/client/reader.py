@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from mindinsight.server.client import load_pandas
-from mindinsight.server.client.kinds import decoder
+from mindinsight.server.client.payload_kinds import decoder
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.formats.payloads.chart_payloads import Landscape, PrCurve, landscape

@@ -1,7 +1,5 @@
 """Command `mindinsight ckpt`: lists checkpoints and compares two."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -105,7 +103,7 @@ def diff(options: argparse.Namespace) -> int:
 
 
 def _open(path: Path) -> WeightFile:
-    """Open a checkpoint.
+    """Return the tensors and plain values that a checkpoint lists, without reading the tensors.
 
     Raises UnreadableError, or for a directory ValueError with the names of its files.
     """

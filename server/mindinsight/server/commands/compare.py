@@ -1,7 +1,5 @@
 """Command `mindinsight compare`: compares the scalars of a run with the scalars of a reference."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Command ``mindinsight export``: writes summaries as tables and as files of each kind."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

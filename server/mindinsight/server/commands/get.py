@@ -1,7 +1,5 @@
 """Command ``mindinsight get``: prints scalar series, or values of another kind, without sampling."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io
@@ -12,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindinsight.server.client.export import KINDS
-from mindinsight.server.client.kinds import payload
+from mindinsight.server.client.payload_kinds import PAYLOADS
 from mindinsight.server.client.reader import Scalars, Summary
 from mindinsight.server.commands import terminal
 from mindinsight.server.commands.options import add_bases, add_command, add_flag
@@ -76,7 +74,7 @@ def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
 
 def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
     """Print values of a kind and return True if there are any. Unreadable ones are reported and omitted."""
-    rows_of = payload(options.kind).rows
+    rows_of = PAYLOADS[options.kind].rows
     rows, any_item = [], False
     for item in summary.items(options.kind, options.tag, options.runs):
         any_item = True

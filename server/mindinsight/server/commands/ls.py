@@ -1,7 +1,5 @@
 """Command ``mindinsight ls``: lists runs with their states and last values."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Container, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Entry of the command line. Each module in `commands/` defines the subcommand of its name."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Command `mindinsight open`: shows graph files in the format of Model Explorer that belong to no run."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from hashlib import sha256

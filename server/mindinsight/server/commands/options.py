@@ -1,7 +1,5 @@
 """Options of `start`, with defaults from the environment, and options that commands share."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Command ``mindinsight parse_summary``: the former name of ``export``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mindinsight.server.commands import export

@@ -1,7 +1,5 @@
 """Command `mindinsight report`: writes a report of one run into a single HTML file."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

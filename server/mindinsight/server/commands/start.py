@@ -1,7 +1,5 @@
 """Command ``mindinsight start``: starts a server, in the background unless ``--foreground`` is given."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

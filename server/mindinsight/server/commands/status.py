@@ -1,7 +1,5 @@
 """Command ``mindinsight status``: lists running servers."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from typing import Any

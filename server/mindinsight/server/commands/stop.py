@@ -1,7 +1,5 @@
 """Command ``mindinsight stop``: stops a server."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from typing import Any

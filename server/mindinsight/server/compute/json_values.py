@@ -1,7 +1,5 @@
 """Replacement of non-finite numbers, which JSON does not have."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final

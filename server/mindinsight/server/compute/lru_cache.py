@@ -1,7 +1,5 @@
 """LRU caches, thread-safe: values that are computed once for all callers, and sessions of long work."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

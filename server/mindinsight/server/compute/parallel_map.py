@@ -1,7 +1,5 @@
 """Lazy parallel map over an executor, with results in the order of the input."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Plugin modules: their loader, and the registry of the objects they keep between requests."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import pkgutil

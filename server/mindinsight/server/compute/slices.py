@@ -1,7 +1,5 @@
 """Parser for slice expressions such as `[0, 1:3, :]`, with one entry for each dimension of a tensor."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Statistics of one tensor in one pass over sections that fit a core's cache."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

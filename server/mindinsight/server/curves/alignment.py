@@ -1,7 +1,5 @@
 """Precision alignment of two curves that should agree, and detection of the step at which they diverge."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

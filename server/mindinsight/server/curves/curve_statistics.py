@@ -1,7 +1,5 @@
 """Statistics of a range of a curve, and the intervals in which a condition holds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypedDict
 

@@ -4,8 +4,6 @@ A recorded bucket is assumed to be filled evenly, and nothing lies between bucke
 that reaches to infinity are assumed to lie at its finite edge.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ Values up to 1.8e308 are recorded, whose sums, squares and differences overflow.
 replaced by the largest finite number, because infinity would mean a non-finite value.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -5,8 +5,6 @@ runs with thirty settings take less time than importing scikit-learn. Trees are 
 did not draw.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

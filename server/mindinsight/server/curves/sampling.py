@@ -6,8 +6,6 @@ numbers, so that gaps and a logarithmic axis keep their shape. If x decreases, a
 hold equally many rows, and the rows of the extremes of x are added. Equal requests return equal rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from mindinsight.server.curves.overflow_safe import even_edges

@@ -1,7 +1,5 @@
 """Smoothing of a curve: exponential and moving averages, and Gaussian windows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import ceil, pi, sqrt
 from typing import Final, Literal

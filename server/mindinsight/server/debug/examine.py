@@ -1,7 +1,5 @@
 """Parallel examination of tensors: each is read, measured and judged by rules. Finiteness of results."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor

@@ -4,8 +4,6 @@ A rule examines one output element and the elements from which it was computed. 
 and of the real functions. The logarithm, for example, is defined above zero.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

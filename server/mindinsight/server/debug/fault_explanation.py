@@ -1,7 +1,5 @@
 """Explanation of a first fault: the element at which it began, and a weight that grew before it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

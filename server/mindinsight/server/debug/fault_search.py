@@ -109,7 +109,7 @@ class MaskSearch:
         )
 
     def _judge(self, position: int) -> bool:
-        """Decide whether a tensor is a mask, by its direction and operator."""
+        """Return True if a tensor is a mask, by its direction and operator."""
         entry, result = self._entries[position], self._result(position)
         if result is not None and holds_plus_infinity(result):
             return self._is_start_of_minimum(position, fingerprint(result))

@@ -1,7 +1,5 @@
 """Overlay of a dump's step on a graph: operators joined to nodes, with their symptom for drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

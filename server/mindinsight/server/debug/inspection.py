@@ -1,7 +1,5 @@
 """Inspection of one rank and step of a dump: its tensors, and their statistics as they are computed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor

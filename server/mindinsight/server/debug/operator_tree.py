@@ -1,7 +1,5 @@
 """Tree of a step's operators for drawing: their paths, scopes and colour scale."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

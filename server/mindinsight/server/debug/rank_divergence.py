@@ -7,8 +7,6 @@ Whether inputs are equal is decided by values, because statistics can be equal b
 was not recorded, such as a sharded weight, can differ by rank.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

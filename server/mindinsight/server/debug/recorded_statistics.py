@@ -1,7 +1,5 @@
 """Statistics inferred from values that a dump recorded. They replace computed ones if it has no data."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final, TypeAlias

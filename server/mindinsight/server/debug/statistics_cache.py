@@ -1,7 +1,5 @@
 """Cache of statistics on disk, keyed by the identity of the tensor's file. It may be deleted at any time."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping

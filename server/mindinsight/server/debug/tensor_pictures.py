@@ -1,7 +1,5 @@
 """Reduction of tensors for drawing: histograms and heat maps, read by parts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

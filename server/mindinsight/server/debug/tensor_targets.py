@@ -1,7 +1,5 @@
 """Classification of tensors as targets of rules: tensor, weight, gradient, activation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """Trends of weights and gradients between two dumped steps: unchanged, jumping, vanishing, exploding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass

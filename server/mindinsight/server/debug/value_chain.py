@@ -1,7 +1,5 @@
 """Chain of operators that a value passed through, from an operator back to a weight or the batch."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

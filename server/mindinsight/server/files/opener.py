@@ -1,7 +1,5 @@
 """Opener and lister of files below base directories. It walks from folder to folder and follows no link."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
@@ -144,9 +142,9 @@ def _refuse_placeholder(state: os.stat_result, path: str | os.PathLike[str]) -> 
 
 
 def _walk(path: str, flags: int) -> int:
-    """Open the path component by component.
+    """Open the path component by component and return the descriptor of the last.
 
-    Return the descriptor of the last. Raises LinkError or another OSError.
+    Raises LinkError or another OSError.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in parts:  # could lead out of the base directory

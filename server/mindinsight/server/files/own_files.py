@@ -1,7 +1,5 @@
 """Files that only this user can write: folders and files of the workspace, and locks between processes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

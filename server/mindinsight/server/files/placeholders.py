@@ -169,9 +169,7 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
 
 
 def fetch(path: str) -> bool:
-    """Replace a placeholder by its content.
-
-    Return False if there is none at this absolute path.
+    """Replace a placeholder by its content. Return False if there is none at this path.
 
     Small following files of the folder are fetched too, because a reader of one tensor of a dump usually
     reads all. An interrupted fetch continues where it ended. Raises OSError if the store does not return the

@@ -1,7 +1,5 @@
 """Client of a remote store through fsspec: listings and ranged reads, with back-off and without secrets."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -111,7 +109,7 @@ class RemoteStore:
         return RemoteFile(address, int(info.get("size") or 0), modified, tag)
 
     def _try(self, request: Callable[[], T]) -> T:
-        """Make a request, and repeat it after a wait if the store is busy or unreachable.
+        """Return the result of a request, which is repeated after a wait if the store is busy or unreachable.
 
         Raises StoreError.
         """

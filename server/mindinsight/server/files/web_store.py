@@ -320,7 +320,7 @@ def check_address(host: str, address: str) -> None:
 def _request(
     method: str, url: str, headers: Mapping[str, str]
 ) -> tuple[_Connection, http.client.HTTPResponse]:
-    """Make a request and follow allowed redirects. The caller closes the connection."""
+    """Make a request and follow allowed redirects. Return the connection, to be closed, and the response."""
     origin = urlsplit(url)
     for _ in range(REDIRECTS + 1):
         split = urlsplit(url)

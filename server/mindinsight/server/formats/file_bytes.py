@@ -4,8 +4,6 @@ Touching the missing part of a truncated mapped file ends the process with SIGBU
 training may be truncated at any time. A read only returns fewer bytes.
 """
 
-from __future__ import annotations
-
 import os
 from io import BufferedReader, UnsupportedOperation
 from pathlib import Path

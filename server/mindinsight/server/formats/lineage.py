@@ -1,7 +1,5 @@
 """Decoder of lineage files: hyperparameters, data pipeline and results of a run."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -12,21 +10,15 @@ import numpy as np
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
+from mindinsight.proto import lineage_pb2
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
-from mindinsight.proto.lineage_pb2 import (
-    DatasetGraph,
-    LineageEvent,
-    Operation,
-    OperationParameter,
-    UserDefinedInfo,
-)
 from mindinsight.server.files.opener import read_at
 from mindinsight.server.formats.events.framing import verified_records
 from mindinsight.server.formats.sanitizer import parse_json, safe_value
 from mindinsight.server.types import Damage
 
 
-def dataset_graph(graph: DatasetGraph) -> dict[str, Any]:
+def dataset_graph(graph: lineage_pb2.DatasetGraph) -> dict[str, Any]:
     """Return a data pipeline as JSON: settings of its last step, earlier steps in ``children``.
 
     The text "None" becomes null.
@@ -45,7 +37,7 @@ def shortest(value: float) -> float:
     return float(str(np.float32(value)))
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: lineage_pb2.Operation) -> dict[str, Any]:
     """Return the settings of an operation as JSON."""
     settings = _parameters(operation.operationParam)
     if operation.size:
@@ -55,7 +47,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
     return settings
 
 
-def _parameters(parameter: OperationParameter) -> dict[str, Any]:
+def _parameters(parameter: lineage_pb2.OperationParameter) -> dict[str, Any]:
     """Return the parameters of an operation by name."""
     settings: dict[str, Any] = {
         name: None if value == "None" else value for name, value in parameter.mapStr.items()
@@ -179,7 +171,7 @@ def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
     lineage, damage = Lineage(), list(records.damage)
     for start, payload in zip(records.starts.tolist(), records.payloads(data), strict=True):
         try:
-            lineage = _with_event(lineage, LineageEvent.FromString(payload))
+            lineage = _with_event(lineage, lineage_pb2.LineageEvent.FromString(payload))
         except (DecodeError, ValueError, RecursionError):
             damage.append(Damage(start, HEADER_SIZE + len(payload) + FOOTER_SIZE, "damage.unparsable"))
     if unread:
@@ -210,7 +202,7 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
     return merged
 
 
-def _with_event(lineage: Lineage, event: LineageEvent) -> Lineage:
+def _with_event(lineage: Lineage, event: lineage_pb2.LineageEvent) -> Lineage:
     """Return the lineage with the content of an event added."""
     what = event.WhichOneof("what")
     if what == "train_lineage":
@@ -282,7 +274,7 @@ def _check_count(values: Mapping[str, Any]) -> None:
         raise ValueError(f"{len(values)} values are more than {MAX_ITEMS}")
 
 
-def _user_defined(info: UserDefinedInfo) -> dict[str, Any]:
+def _user_defined(info: lineage_pb2.UserDefinedInfo) -> dict[str, Any]:
     """Return the values that the user defined, by name."""
     values: dict[str, Any] = {}
     for part in info.user_info:

@@ -1,7 +1,5 @@
 """Signatures of encoded pictures and sounds, and the parser of picture headers."""
 
-from __future__ import annotations
-
 import struct
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """Sanitizer of texts, numbers and values from files, so that any content can be shown and sent as JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

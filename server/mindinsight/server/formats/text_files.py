@@ -1,7 +1,5 @@
 """Text and JSON files next to a dump, read within limits. Truncated JSON yields its complete members."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Source: Multimedia Programming Interface and Data Specifications 1.0 (RIFF), and
 Python's ``wave`` module reads integer samples only, and nothing of a truncated file.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass

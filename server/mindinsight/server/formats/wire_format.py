@@ -3,8 +3,6 @@
 Rules: protobuf.dev/programming-guides/encoding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final, Protocol, overload
 

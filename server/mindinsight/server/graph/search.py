@@ -1,7 +1,5 @@
 """Search in a graph: by text, regular expression, type and query, and along its edges."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

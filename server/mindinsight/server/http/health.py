@@ -1,7 +1,5 @@
 """Health report of the server, counts of its data, and the installed version."""
 
-from __future__ import annotations
-
 import sys
 import time
 from functools import cache

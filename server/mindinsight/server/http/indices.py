@@ -1,7 +1,5 @@
 """Parser of indices in a request: one, or several separated by commas."""
 
-from __future__ import annotations
-
 
 def index_of(text: str, count: int) -> int | None:
     """Return the index below `count` that decimal digits name.

@@ -1,7 +1,5 @@
 """ASGI applications that are created on their first request, for the whole interface and for each kind."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 

@@ -1,7 +1,5 @@
 """Long jobs by number. One request starts a job, others read its results from any server of the workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

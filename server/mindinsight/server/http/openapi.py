@@ -1,7 +1,5 @@
 """OpenAPI descriptions of error responses, and the handler of invalid requests (422)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Final, TypeAlias

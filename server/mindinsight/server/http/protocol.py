@@ -5,8 +5,6 @@ answering a short series (docs/dependencies.md). Neither limits the time for a h
 not read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import select
 import sys

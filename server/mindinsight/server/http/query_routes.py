@@ -5,8 +5,6 @@ which takes longer than answering with a short series. Errors (422) and the Open
 as for other routes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """CSV encoder of scalar series, for downloads and for the command line. Yields a chunk of text at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import repeat
@@ -41,7 +39,7 @@ def _text(label: str, points: Line | Recorded, rows: slice) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Prefix text that a spreadsheet would read as a formula with an apostrophe.
+    """Return text for a CSV cell: text that a spreadsheet would read as a formula gets a leading apostrophe.
 
     Numbers such as -1.5 are unchanged.
     """

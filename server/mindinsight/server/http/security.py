@@ -1,7 +1,5 @@
 """Security middleware: host and token checks, headers that restrict a page, and limits of request bodies."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

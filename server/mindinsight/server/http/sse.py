@@ -4,8 +4,6 @@ A page that reads slowly does not make the server buffer more: changes are merge
 sent. A page that reads nothing for half a minute is disconnected.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Static files of the pages: assets with their hashes, the catalogue of views, and byte ranges."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Types of file systems: whether changes are reported or must be polled."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

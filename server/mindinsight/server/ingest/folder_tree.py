@@ -1,7 +1,5 @@
 """Tree of the folders below the base directories, with their event files, grouped into jobs and ranks."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

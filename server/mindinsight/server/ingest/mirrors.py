@@ -1,7 +1,5 @@
 """Mirrors of remote stores: local copies kept up to date, of which only new bytes are fetched."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging
@@ -16,16 +14,9 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from mindinsight.server.compute.background_jobs import start_within_limit
+from mindinsight.server.files import remote_store
 from mindinsight.server.files.own_files import NotOursError, locked, open_own, own_folder, read_own
 from mindinsight.server.files.placeholders import PIECE, ROOM, PlaceholderIndex, make_room, put_placeholder
-from mindinsight.server.files.remote_store import (
-    DUMP_METADATA,
-    RemoteFile,
-    RemoteStore,
-    StoreError,
-    concurrently,
-    open_store,
-)
 from mindinsight.server.formats.read_limits import GRAPH
 from mindinsight.server.ingest.folder_tree import DEPTH
 from mindinsight.server.settings import Settings
@@ -38,7 +29,7 @@ SAVE: Final = 5.0  # seconds after which a long pass saves its progress
 DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump; a larger one becomes a placeholder
 MAX_PLACEHOLDERS: Final = 200_000  # files; older ones are omitted and reported
 _DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
-_DESCRIBING: Final = frozenset((DUMP_METADATA, "execution_order"))  # folders
+_DESCRIBING: Final = frozenset((remote_store.DUMP_METADATA, "execution_order"))  # folders
 _RANK: Final = (
     *("remote.full", "remote.forbidden", "remote.unreachable", "remote.redirect", "remote.address"),
     *("remote.ranges", "remote.name", "remote.many", "remote.cut"),
@@ -57,7 +48,7 @@ class Copied(NamedTuple):
 class Mirror:
     """Local copy of one remote store in ``folder``. A lock ensures that one server at a time updates it."""
 
-    def __init__(self, store: RemoteStore, folder: Path, stopping: threading.Event) -> None:
+    def __init__(self, store: remote_store.RemoteStore, folder: Path, stopping: threading.Event) -> None:
         self._store = store
         self._folder = folder
         self._stopping = stopping
@@ -81,7 +72,7 @@ class Mirror:
                 return self._sync()
         except TimeoutError:  # another server updates the copy
             return False
-        except StoreError as error:
+        except remote_store.StoreError as error:
             self.error = error.reason
         except NotOursError:
             self.error = "remote.not_ours"
@@ -113,7 +104,7 @@ class Mirror:
             del self._copied[path]
         reasons = {"remote.cut"} if self._store.cut else set[str]()
         save_at = time.monotonic() + SAVE
-        for reason in concurrently(lambda item: self._copy(*item), list(changed.items())):
+        for reason in remote_store.concurrently(lambda item: self._copy(*item), list(changed.items())):
             reasons.add(reason)
             if time.monotonic() >= save_at:
                 save_at = time.monotonic() + SAVE
@@ -125,7 +116,7 @@ class Mirror:
         self.error = next((reason for reason in _RANK if reason in reasons), "")
         return bool(changed or gone or placed)
 
-    def _sync_placeholders(self, files: dict[str, RemoteFile], reasons: set[str]) -> bool:
+    def _sync_placeholders(self, files: dict[str, remote_store.RemoteFile], reasons: set[str]) -> bool:
         """Create new placeholders, and remove old ones. Return True if anything changed."""
         if len(files) > MAX_PLACEHOLDERS:
             newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
@@ -135,7 +126,7 @@ class Mirror:
         gone = [path for path in known if path not in files and not self._store.cut]
         for path in gone:
             self._unlink(path)
-        new: dict[str, RemoteFile] = {}
+        new: dict[str, remote_store.RemoteFile] = {}
         for path, file in files.items():
             if self._stopping.is_set():
                 break
@@ -152,11 +143,11 @@ class Mirror:
         make_room(self._folder)
         return bool(new or gone)
 
-    def _is_new(self, path: str, file: RemoteFile) -> bool:
+    def _is_new(self, path: str, file: remote_store.RemoteFile) -> bool:
         """Return True if a file must be copied."""
         return self._copied.get(path) != Copied(*file[1:]) or not (self._folder / path).is_file()
 
-    def _copy(self, path: str, file: RemoteFile) -> str:
+    def _copy(self, path: str, file: remote_store.RemoteFile) -> str:
         """Copy one file, or the bytes it grew by. Return the key of the error, empty on success."""
         if self._stopping.is_set():
             return ""
@@ -171,7 +162,7 @@ class Mirror:
                 self._fetch(local, file)
             if file.modified:
                 os.utime(local, (time.time(), file.modified))
-        except StoreError as error:
+        except remote_store.StoreError as error:
             return (
                 "" if error.reason == "remote.gone" else error.reason
             )  # the file was removed after it was listed
@@ -181,7 +172,7 @@ class Mirror:
             self._copied[path] = Copied(*file[1:])
         return ""
 
-    def _append(self, local: Path, file: RemoteFile, here: int) -> bool:
+    def _append(self, local: Path, file: remote_store.RemoteFile, here: int) -> bool:
         """Fetch the bytes after the first ``here``. Return False if the file does not continue these."""
         with os.fdopen(open_own(local, os.O_RDWR), "r+b") as copy:
             start = max(0, here - OVERLAP)
@@ -194,7 +185,7 @@ class Mirror:
             self._fetch_rest(copy, file, start + len(first))
         return True
 
-    def _fetch(self, local: Path, file: RemoteFile) -> None:
+    def _fetch(self, local: Path, file: remote_store.RemoteFile) -> None:
         """Fetch a whole file into a new local file."""
         first = self._store.read(file, 0, min(file.size, PIECE)) if file.size else b""
         local.unlink(missing_ok=True)
@@ -202,7 +193,7 @@ class Mirror:
             copy.write(first)
             self._fetch_rest(copy, file, len(first))
 
-    def _fetch_rest(self, copy: BinaryIO, file: RemoteFile, start: int) -> None:
+    def _fetch_rest(self, copy: BinaryIO, file: remote_store.RemoteFile, start: int) -> None:
         """Fetch the bytes from ``start`` on."""
         while start < file.size and not self._stopping.is_set():
             copy.flush()
@@ -238,7 +229,7 @@ class Mirror:
         Path(name).replace(self._state)
 
 
-def _is_copied(path: str, file: RemoteFile) -> bool:
+def _is_copied(path: str, file: remote_store.RemoteFile) -> bool:
     """Return True if a file is copied, not represented by a placeholder.
 
     Copied are files of runs at the depth where runs are searched, and small descriptions of dumps, which are
@@ -305,7 +296,7 @@ class _Following:
     def __init__(self, base: Base, stopping: threading.Event) -> None:
         self.url = base.url
         self._stopping = stopping
-        self._mirror = Mirror(RemoteStore(base.url, stopping), Path(base.path), stopping)
+        self._mirror = Mirror(remote_store.RemoteStore(base.url, stopping), Path(base.path), stopping)
         self._begun: float | None = None  # monotonic start of the running pass
         self._logged = ""
 
@@ -342,4 +333,4 @@ class _Following:
 def check_stores(bases: Iterable[Base]) -> None:
     """Raise BadSettings for a store that no installed package can open."""
     for base in bases:
-        open_store(base.url)
+        remote_store.open_store(base.url)

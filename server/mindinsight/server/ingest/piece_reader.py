@@ -87,7 +87,7 @@ def read_file_section(request: SectionRequest) -> SectionResult:
 
 
 def _read_events(descriptor: int, request: SectionRequest) -> SectionResult:
-    """Read events. Raises OSError."""
+    """Return the events in a section of an open event file. Raises OSError."""
     if request.fingerprint is not None and _fingerprint_at(descriptor, request.offset) != request.fingerprint:
         return SectionResult(replaced=True)
     if not request.size:

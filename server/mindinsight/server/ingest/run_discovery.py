@@ -1,24 +1,12 @@
 """Discovery of runs, jobs, ranks and dumps below the base directories, by names and times only."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from mindinsight.server.ingest.folder_tree import (
-    Folder,
-    FolderTree,
-    JobRank,
-    Stamp,
-    child,
-    concurrent_ranks,
-    holds_profile,
-    is_rank,
-    job_ranks,
-)
+from mindinsight.server.ingest import folder_tree
 from mindinsight.server.store import file_names
 from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import DirectoryDamage
@@ -36,7 +24,7 @@ class DiscoveredRun:
     rank: int | None
     created: float  # Unix seconds, the largest in the files' names
     updated: float  # Unix seconds of the newest write
-    files: Mapping[str, Stamp]
+    files: Mapping[str, folder_tree.Stamp]
     dumps: tuple[str, ...]
 
 
@@ -45,7 +33,7 @@ class _RankFiles(NamedTuple):
 
     id: str
     home: str  # id of the folder
-    folder: Folder  # with the files of this run only
+    folder: folder_tree.Folder  # with the files of this run only
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +46,7 @@ class Discovery:
     missing: bool  # there is no base directory
 
 
-def discover_runs(tree: FolderTree, limit: int) -> Discovery:
+def discover_runs(tree: folder_tree.FolderTree, limit: int) -> Discovery:
     """Return the ``limit`` runs with the newest writes among the folders of a tree."""
     dumps = _owners_of_dumps(tree)
     runs = {
@@ -69,32 +57,36 @@ def discover_runs(tree: FolderTree, limit: int) -> Discovery:
     }
     taken = sorted(runs.values(), key=lambda part: (-_newest_write(part.folder), part.id))[:limit]
     devices = {part.id: frozenset(_device_ids(part.folder)) for part in taken}
-    jobs = job_ranks(devices)
+    jobs = folder_tree.job_ranks(devices)
     records = tuple(
         _build_run(tree, part, jobs[part.id], tuple(sorted(dumps.get(part.id, ())))) for part in taken
     )
     return Discovery(records, len(runs) - len(taken), tuple(_directory_damage(tree)), tree.missing)
 
 
-def _split_by_rank(tree: FolderTree, name: str) -> list[_RankFiles]:
+def _split_by_rank(tree: folder_tree.FolderTree, name: str) -> list[_RankFiles]:
     """Return the runs in a folder: one, or one for each rank if several ranks write into it.
 
     The lowest rank gets the id of the folder and all files without a rank. The others get the ids that
     folders of their own would have.
     """
     folder = tree.folders[name]
-    ranks = [] if is_rank(name.rpartition("/")[2]) else sorted(concurrent_ranks(folder.files))
-    ids = {rank: child(name, f"rank_{rank}") if rank != ranks[0] else name for rank in ranks}
+    ranks = (
+        []
+        if folder_tree.is_rank(name.rpartition("/")[2])
+        else sorted(folder_tree.concurrent_ranks(folder.files))
+    )
+    ids = {rank: folder_tree.child(name, f"rank_{rank}") if rank != ranks[0] else name for rank in ranks}
     if len(ranks) < 2 or not tree.folders.keys().isdisjoint(ids[rank] for rank in ranks[1:]):
         return [_RankFiles(name, name, folder)]
-    files: dict[int, dict[str, Stamp]] = {rank: {} for rank in ranks}
+    files: dict[int, dict[str, folder_tree.Stamp]] = {rank: {} for rank in ranks}
     for file, stamp in folder.files.items():
         rank = file_names.device(file)
         files[rank if rank in files else ranks[0]][file] = stamp
     return [_RankFiles(ids[rank], name, replace(folder, files=files[rank])) for rank in ranks]
 
 
-def _directory_damage(tree: FolderTree) -> Iterator[DirectoryDamage]:
+def _directory_damage(tree: folder_tree.FolderTree) -> Iterator[DirectoryDamage]:
     """Yield the errors of directories."""
     if tree.full:
         yield DirectoryDamage(BASE, "directory.too_many")
@@ -108,7 +100,7 @@ def _directory_damage(tree: FolderTree) -> Iterator[DirectoryDamage]:
             yield DirectoryDamage(name, folder.reason)
 
 
-def _owners_of_dumps(tree: FolderTree) -> dict[str, list[str]]:
+def _owners_of_dumps(tree: folder_tree.FolderTree) -> dict[str, list[str]]:
     """Return the dumps by the run they are shown with: the nearest run above, else their folder.
 
     A dump of all ranks next to their folders is shown with the lowest rank. A base directory has only the
@@ -127,34 +119,34 @@ def _owners_of_dumps(tree: FolderTree) -> dict[str, list[str]]:
     return owners
 
 
-def _lowest_ranks(tree: FolderTree) -> dict[str, str]:
+def _lowest_ranks(tree: folder_tree.FolderTree) -> dict[str, str]:
     """Return the run of the lowest rank in each folder."""
     ranks = [
         name
         for name, folder in tree.folders.items()
-        if is_rank(name.rpartition("/")[2]) and _is_run(folder) and name not in tree.dumps
+        if folder_tree.is_rank(name.rpartition("/")[2]) and _is_run(folder) and name not in tree.dumps
     ]
     ranks.sort(key=lambda name: (len(name), name), reverse=True)
     return {tree.parent(name): name for name in ranks}
 
 
-def _is_run(folder: Folder) -> bool:
+def _is_run(folder: folder_tree.Folder) -> bool:
     """Return True if a folder holds files of a run."""
     return any(file_names.role(name) != "explain" for name in folder.files)
 
 
-def _has_profile(tree: FolderTree, name: str) -> bool:
+def _has_profile(tree: folder_tree.FolderTree, name: str) -> bool:
     """Return True if a folder holds a profile of a rank."""
     profiles = tree.folders[name].profiles
-    return any(holds_profile(f"{tree.path(name)}/{profile}") for profile in profiles)
+    return any(folder_tree.holds_profile(f"{tree.path(name)}/{profile}") for profile in profiles)
 
 
-def _newest_write(folder: Folder) -> float:
+def _newest_write(folder: folder_tree.Folder) -> float:
     """Return the Unix seconds of the newest write in a folder."""
     return max((stamp.modified for stamp in folder.files.values()), default=folder.stamp.modified) / 1e9
 
 
-def _creation_time(folder: Folder) -> float:
+def _creation_time(folder: folder_tree.Folder) -> float:
     """Return the largest Unix seconds in the names of the files, else the newest change."""
     named = [seconds for seconds in map(file_names.created, folder.files) if seconds is not None]
     if named:
@@ -162,13 +154,13 @@ def _creation_time(folder: Folder) -> float:
     return max((stamp.changed for stamp in folder.files.values()), default=folder.stamp.changed) / 1e9
 
 
-def _device_ids(folder: Folder) -> set[int]:
+def _device_ids(folder: folder_tree.Folder) -> set[int]:
     """Return the device ids in the names of the files."""
     return {number for number in map(file_names.device, folder.files) if number is not None}
 
 
 def _build_run(
-    tree: FolderTree, part: _RankFiles, position: JobRank, dumps: tuple[str, ...]
+    tree: folder_tree.FolderTree, part: _RankFiles, position: folder_tree.JobRank, dumps: tuple[str, ...]
 ) -> DiscoveredRun:
     """Build a run from its files, job and dumps."""
     folder = part.folder

@@ -1,7 +1,5 @@
 """Scanner of the base directories, by notifications and by a schedule of polls."""
 
-from __future__ import annotations
-
 import heapq
 import time
 from collections import Counter, defaultdict
@@ -221,7 +219,7 @@ class Scanner:
 
 
 def _shown_mode(mount: Mount, modes: Mapping[str, str]) -> str:
-    """Return how changes are noticed.
+    """Return how changes below a mount are noticed: its watch mode.
 
     Stores are polled, however changes of their local copies are noticed.
     """

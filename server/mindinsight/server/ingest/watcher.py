@@ -1,7 +1,5 @@
 """Watchers of the base directories: file system events if they are reliable, otherwise polling."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Routes for sounds: every recorded step, as recorded, with its waveform."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response

@@ -1,7 +1,5 @@
 """Routes for histograms: over the steps of a run, and of several runs at one step."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Routes for images: every recorded step, as recorded."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Response

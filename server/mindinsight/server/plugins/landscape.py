@@ -1,7 +1,5 @@
 """Routes for loss landscapes: the loss on a grid around the weights, and the path of the training."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response

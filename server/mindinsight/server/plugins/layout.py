@@ -1,7 +1,5 @@
 """Routes for dashboards: charts of scalars by category that a training recorded, and the scalars in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 

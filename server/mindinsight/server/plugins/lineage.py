@@ -1,7 +1,5 @@
 """Routes for lineage: the table of hyper-parameters and metrics, parameter importance, data pipelines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

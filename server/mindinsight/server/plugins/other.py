@@ -1,7 +1,5 @@
 """Routes for data that no page draws: TensorBoard's other plugins, and embeddings of its projector."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath

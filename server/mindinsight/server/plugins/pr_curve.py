@@ -1,7 +1,5 @@
 """Routes for precision-recall curves: of several runs at one step, and the area under them by step."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final
 
 import numpy as np

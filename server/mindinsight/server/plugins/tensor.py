@@ -1,7 +1,5 @@
 """Routes for tensors: slices of any recorded step, statistics, distribution over steps, downloads."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

@@ -1,7 +1,5 @@
 """Routes for texts in Markdown: every recorded step, rendered, searched and compared."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator
 from typing import Annotated, Any, Final

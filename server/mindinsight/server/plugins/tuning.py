@@ -2,8 +2,6 @@
 to stop.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Each server writes a small file, `<state>/mindinsight/<machine>-<port>.json`. A 
 file only if its birth time is the one in the file, because the system uses process numbers again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ The extension finds `setup` by the entry point `jupyter_serverproxy_servers`. It
 https://jupyter-server-proxy.readthedocs.io/en/latest/server-process.html
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import sys

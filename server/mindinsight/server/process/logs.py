@@ -3,8 +3,6 @@
 Unlike in a training script the default is a file, at level INFO, as nobody watches the screen of a server.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Memory of the server process: tuning of garbage collector and allocator, release of freed memory."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Callable

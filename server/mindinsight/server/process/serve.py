@@ -1,7 +1,5 @@
 """Server process. Run as a module it reads its settings from stdin and serves until a signal ends it."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """Checks before a server starts: base directories, workspace and the listening socket."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

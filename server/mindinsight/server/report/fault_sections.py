@@ -1,7 +1,5 @@
 """Sections of a report about dumped steps: first fault, tensors, chain of operators, graph, checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Content of a report: texts, numbers, curves and graph sections that the template shows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor

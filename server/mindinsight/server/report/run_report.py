@@ -1,7 +1,5 @@
 """Report of one run: collects its content and alerts, and renders the page."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

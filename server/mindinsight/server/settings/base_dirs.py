@@ -1,7 +1,5 @@
 """Parser of the base directories of a server: one or several folders, or URLs of remote stores."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

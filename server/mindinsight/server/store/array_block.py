@@ -3,8 +3,6 @@
 The owner stores the positions: in a head before the block (responses) or in an index after it (cache files).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 

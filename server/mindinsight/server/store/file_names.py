@@ -5,8 +5,6 @@ name and suffix are free. MindSpore 1.x wrote no device id. TensorBoard's files 
 names, usually followed by the time.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias

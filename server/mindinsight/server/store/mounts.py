@@ -1,7 +1,5 @@
 """Mounts: the base directories that exist now, and the ids of dumps below them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """Store: a reference to the newest snapshot, which is replaced atomically, and its subscribers."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """Reader of recorded tensors: in parts if the file holds our message, whole if it is transcoded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -9,21 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.server.tuning.study import (
-    AGAIN,
-    CONFIG,
-    FAILURE,
-    IMPORTED,
-    INTERRUPTED,
-    LOG,
-    PLAN,
-    RUN,
-    STOP,
-    finished_trials,
-    open_journal,
-    quiet_optuna,
-    study_name,
-)
+from mindinsight.server.tuning import study as studies
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -34,7 +20,7 @@ def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
     """Return a study as JSON. Times are Unix seconds, values in the order of the targets."""
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
     attributes = study.user_attrs
-    config, plan = attributes.get(CONFIG, {}), attributes.get(PLAN, {})
+    config, plan = attributes.get(studies.CONFIG, {}), attributes.get(studies.PLAN, {})
     maximize = [direction.name == "MAXIMIZE" for direction in study.directions]
     return {
         "name": study.study_name,
@@ -45,7 +31,7 @@ def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
         "pruner": config.get("pruner"),
         "summary_base_dir": config.get("summary_base_dir", ""),
         "command": config.get("command", []),
-        "stopping": attributes.get(STOP) is not None,
+        "stopping": attributes.get(studies.STOP) is not None,
         "progress": progress(trials, plan, time.time() if now is None else now),
         "trials": [trial_facts(trial) for trial in trials],
         "best": best_so_far(trials, maximize[0]) if len(maximize) == 1 else [],
@@ -58,7 +44,7 @@ _COUNTED: Final = ("complete", "pruned", "failed", "running", "interrupted", "im
 
 def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
     """Return the numbers of trials by state, the number planned, and the estimated seconds left."""
-    ended = finished_trials(trials)
+    ended = studies.finished_trials(trials)
     running = [trial for trial in trials if trial.state.name == "RUNNING"]
     states = Counter(map(state_of, trials))
     wanted = plan.get("trials")
@@ -97,19 +83,19 @@ def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
         "params": trial.params,
         "begun": seconds_of(trial.datetime_start),
         "ended": seconds_of(trial.datetime_complete),
-        "run": attributes.get(RUN),
-        "failure": attributes.get(FAILURE),
-        "log": attributes.get(LOG, []),
-        "again": attributes.get(AGAIN),
+        "run": attributes.get(studies.RUN),
+        "failure": attributes.get(studies.FAILURE),
+        "log": attributes.get(studies.LOG, []),
+        "again": attributes.get(studies.AGAIN),
         "last_step": trial.last_step,
     }
 
 
 def state_of(trial: FrozenTrial) -> str:
     """Return `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
-    if trial.user_attrs.get(INTERRUPTED):
+    if trial.user_attrs.get(studies.INTERRUPTED):
         return "interrupted"
-    if trial.user_attrs.get(IMPORTED):
+    if trial.user_attrs.get(studies.IMPORTED):
         return "imported"
     return "failed" if trial.state.name == "FAIL" else trial.state.name.lower()
 
@@ -155,8 +141,10 @@ def study_importance(journal: str, target: int, method: str) -> dict[str, Any]:
 
     import optuna
 
-    with quiet_optuna():
-        study = optuna.load_study(study_name=study_name(Path(journal)), storage=open_journal(Path(journal)))
+    with studies.quiet_optuna():
+        study = optuna.load_study(
+            study_name=studies.study_name(Path(journal)), storage=studies.open_journal(Path(journal))
+        )
         complete = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
         varies = len({trial.values[target] for trial in complete}) > 1
         if len(complete) < FEWEST or not varies:

@@ -7,17 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from mindinsight.server.tuning import study as studies
 from mindinsight.server.tuning.samplers import make_pruner
-from mindinsight.server.tuning.study import (
-    EVERY,
-    FAILURE,
-    LOG,
-    STOP,
-    fail_half_finished,
-    finished_trials,
-    interrupt_trial,
-    store_plan,
-)
 from mindinsight.server.tuning.trial_process import Outcome, TrialProcess, report_spacing
 from mindinsight.server.tuning.tuning_file import Config
 
@@ -73,10 +64,12 @@ class Tuner:
         Return the reason for the end.
         """
         pruner = self.config.pruner
-        self.resumed = fail_half_finished(self.study, self._storage)
-        store_plan(self.study, self.config, self._trials, self._jobs)
-        self._set_spacing(self.study.user_attrs.get(EVERY) or (pruner.every if pruner is not None else None))
-        done = len(finished_trials(self.study.get_trials(deepcopy=False)))
+        self.resumed = studies.fail_half_finished(self.study, self._storage)
+        studies.store_plan(self.study, self.config, self._trials, self._jobs)
+        self._set_spacing(
+            self.study.user_attrs.get(studies.EVERY) or (pruner.every if pruner is not None else None)
+        )
+        done = len(studies.finished_trials(self.study.get_trials(deepcopy=False)))
         self._watch(self)
         try:
             while True:
@@ -148,7 +141,7 @@ class Tuner:
         trial = process.trial
         if outcome.state == "interrupted":
             frozen = self.study.get_trials(deepcopy=False)[trial.number]
-            interrupt_trial(self.study, self._storage, frozen)
+            studies.interrupt_trial(self.study, self._storage, frozen)
             return 0
         if outcome.state == "complete":
             if self._every is None:
@@ -161,9 +154,9 @@ class Tuner:
         elif outcome.state == "pruned":
             self.study.tell(trial, state=TrialState.PRUNED)
         else:
-            trial.set_user_attr(FAILURE, dict(outcome.failure))
+            trial.set_user_attr(studies.FAILURE, dict(outcome.failure))
             if outcome.log:
-                trial.set_user_attr(LOG, list(outcome.log))
+                trial.set_user_attr(studies.LOG, list(outcome.log))
             self.study.tell(trial, state=TrialState.FAIL)
         self._failures = self._failures + 1 if outcome.state == "failed" else 0
         if self._give_up and self._failures >= self._give_up:
@@ -179,7 +172,7 @@ class Tuner:
         if now - self._asked < _STOP_POLL:
             return
         self._asked = now
-        if self._end is None and self.study.user_attrs.get(STOP) is not None:
+        if self._end is None and self.study.user_attrs.get(studies.STOP) is not None:
             self.stop("stopped")
 
     def _set_spacing(self, every: int | None) -> None:
@@ -193,8 +186,8 @@ class Tuner:
         self._every = every
         if self.config.pruner is None:
             return
-        if self.study.user_attrs.get(EVERY) != every:
-            self.study.set_user_attr(EVERY, every)
+        if self.study.user_attrs.get(studies.EVERY) != every:
+            self.study.set_user_attr(studies.EVERY, every)
             for process in self.running.values():
                 process.every = every
         self.study.pruner = make_pruner(self.config.pruner, every)

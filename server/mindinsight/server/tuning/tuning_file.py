@@ -1,7 +1,5 @@
 """Tuning file: parameters, command, target and durations, in MindOptimizer's keys and additional ones."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

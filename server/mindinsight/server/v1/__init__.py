@@ -4,8 +4,6 @@ It is a mounted application, because it has different rules: error bodies, allow
 time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

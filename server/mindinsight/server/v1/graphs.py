@@ -1,7 +1,5 @@
 """Routes for computational graphs: nodes of a scope, all leaves, search, and the levels down to a node."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any, Final
 

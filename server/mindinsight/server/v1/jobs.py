@@ -1,7 +1,5 @@
 """Routes for train jobs (runs), and the tags by which v1 names their series."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A row is a flat mapping from field name to value. Fields are those listed below,
 `user_defined/<name>`. Every error of the body has the code `50542218`.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Routes for lineage: search, annotation, and the importance of hyper-parameters."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Routes for payloads of event files: images, histograms, tensors and loss landscapes."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterator, Sequence

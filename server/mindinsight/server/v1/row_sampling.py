@@ -4,8 +4,6 @@ MindInsight's sample was random. This sample is the same at every call and conta
 and the extremes and the first non-finite value of each section.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Routes for scalars: one line of points for each tag, cached as encoded answers."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Sequence
 from itertools import product

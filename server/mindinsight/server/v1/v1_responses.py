@@ -1,7 +1,5 @@
 """Responses of the v1 interface: JSON as MindInsight 2.3.1 writes it, and errors with their codes."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

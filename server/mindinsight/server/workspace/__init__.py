@@ -1,7 +1,5 @@
 """Workspace: notes, colours, views, default settings, reports and alert rules of the users, as JSON files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

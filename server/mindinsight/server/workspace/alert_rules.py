@@ -1,7 +1,5 @@
 """Alert rules, and the delivery state of each webhook."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Colour slots: numbers that jobs keep while they are known, so that no colour changes by itself."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping

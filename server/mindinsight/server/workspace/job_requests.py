@@ -4,8 +4,6 @@ A job's number is random, and its request is a small JSON file of that name. The
 request holds the job. Another one, or the same one after a restart, finds the request and runs it again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """JSON store: values by name for many base directories in one file, and its errors as responses."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

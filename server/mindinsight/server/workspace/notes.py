@@ -1,7 +1,5 @@
 """Notes of users on runs of one or several base directories: text, labels, colour, hidden, pinned."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reports that users write: documents of Markdown and pinned cards, and the frozen cards."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Saved views of pages, and the default settings with which pages open."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -7,17 +7,14 @@ from typing import Any
 import pytest
 
 import mindinsight
-from mindinsight.proto.graph_pb2 import ValueProto
+from mindinsight.proto.graph_pb2 import DataType, GraphProto, ValueProto
+from mindinsight.proto.tensorboard_pb2 import AttrValue
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.tensorboard.graph_def import (
-    add_attribute,
-    graph_message,
-    list_shapes,
-    read_type,
-)
-from mindinsight.server.formats.tensorboard.transcoder import integer, message, varint
+from mindinsight.server.formats.tensorboard.graph_def import graph_message, set_value
 from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.writer.encoding.wire import block as message
+from mindinsight.writer.encoding.wire import integer, varint
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
 
@@ -94,7 +91,7 @@ def single(number: float) -> bytes:
 
 def read(data: bytes) -> ValueProto:
     value = ValueProto()
-    add_attribute(value, data, 0, len(data))
+    set_value(value, AttrValue.FromString(data))
     return value
 
 
@@ -141,8 +138,12 @@ def test_a_list_without_end_is_cut() -> None:
     assert len(read(message(1, message(3, b"\x01" * 5000))).str_vals) == 1000
 
 
-def test_shapes_and_types_of_outputs() -> None:
-    shapes = message(1, message(7, SHAPE) + message(7, b""))
-    assert list_shapes(shapes, 0, len(shapes)) == [(2, -1), ()]
-    assert read_type(integer(6, 19), 0, 2) == "DT_FLOAT16"
-    assert read_type(b"", 0, 0) == ""
+def test_shapes_and_types_of_outputs(tf: Any) -> None:
+    shapes = attribute(tf, b"_output_shapes", message(1, message(7, SHAPE) + message(7, b"")))
+    types = attribute(tf, b"T", integer(6, 19))
+    graph = GraphProto.FromString(graph_message(node(tf, b"a", b"Split", attributes=shapes)))
+    first, second = graph.node[0].output_type.sequence_type.elem_types
+    assert [dim.size for dim in first.tensor_type.shape.dim] == [2, -1]
+    assert not second.tensor_type.shape.dim
+    graph = GraphProto.FromString(graph_message(node(tf, b"a", b"Relu", attributes=types)))
+    assert graph.node[0].output_type.tensor_type.elem_type == DataType.DT_FLOAT16

@@ -14,7 +14,8 @@ from mindinsight.server.formats.tensorboard.tensor_proto import (
     tensor_fields,
     widened,
 )
-from mindinsight.server.formats.tensorboard.transcoder import integer, message, varint
+from mindinsight.writer.encoding.wire import block as message
+from mindinsight.writer.encoding.wire import integer, varint
 
 
 def shape(*sizes: int) -> bytes:

@@ -8,7 +8,9 @@ import pytest
 
 from mindinsight.proto.summary_pb2 import Summary
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.tensorboard.transcoder import double, histogram_message, integer, message
+from mindinsight.server.formats.tensorboard import transcode
+from mindinsight.writer.encoding.wire import block as message
+from mindinsight.writer.encoding.wire import double, integer
 
 
 def doubles(*values: float) -> bytes:
@@ -28,7 +30,7 @@ def tensor(shape: tuple[int, ...], values: bytes) -> bytes:
 
 
 def read(data: bytes, is_legacy: bool) -> Summary.Histogram:
-    return Summary.Histogram.FromString(histogram_message(data, 0, len(data), is_legacy))
+    return Summary.Histogram.FromString(transcode("histogram", message(5 if is_legacy else 8, data)))
 
 
 def buckets(histogram: Summary.Histogram) -> list[tuple[float, float, int]]:

@@ -11,7 +11,7 @@ import pytest
 
 from mindinsight.server.http.service import Service
 from mindinsight.server.ingest.loader import Loader
-from mindinsight.server.plugins.alert import alert_cache
+from mindinsight.server.plugins.alert import alert_cache, rule_evaluation
 from mindinsight.server.plugins.alert.alert_cache import AlertCache, AlertsQuery, Source, alert_list, left_out
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Snapshot
@@ -96,7 +96,7 @@ def test_unchanged_runs_are_not_looked_at_again(snapshot: Snapshot, monkeypatch:
         raise AssertionError("looked at again")
 
     monkeypatch.setattr(alert_cache, "alert", never)
-    monkeypatch.setattr(alert_cache, "rule_episodes", never)
+    monkeypatch.setattr(rule_evaluation, "rule_episodes", never)
     assert by_origin(cache.sources(snapshot, dict(RULES), NOW)) == before
 
 

@@ -1,7 +1,5 @@
 """Facts of a training: lineage and the values of a step, from networks, optimizers and datasets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -1,7 +1,5 @@
 """Options of a collector and their validation, with MindSpore's rules and exceptions."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -1,7 +1,5 @@
 """Encoder of chart layouts by category, and the counts of precision-recall curves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """Encoder and decoder of MindSpore's checkpoint files (checkpoint.proto, FORMAT.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final

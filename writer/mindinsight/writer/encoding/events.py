@@ -1,7 +1,5 @@
 """Encoder of events and lineage events (summary.proto, lineage.proto) from jobs."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias

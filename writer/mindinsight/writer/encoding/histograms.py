@@ -1,7 +1,5 @@
 """Histograms of arrays in MindSpore's buckets, and in given buckets."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence
@@ -167,7 +165,7 @@ def count(values: npt.NDArray[Any], bins: Any = None, most: int | None = None) -
 
 
 def default_edges() -> npt.NDArray[np.float64]:
-    """Return TensorFlow's edges, by repeated multiplication as in TensorFlow."""
+    """Return the edges of TensorFlow's default buckets, by repeated multiplication as there."""
     positive = []
     edge = _FIRST
     while edge < _LAST:

@@ -3,22 +3,13 @@
 The messages have MindSpore's content, so lineage tables combine old and new runs.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from google.protobuf.message import Message
 
-from mindinsight.proto.lineage_pb2 import (
-    DatasetGraph,
-    EvaluationLineage,
-    Operation,
-    OperationParameter,
-    TrainLineage,
-    UserDefinedInfo,
-)
+from mindinsight.proto import lineage_pb2
 from mindinsight.writer.arrays import to_numpy
 from mindinsight.writer.encoding.encoder import MessageEncoder, serialised
 
@@ -51,7 +42,7 @@ class LineageEncoder(MessageEncoder):
         return serialised(self.kind, value, name, build)
 
 
-def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
+def train_lineage(facts: Mapping[str, Any]) -> lineage_pb2.TrainLineage:
     """Return a TrainLineage of these facts. Facts that are None are omitted.
 
     ``optimizer``, ``loss_function``, ``network``: class names. ``learning_rate``, ``loss``: numbers.
@@ -59,7 +50,7 @@ def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
     ``parallel_mode``, ``train_dataset_path``, ``model_path`` (the newest checkpoint): text.
     """
     _check_names(facts, _TRAIN_FACTS)
-    message = TrainLineage()
+    message = lineage_pb2.TrainLineage()
     for name, value in facts.items():
         if value is not None and name != "model_path":
             part = getattr(message, _TRAIN_FACTS[name])
@@ -68,14 +59,14 @@ def train_lineage(facts: Mapping[str, Any]) -> TrainLineage:
     return message
 
 
-def evaluation_lineage(facts: Mapping[str, Any]) -> EvaluationLineage:
+def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineage:
     """Return an EvaluationLineage of metrics, path and size of the dataset.
 
     ``metrics`` is a dict name -> number or array, ``valid_dataset_path`` text and ``valid_dataset_size`` a
     number of samples. Raises TypeError for a metric without numbers.
     """
     _check_names(facts, _EVALUATION_FACTS)
-    message = EvaluationLineage()
+    message = lineage_pb2.EvaluationLineage()
     metrics = {name: _metric(name, value) for name, value in (facts.get("metrics") or {}).items()}
     message.metric = json.dumps(metrics)
     for name in _EVALUATION_FACTS[1:]:
@@ -84,12 +75,12 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> EvaluationLineage:
     return message
 
 
-def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> UserDefinedInfo:
+def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> lineage_pb2.UserDefinedInfo:
     """Return a UserDefinedInfo with one entry for each fact about a run.
 
     An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text.
     """
-    message = UserDefinedInfo()
+    message = lineage_pb2.UserDefinedInfo()
     for name, value in facts.items():
         if not isinstance(name, str):
             raise TypeError(f"names of custom lineage data must be str, got {name!r}")
@@ -105,14 +96,14 @@ def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> UserDefi
     return message
 
 
-def dataset_graph(operator: Mapping[str, Any]) -> DatasetGraph:
+def dataset_graph(operator: Mapping[str, Any]) -> lineage_pb2.DatasetGraph:
     """Return a dataset pipeline, from its last operator back to the source.
 
     ``operator`` has its settings by name, including ``op_type``. ``children`` are the operators before it.
     ``operations`` are applied by a map, each a dict with ``tensor_op_name`` and ``tensor_op_params``.
     ``sampler`` has settings. This is the form of MindSpore's serialised pipelines.
     """
-    message = DatasetGraph()
+    message = lineage_pb2.DatasetGraph()
     for name, value in operator.items():
         if name == "children":
             message.children.extend(map(dataset_graph, value))
@@ -125,8 +116,8 @@ def dataset_graph(operator: Mapping[str, Any]) -> DatasetGraph:
     return message
 
 
-def _operation(settings: Mapping[str, Any]) -> Operation:
-    message = Operation()
+def _operation(settings: Mapping[str, Any]) -> lineage_pb2.Operation:
+    message = lineage_pb2.Operation()
     for name, value in settings.items():
         if isinstance(value, list) and all(type(item) is int for item in value):
             message.size.extend(value)
@@ -137,7 +128,7 @@ def _operation(settings: Mapping[str, Any]) -> Operation:
     return message
 
 
-def _put(parameters: OperationParameter, name: str, value: Any) -> None:
+def _put(parameters: lineage_pb2.OperationParameter, name: str, value: Any) -> None:
     """Store a setting under the map of its type. Other types become JSON text. An empty list is skipped."""
     if isinstance(value, bool):
         parameters.mapBool[name] = value
@@ -155,7 +146,7 @@ def _put(parameters: OperationParameter, name: str, value: Any) -> None:
         parameters.mapStr[name] = json.dumps(value, default=str)
 
 
-def _set_integer(entry: UserDefinedInfo, name: str, value: int) -> None:
+def _set_integer(entry: lineage_pb2.UserDefinedInfo, name: str, value: int) -> None:
     if -_INT32 <= value < _INT32:
         entry.map_int32[name] = value
     elif abs(value) <= 1 << 53:

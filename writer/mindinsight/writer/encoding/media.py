@@ -1,7 +1,5 @@
 """Encoder of images as PNG files, grids of images, and sounds as WAV files."""
 
-from __future__ import annotations
-
 import io
 import logging
 import struct

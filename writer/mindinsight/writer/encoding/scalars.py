@@ -1,7 +1,5 @@
 """Encoder of scalars, single or in columns over many steps, and of jobs to framed records."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

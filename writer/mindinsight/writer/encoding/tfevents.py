@@ -1,7 +1,5 @@
 """Encoder of TensorBoard's event files: events, scalars and framed records."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,12 +1,11 @@
 """Encoder of TensorBoard's messages: values of each kind, hyper-parameters and graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from google.protobuf import struct_pb2
 
 from mindinsight.proto.graph_pb2 import GraphProto, TypeProto, ValueProto
 from mindinsight.proto.tensorboard_pb2 import (
@@ -160,12 +159,10 @@ def _hparams(name: str, message: HParamsPluginData) -> bytes:
     return encode_value(f"_hparams_/{name}", "hparams", message.SerializeToString())
 
 
-def _hparam_value(value: Fact) -> HParamsPluginData.HParamValue:
+def _hparam_value(value: Fact) -> struct_pb2.Value:
     if isinstance(value, bool):
-        return HParamsPluginData.HParamValue(bool_value=value)
-    if isinstance(value, str):
-        return HParamsPluginData.HParamValue(string_value=value)
-    return HParamsPluginData.HParamValue(number_value=value)
+        return struct_pb2.Value(bool_value=value)
+    return struct_pb2.Value(**{"string_value" if isinstance(value, str) else "number_value": value})
 
 
 def graph_definition(graph: GraphProto) -> bytes:

@@ -1,7 +1,5 @@
 """Encoder of protobuf's wire format, and of numbers as JSON values."""
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Iterable

@@ -1,417 +1,298 @@
-"""Background writer of a run's files: a bounded queue, one thread, and a log of dropped values.
+"""Event files of a run: their names, folders and rollover. Only whole records are appended."""
 
-``record_file`` decides when a new file begins.
-"""
-
-from __future__ import annotations
-
+import contextlib
+import hashlib
 import logging
 import os
+import platform
 import sys
-import threading
 import time
-import weakref
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final, TypeAlias
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+from urllib.parse import quote
 
-from mindinsight.writer.encoding import events
-from mindinsight.writer.encoding import scalars as summary_jobs
+import numpy as np
+
 from mindinsight.writer.encoding.encoder import Item
-from mindinsight.writer.encoding.events import Job
-from mindinsight.writer.encoding.scalars import Failed
-from mindinsight.writer.files.record_file import RecordSink
+
+_LONGEST_NAME: Final = 200  # bytes. File systems allow 255, and the step is appended
+
+
+class NpyExport:
+    """Export of tensors to ``<directory>/tensor/<tag>_<step>.npy`` with their type. bfloat16 is float32."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory / "tensor"
+
+    def __call__(self, item: Item, step: int) -> None:
+        """Save ``item`` if it is a tensor, replacing an earlier file of this tag and step."""
+        if item.kind != "tensor":
+            return
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._directory / f"{file_name(item.tag)}_{step}.npy"
+        unfinished = path.with_suffix(".tmp")
+        with unfinished.open("wb") as file:
+            np.lib.format.write_array(file, np.asarray(item.payload), allow_pickle=False)
+        unfinished.chmod(0o400)
+        unfinished.replace(path)
+
+
+def file_name(tag: str) -> str:
+    """Return ``tag`` percent-encoded, slash included. A long name ends in a digest to be unique."""
+    quoted = quote(tag, safe="")
+    if len(quoted) <= _LONGEST_NAME:
+        return quoted
+    digest = hashlib.sha256(tag.encode()).hexdigest()[:16]
+    return f"{quoted[: _LONGEST_NAME - 17]}~{digest}"
+
 
 _log: Final = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class _Interval:
-    first: int
-    last: int
-    count: int = 0
+def private_folder(path: Path) -> Path:
+    """Create a directory and its missing parents with mode 0700, and return ``path``."""
+    if not path.is_dir():
+        private_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+    return path
 
 
-class DroppedValues:
-    """Log of dropped values, collected by any thread."""
+def make_log_dir(path: Path, strict: bool) -> None:
+    """Create the directory of a run, mode 0700.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._reasons: dict[str, dict[str, _Interval]] = {}
-
-    def add(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
-        """Record that the values of these tags and steps were dropped."""
-        with self._lock:
-            tags = self._reasons.setdefault(reason, {})
-            for tag, step in names:
-                interval = tags.setdefault(tag, _Interval(step, step))
-                interval.last = step
-                interval.count += 1
-
-    def log(self) -> None:
-        """Log the values dropped since the last call, if any."""
-        with self._lock:
-            reasons, self._reasons = self._reasons, {}
-        for reason, tags in reasons.items():
-            texts = [
-                f"'{tag}' of step {dropped.first}"
-                if dropped.count == 1
-                else f"{dropped.count} values of '{tag}' from step {dropped.first} to {dropped.last}"
-                for tag, dropped in tags.items()
-            ]
-            _log.warning("not recorded: %s: %s", "; ".join(texts), reason)
-
-
-def start_within_limit(thread: threading.Thread) -> None:
-    """Start a thread. Raises RuntimeError if it does not begin within ``_START`` seconds.
-
-    ``Thread.start`` waits without a limit for a thread that got its stack and then no memory.
+    Raises NotADirectoryError if ``path`` is a file. Other errors are raised if ``strict``, else logged,
+    because the first record tries again.
     """
-    begun: Any = thread._started  # type: ignore[attr-defined]
-    begun.wait = partial(begun.wait, _START)
-    thread.start()
-    if not begun.is_set():
-        thread.run = lambda: None  # type: ignore[method-assign] # should it begin yet
-        raise RuntimeError("a new thread does not begin")
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise NotADirectoryError(f"log_dir is not a directory: {path}") from error
+    except OSError as error:
+        if strict:
+            raise
+        _log.error("cannot make %s: %s; retrying with the first record", path, error)
 
 
-def patiently(progress: Callable[[], int]) -> Iterator[None]:
-    """Yield until ``progress`` has not changed for ``STALLED`` seconds. The first time is at once."""
-    last, until = progress(), time.monotonic() + STALLED
-    while time.monotonic() < until:
-        yield
-        if (now := progress()) != last:
-            last, until = now, time.monotonic() + STALLED
+@dataclass(frozen=True, slots=True)
+class TfeventsName:
+    """Name of a TensorBoard event file without its seconds.
 
-
-def call_in_children(method: Callable[[], None]) -> None:
-    """Call the bound ``method`` first in every forked child, as long as its object exists."""
-    reference = weakref.WeakMethod(method)
-
-    def call() -> None:
-        if bound := reference():
-            bound()
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=call)
-
-
-def call_at_worker_exit(function: Callable[[], None]) -> None:
-    """Call ``function`` at the exit of a multiprocessing worker, which skips atexit."""
-    multiprocessing = sys.modules.get("multiprocessing.process")
-    if multiprocessing is not None and multiprocessing.parent_process() is not None:
-        from multiprocessing.util import Finalize
-
-        Finalize(None, function, exitpriority=0)
-
-
-def fatal_error() -> BaseException | None:
-    """Return the uncaught exception that ends this process, or None, also in an interactive session.
-
-    In an interactive session ``sys.last_value`` belongs to any earlier statement.
+    TensorBoard recognizes files by ``tfevents`` in the name and reads those of a directory in the order of
+    names. The name contains the process, because several may write into one directory.
     """
-    if hasattr(sys, "ps1") or sys.flags.interactive:
-        return None
-    error = getattr(sys, "last_value", None)
-    return error if isinstance(error, BaseException) else None
+
+    directory: Path
+    suffix: str = ""
+
+    def at(self, seconds: int) -> Path:
+        """Return the path of the file of this Unix second."""
+        when_and_where = f"{seconds:010d}.{platform.node()}.{os.getpid()}.0"
+        return self.directory / f"events.out.tfevents.{when_and_where}{self.suffix}"
 
 
-STALLED: Final = 600.0  # seconds that anything waits for a disk that takes nothing, such as a dead NFS server
-_START: Final = 5.0  # seconds that a thread may take to begin: microseconds unless memory is short
-_CHUNK_JOBS: Final = 256  # encoded and written together: about half a millisecond of scalars
-_CHUNK_BYTES: Final = 8 << 20  # of memory that encoded records take beside the queue
-_WAKE_BYTES: Final = 1 << 20  # queued: do not wait for the next flush
-_EARLY: Final = 0.25  # of ``flush_seconds``, between the beginnings of two rounds
-
-_SILENT: Final = "%s may lack values: the disk has taken nothing for %g s and is not waited for"
-
-# Processes an item of a step, for example saves it next to the event file.
-Export = Callable[[Item, int], None]
-# Called with the jobs that are on disk.
-Done = Callable[[Iterable[Job]], None]
-# Returns a record for each job, empty if none of its values could be encoded.
-Encode: TypeAlias = Callable[[Sequence[Job], Failed], list[bytes]]
+# Records of a megabyte and more are written one by one, smaller ones are joined first.
+_JOIN_BELOW: Final = 1 << 20
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
-class EventFile:
-    """Background writer of one recorder: its files, and the thread that writes them.
+class Modes(NamedTuple):
+    """Permissions of the directory, of a growing file and of a finished one (None: unchanged)."""
 
-    ``put``, ``flush`` and ``close`` belong to the training loop and need one caller at a time. The other
-    methods and ``done``, which receives the jobs on disk, belong to the background thread. After an error of
-    the disk, values stay queued and are retried every ``flush_seconds``. Beyond ``queue_bytes`` a warning
-    names them. If the disk is only slow, ``put`` waits. ``encode`` selects the format, by default
-    MindSpore's.
+    directory: int
+    growing: int
+    done: int | None
+
+
+PRIVATE: Final = Modes(0o700, 0o600, 0o400)  # as MindSpore's
+BY_UMASK: Final = Modes(0o777, 0o666, None)
+
+
+class RecordFileName(Protocol):
+    """Interface of a file name without its seconds."""
+
+    @property
+    def directory(self) -> Path:
+        """Return the directory of the files."""
+
+    def at(self, seconds: int) -> Path:
+        """Return the path of the file of this Unix second."""
+
+
+class RecordSink(Protocol):
+    """Append-only files of whole records, on disk or in a store."""
+
+    @property
+    def path(self) -> Path | str:
+        """Return the newest file, which may not exist yet."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return True if records were written since the last ``close``."""
+
+    def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
+        """Write ``records``. Return the number accepted, and the error that stopped it or None."""
+
+    def sync(self) -> OSError | None:
+        """Make all accepted records visible to readers. Return the error if that failed, else None."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+    def forget(self) -> None:
+        """Close the descriptor without flushing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """Name of a summary file without its seconds (FORMAT.md, names)."""
+
+    directory: Path
+    prefix: str
+    device: int
+    suffix: str
+
+    def at(self, seconds: int) -> Path:
+        """Return the path of the file of this Unix second."""
+        when_and_where = f"{seconds}.{self.device}.{platform.node()}"
+        return self.directory / f"{self.prefix}.out.events.summary.{when_and_where}{self.suffix}"
+
+
+class RecordFile:
+    """Append-only file with rollover, of at most ``max_size`` bytes and always newly created.
+
+    A file is created with its first record. Not thread-safe.
     """
 
     def __init__(
         self,
-        summary: RecordSink,
-        lineage: RecordSink,
-        flush_seconds: float,
-        queue_bytes: int,
-        export: Export | None = None,
-        done: Done | None = None,
-        encode: Encode = summary_jobs.encode_jobs,
+        name: RecordFileName,
+        seconds: int,
+        max_size: int | None = None,
+        first_record: Callable[[], bytes] = bytes,
+        modes: Modes = PRIVATE,
     ) -> None:
-        self._summary = summary
-        self._lineage = lineage
-        self._flush_seconds = flush_seconds
-        self._limit = queue_bytes
-        self._export = export
-        self._done = done
-        self._encode = encode
-        self._warned_full = False
-        self._warned_refused = False
-        self._begin()
-        call_in_children(self._forked)
-
-    def _begin(self) -> None:
-        self._queue: deque[Job] = deque()
-        self._put_bytes = 0  # bytes queued, counted by the loop
-        self._done_bytes = 0  # bytes written or dropped, counted by the thread
-        self._stalled_at = -1  # bytes written or dropped when nothing waited any longer
-        self._requested = 0
-        self._answered = 0
-        self._closing = False
-        self._last_record = b""
-        self._failure: Exception | None = None
-        self._refusing = False  # the disk did not take the last chunk
-        self._thread: threading.Thread | None = None
-        self._synced = time.monotonic()
-        self._wake = threading.Event()
-        self._progress = threading.Condition()
-        self._dropped = DroppedValues()
+        self._name = name
+        self._seconds = seconds
+        self._max_size = max_size or sys.maxsize
+        self._first_record = first_record
+        self._modes = modes
+        self._descriptor: int | None = None
+        self._size = 0
+        self._unused = True  # no record of a caller in the current file
+        self.path = name.at(seconds)  # of the newest file, which may not exist yet
 
     @property
-    def path(self) -> str:
-        """Return the full path of the newest summary file."""
-        return str(self._summary.path)
+    def is_open(self) -> bool:
+        """Return True if records were written since the last ``close`` to a file that still exists."""
+        return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
 
-    @property
-    def failure(self) -> Exception | None:
-        """Return the failure in the background that ``take_failure`` has not returned yet, or None."""
-        return self._failure
+    def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
+        """Write ``records``.
 
-    def take_failure(self) -> Exception | None:
-        """Return and reset the failure, or None. The thread sets it again while the cause persists."""
-        failure, self._failure = self._failure, None
-        return failure
-
-    def put(self, job: Job) -> None:
-        """Queue ``job``. Wait while the queue is full and the disk is working."""
-        cost = job[4]
-        if self._closing:
-            self.drop("the recorder is closed", events.job_names(job))
-            return
-        if self._put_bytes - self._done_bytes + cost > self._limit and not self._room_for(cost):
-            self._dropped.add("the queue is full and the disk takes nothing", events.job_names(job))
-            return
-        self._queue.append(job)
-        self._put_bytes += cost
-        if self._thread is None:
-            self._start()
-        if self._put_bytes - self._done_bytes > _WAKE_BYTES and not self._wake.is_set():
-            self._wake.set()
-
-    def drop(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
-        """Warn that these values, by tag and step, are not recorded, with the reason."""
-        self._dropped.add(reason, names)
-        self._dropped.log()
-
-    def wake(self) -> None:
-        """Start writing the queue, without waiting for it."""
-        self._wake.set()
-
-    def flush(self) -> None:
-        """Wait until everything queued so far is in the file or has failed."""
-        if self._thread is None:
-            return
-        with self._progress:
-            self._requested += 1
-            ticket = self._requested
-            self._wake.set()
-            self._wait(lambda: self._answered >= ticket)
-        if self._answered < ticket:
-            _log.error(_SILENT, self.path, STALLED)
-
-    def close(self, last_record: bytes = b"") -> None:
-        """Write the queue, finish the files, end the thread. A warning names values that the disk refuses.
-
-        ``last_record`` ends the summary file, if the file exists.
+        Return the number on disk, and the error that stopped it. Torn records are removed.
         """
-        self._last_record = last_record
-        self._closing = True
-        thread, self._thread = self._thread, None
-        if thread is None:
-            self._finish()
-            return
-        self._wake.set()
-        if thread is threading.current_thread():  # a recorder may be garbage collected in the thread
-            return
-        for _ in self._patiently():
-            thread.join(1.0)
-            if not thread.is_alive():
-                return
-        _log.error(_SILENT, self.path, STALLED)
-
-    def _start(self) -> None:
-        call_at_worker_exit(self.close)
-        self._thread = threading.Thread(target=self._run, name="mindinsight-writer", daemon=True)
+        done = 0
         try:
-            start_within_limit(self._thread)
-        except (RuntimeError, MemoryError):
-            self._thread = None  # the next job tries again
-            raise
+            while done < len(records):
+                done += self._append_some(records[done:])
+        except _Interrupted as stop:
+            return done + stop.whole, stop.reason
+        except OSError as error:
+            return done, error
+        return done, None
 
-    def _room_for(self, cost: int) -> bool:
-        if not self._warned_full:
-            self._warned_full = True
-            _log.warning(
-                "the loop records faster than %s is written: record() waits whenever %d bytes are queued",
-                self.path, self._limit,
-            )  # fmt: skip
-        with self._progress:
-            self._wake.set()
-            self._wait(lambda: self._fits(cost) or self._refusing)
-        return self._fits(cost)
+    def sync(self) -> OSError | None:
+        """Return None. Appended records are already in the file."""
+        return None
 
-    def _fits(self, cost: int) -> bool:
-        queued = self._put_bytes - self._done_bytes
-        return queued == 0 or queued + cost <= self._limit
+    def close(self) -> None:
+        """Close the file. A later append creates a new one."""
+        if self._descriptor is not None:
+            if self._modes.done is not None:
+                with contextlib.suppress(FileNotFoundError):
+                    self.path.chmod(self._modes.done)
+            self.forget()
 
-    def _wait(self, done: Callable[[], bool]) -> None:
-        thread = self._thread
-        for _ in self._patiently():
-            if done() or thread is None or not thread.is_alive():
-                return
-            self._progress.wait(1.0)
+    def forget(self) -> None:
+        """Close the descriptor without flushing. After a fork the file belongs to the parent process."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+            self._seconds = max(self._seconds + 1, int(time.time()))
+        self._size = 0
+        self._unused = True
 
-    def _patiently(self) -> Iterator[None]:
-        """Yield until the disk takes nothing for too long. Later waits then end at once until it does."""
-        for _ in patiently(lambda: self._done_bytes):
-            if self._stalled_at == self._done_bytes:
-                return
-            yield
-        self._stalled_at = self._done_bytes
+    def _append_some(self, records: Sequence[bytes]) -> int:
+        """Write the first records that fit into one system call. Return their number."""
+        descriptor = self._opened(len(records[0]))
+        room = min(self._max_size - self._size, _JOIN_BELOW)
+        count, size = 1, len(records[0])
+        while count < len(records) and size + len(records[count]) <= room:
+            size += len(records[count])
+            count += 1
+        self._write(descriptor, records[:count])
+        self._unused = False
+        return count
 
-    def _run(self) -> None:
-        closing, began, pause = False, time.monotonic(), _EARLY * self._flush_seconds
-        while not closing:
-            urgent = self._wake.wait(max(0.0, began + pause - time.monotonic()))
-            self._wake.clear()
-            closing, ticket, began = self._closing, self._requested, time.monotonic()
-            self._drain(urgent)
-            pause = self._flush_seconds if self._refusing else _EARLY * self._flush_seconds
-            self._dropped.log()
-            with self._progress:
-                self._answered = ticket
-                self._progress.notify_all()
-        self._lose(f"closed while the disk refused it ({self._failure})", self._queue)
-        self._queue.clear()
-        self._finish()
+    def _opened(self, needed: int) -> int:
+        """Return the descriptor of a file with room for ``needed`` bytes. A new file accepts any record."""
+        if self._descriptor is not None:
+            if os.fstat(self._descriptor).st_nlink == 0:
+                _log.warning("%s was removed while it was written; continuing in a new file", self.path)
+                self.forget()
+            elif self._size + needed > self._max_size and not self._unused:
+                self.close()
+        if self._descriptor is None:
+            self._descriptor = self._create()
+        if self._size == 0 and (first := self._first_record()):
+            self._write(self._descriptor, [first])
+        return self._descriptor
 
-    def _finish(self) -> None:
-        if self._last_record and self._summary.is_open:
-            self._summary.append([self._last_record])  # if the disk refuses it, the file is done without it
-        self._summary.close()
-        self._lineage.close()
-        self._dropped.log()
-
-    def _drain(self, urgent: bool) -> None:
-        """Write the queue until it is empty or the disk refuses. Stores are updated if urgent or due."""
-        left = queued = len(self._queue)
-        self._refusing = False
-        while left and not self._refusing:
-            chunk = self._next_chunk()
-            left = max(0, left - len(chunk))
+    def _create(self) -> int:
+        self._name.directory.mkdir(mode=self._modes.directory, parents=True, exist_ok=True)
+        while True:
+            self.path = self._name.at(self._seconds)
             try:
-                self._store(chunk)
-            except Exception as error:  # the thread must survive, and every loss must be logged
-                self._failure = error
-                self._done_bytes += _size(chunk)
-                self._lose(_text(error), chunk)
-            with self._progress:
-                self._progress.notify_all()
-        due = self._synced + (1 - _EARLY) * self._flush_seconds
-        if not self._refusing and (urgent or time.monotonic() >= due):
-            self._sync()
-        if queued and not self._refusing:
-            self._warned_refused = False
+                return os.open(self.path, _FLAGS, self._modes.growing)
+            except FileExistsError:
+                self._seconds += 1
 
-    def _sync(self) -> None:
-        """Make all written records visible to readers. Rarely called, because stores receive whole files."""
-        self._synced = time.monotonic()
-        for file in (self._lineage, self._summary):
-            if error := file.sync():
-                self._refuse(file, error)
+    def _write(self, descriptor: int, records: Sequence[bytes]) -> None:
+        data = memoryview(b"".join(records) if len(records) > 1 else records[0])
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(descriptor, data[written:])
+        except OSError as error:
+            whole, size = _whole_records(records, written)
+            self._cut_back(descriptor, self._size + size)
+            raise _Interrupted(whole, error) from error
+        self._size += written
 
-    def _next_chunk(self) -> list[Job]:
-        chunk = [self._queue.popleft()]
-        size = chunk[0][4]
-        while self._queue and len(chunk) < _CHUNK_JOBS and size < _CHUNK_BYTES:
-            chunk.append(self._queue.popleft())
-            size += chunk[-1][4]
-        return chunk
-
-    def _store(self, chunk: Sequence[Job]) -> None:
-        lineage = [job for job in chunk if events.is_lineage(job)]
-        summary = [job for job in chunk if not events.is_lineage(job)]
-        refused = [*self._append(self._lineage, lineage), *self._append(self._summary, summary)]
-        self._queue.extendleft(reversed(refused))
-        self._done_bytes += _size(chunk) - _size(refused)
-
-    def _append(self, file: RecordSink, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Write ``jobs``. Return the jobs that the disk refused."""
-        records = self._encode(jobs, self._item_failed)
-        encoded = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
-        done, error = file.append([record for _, record in encoded])
-        written = [job for job, _ in encoded[:done]]
-        self._save_exports(written)
-        if self._done:
-            self._done(written)
-        if error is None:
-            return ()
-        self._refuse(file, error)
-        return [job for job, _ in encoded[done:]]
-
-    def _refuse(self, file: RecordSink, error: OSError) -> None:
-        """Record and log that a file refuses records. They are retried."""
-        if not self._warned_refused:
-            self._warned_refused = True
-            _log.error("cannot write %s: %s; retrying every %g s", file.path, error, self._flush_seconds)
-        self._failure = error
-        self._refusing = True
-
-    def _save_exports(self, jobs: Iterable[Job]) -> None:
-        if self._export is None:
-            return
-        for step, _, _, items, _ in jobs:
-            for item in items:
-                try:
-                    self._export(item, step)
-                except OSError as error:
-                    self._item_failed(error, item, step)
-
-    def _item_failed(self, error: Exception, item: Item, step: int) -> None:
-        self._failure = error
-        self._dropped.add(_text(error), [(item.tag, step)])
-
-    def _lose(self, reason: str, jobs: Iterable[Job]) -> None:
-        for job in jobs:
-            self._dropped.add(reason, events.job_names(job))
-
-    def _forked(self) -> None:
-        """Reset queue and files in a child process, because they belong to the parent."""
-        self._summary.forget()
-        self._lineage.forget()
-        self._begin()
+    def _cut_back(self, descriptor: int, size: int) -> None:
+        """Truncate the file to ``size`` bytes, or abandon it if that fails."""
+        try:
+            os.ftruncate(descriptor, size)
+            self._size = size
+        except OSError:
+            self.forget()
 
 
-def _size(jobs: Iterable[Job]) -> int:
-    return sum(job[4] for job in jobs)
+class _Interrupted(Exception):  # noqa: N818 - not an error of its own, it carries one
+    """Interruption of a write after ``whole`` records."""
+
+    def __init__(self, whole: int, reason: OSError) -> None:
+        super().__init__(whole, reason)
+        self.whole = whole
+        self.reason = reason
 
 
-def _text(error: Exception) -> str:
-    return f"{error.__class__.__name__}: {error}"
+def _whole_records(records: Sequence[bytes], written: int) -> tuple[int, int]:
+    """Return number and size of the ``records`` that are complete within ``written`` bytes."""
+    whole = size = 0
+    while whole < len(records) and size + len(records[whole]) <= written:
+        size += len(records[whole])
+        whole += 1
+    return whole, size

@@ -6,8 +6,6 @@ that are file systems (``sftp://``) are appended to, because an upload in progre
 Readers see growing files.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import time
@@ -15,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from mindinsight.writer.files.record_file import FileName
+from mindinsight.writer.files.event_file import FileName
 
 PART: Final = 4 << 20  # bytes that each sync uploads again. Beyond, a new file begins
 _LAST_WAITS: Final = (0.5, 1.0, 2.0)  # seconds between attempts when a file is finished

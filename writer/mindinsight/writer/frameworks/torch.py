@@ -112,7 +112,7 @@ class _Translation:
 
 
 def _attributes(node: fx.Node) -> dict[str, object]:
-    """Return the arguments that are plain values, by the names of the operator's signature."""
+    """Return the plain values among an operator's arguments, by the names in its signature."""
     signature = getattr(node.target, "_schema", None)
     names = [argument.name for argument in signature.arguments] if signature else []
     names += [f"argument {index}" for index in range(len(names), len(node.args))]

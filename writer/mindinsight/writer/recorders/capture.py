@@ -1,7 +1,5 @@
 """Capture core of the recorders: networks, operator calls, names and graph of operators, and writes."""
 
-from __future__ import annotations
-
 import linecache
 import logging
 import os
@@ -11,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from mindinsight.writer.files.event_file import STALLED, patiently, start_within_limit
+from mindinsight.writer.files.event_queue import STALLED, patiently, start_within_limit
 from mindinsight.writer.graph import GraphBuilder
 
 _log: Final = logging.getLogger(__name__)

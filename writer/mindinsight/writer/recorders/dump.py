@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from mindinsight.proto import graph_pb2
 from mindinsight.writer.arrays import HostArray, mindspore_dtype, to_numpy
-from mindinsight.writer.files.record_file import private_folder
+from mindinsight.writer.files.event_file import private_folder
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.ranks import rank_of
 

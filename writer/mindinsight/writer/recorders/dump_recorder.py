@@ -16,14 +16,7 @@ import numpy as np
 
 from mindinsight.writer.arrays import HostArray
 from mindinsight.writer.callbacks.callback import Callback, RunContext
-from mindinsight.writer.recorders.capture import (
-    CAPACITY,
-    GraphRecorder,
-    OperatorCall,
-    WriteQueue,
-    backend_of,
-    models_of,
-)
+from mindinsight.writer.recorders import capture
 from mindinsight.writer.recorders.dump import Dump, DumpStep, Gap, dump_settings
 from mindinsight.writer.recorders.recorder_config import (
     VARIABLE,
@@ -126,7 +119,7 @@ class DumpRecorder:
         config: str | Path | Mapping[str, object] | None = None,
         path: str | Path | None = None,
         rank: int | None = None,
-        capacity: int = CAPACITY,
+        capacity: int = capture.CAPACITY,
         limit: int | None = None,
     ) -> None:
         self._limit = limit
@@ -135,13 +128,13 @@ class DumpRecorder:
         self._cut_iterations: dict[int, None] = {}  # iterations that the limit cut, in order
         self._process = os.getpid()
         self.config = _config(config, path)
-        self._models = models_of(model)
-        self._backend = backend_of(self._models)
+        self._models = capture.models_of(model)
+        self._backend = capture.backend_of(self._models)
         self.delegates = bool(getattr(self._backend, "delegates", lambda: False)())  # MindSpore writes it
         self._selects = self.config.selects()
         self._kernels = KernelFilter(self.config.kernels if self.config.dump_mode == 1 else ())
         self._dump = None if self.delegates else self._made_dump(rank)
-        self._queue = WriteQueue(capacity)
+        self._queue = capture.WriteQueue(capacity)
         self._iteration = self.config.initial_iteration
         self._graph_written = False
         self._overflows = 0
@@ -151,7 +144,7 @@ class DumpRecorder:
         self._capture: Any = None
         self._started = False
         self._paused = False
-        self._graph = GraphRecorder(self.config.net_name)
+        self._graph = capture.GraphRecorder(self.config.net_name)
         if self.config.without_effect:
             names = ", ".join(self.config.without_effect)
             _log.warning("these keys of the dump configuration have no effect: %s", names)
@@ -260,7 +253,7 @@ class DumpRecorder:
         facts = self._backend.facts_of
         parameters = [(name, facts(tensor)) for name, tensor in self._backend.named_parameters(self._models)]
         per_scope = self._backend.NUMBERS_PER_SCOPE
-        self._graph = GraphRecorder(self.config.net_name, parameters, per_scope)
+        self._graph = capture.GraphRecorder(self.config.net_name, parameters, per_scope)
         self._capture.start()
 
     def _end(self) -> None:
@@ -279,7 +272,7 @@ class DumpRecorder:
             self._fail(error)
         self._step = None
 
-    def _observe(self, call: OperatorCall) -> Callable[[Sequence[Any]], None] | None:
+    def _observe(self, call: capture.OperatorCall) -> Callable[[Sequence[Any]], None] | None:
         """Copy the inputs of an operator before it runs. Return a function that takes its outputs."""
         facts = [fact for fact in map(self._backend.facts_of, call.inputs) if fact is not None]
         name = self._graph.operator(call.type, call.scope, facts, call.stack)

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mindinsight.writer.files.record_file import private_folder
+from mindinsight.writer.files.event_file import private_folder
 
 if TYPE_CHECKING:
     import torch

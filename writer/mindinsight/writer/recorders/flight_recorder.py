@@ -13,25 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 from mindinsight.writer.alerts import Level
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.record import SummaryRecord
+from mindinsight.writer.recorders import fault_signs
 from mindinsight.writer.recorders.capture import models_of
 from mindinsight.writer.recorders.dump_recorder import DumpRecorder
-from mindinsight.writer.recorders.fault_signs import (
-    FINE,
-    OWN,
-    SHARED,
-    SILENT,
-    DeadLayers,
-    Examined,
-    FaultEpisode,
-    HealthRecord,
-    JumpDetector,
-    LossScale,
-    RankSign,
-    Replicas,
-    SilentGradients,
-    Watched,
-    combined,
-)
 
 if TYPE_CHECKING:
     import torch
@@ -214,22 +198,22 @@ class FlightRecorder:
         self._dumps = dumps
         self._budget = budget
         self._schedule = WatchSchedule(check_every)
-        self._losses = JumpDetector("loss", jump, warmup)
-        self._new_detector: Callable[[], JumpDetector] = lambda: JumpDetector(
+        self._losses = fault_signs.JumpDetector("loss", jump, warmup)
+        self._new_detector: Callable[[], fault_signs.JumpDetector] = lambda: fault_signs.JumpDetector(
             training.norm_name(self._tensors), jump, warmup
         )
         self._norms = self._new_detector()
         self._sampled: int = training.SAMPLED_TENSORS
         self._size = SampleSize(training.device_of(self._tensors))
-        self._loss_scale = LossScale(scaler)
-        self._health = HealthRecord()
+        self._loss_scale = fault_signs.LossScale(scaler)
+        self._health = fault_signs.HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
         self._number = 0
         self._running = False
-        self._replicas = Replicas(same_gradients)
-        self._episode = FaultEpisode()
-        self._layers = DeadLayers()
-        self._silent = SilentGradients()
+        self._replicas = fault_signs.Replicas(same_gradients)
+        self._episode = fault_signs.FaultEpisode()
+        self._layers = fault_signs.DeadLayers()
+        self._silent = fault_signs.SilentGradients()
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
         self._suspected = 0  # steps to watch because of them
         self._zeros = 0  # gradients of zeros only in the last exact step
@@ -296,16 +280,16 @@ class FlightRecorder:
         examined = self._examine(loss, norm, watched)
         if self._torch.is_distributed():
             examined = self._across_ranks(examined, norm)
-        if examined.cause == SILENT:
+        if examined.cause == fault_signs.SILENT:
             self._report(run, before, examined, norm)
-        elif examined.cause != FINE:
+        elif examined.cause != fault_signs.FINE:
             self._trigger(run, before, examined, norm)
         if watch is not None:
-            self._end_watched(watch, healthy=examined.cause <= SILENT)
+            self._end_watched(watch, healthy=examined.cause <= fault_signs.SILENT)
         self._schedule.passed(time.perf_counter() - self._begun)
         self._fit_sample(self._size.clock() - self._size.begun)
         self._number += 1
-        return examined.cause > SILENT
+        return examined.cause > fault_signs.SILENT
 
     def _fit_sample(self, seconds: float) -> None:
         """Make the sample of the gradients smaller if it costs too much. Ranks must measure the same."""
@@ -315,18 +299,22 @@ class FlightRecorder:
             self._tensors = self._torch.collect(self._models, size)
             self._norms = self._new_detector()  # another sample has another norm
 
-    def _across_ranks(self, examined: Examined, norm: float | None) -> Examined:
+    def _across_ranks(self, examined: fault_signs.Examined, norm: float | None) -> fault_signs.Examined:
         """Return the anomaly of this step on any rank, or the divergence between ranks."""
         number = self._number
         measured = number % _RANKS_EVERY == 0 or number & (number - 1) == 0  # soon after the begin, too
         weights = (self._guarded(self._torch.weights_norm, self._tensors) if measured else None) or math.nan
-        own = RankSign(examined.cause, math.nan if norm is None else norm, weights)
+        own = fault_signs.RankSign(examined.cause, math.nan if norm is None else norm, weights)
         signs = self._torch.gather_signs(own, self._torch.device_of(self._tensors))
-        examined = combined(signs, examined, rank_of().number)
+        examined = fault_signs.combined(signs, examined, rank_of().number)
         differ = self._replicas.check(number, signs)
-        return Examined(differ, SHARED) if differ and examined.cause <= SILENT else examined
+        return (
+            fault_signs.Examined(differ, fault_signs.SHARED)
+            if differ and examined.cause <= fault_signs.SILENT
+            else examined
+        )
 
-    def _finish_watch(self, watch: Any, zeros: int) -> Watched | None:
+    def _finish_watch(self, watch: Any, zeros: int) -> fault_signs.Watched | None:
         """Return the measurements of this step's modules, or None, and schedule further ones."""
         suspicious = self._silent.suspicious(zeros)
         if (suspicious and not self._suspected) or (watch is not None and zeros):
@@ -340,7 +328,7 @@ class FlightRecorder:
             if not self._suspected:
                 self._silent.settle()
         quiet = self._quiet if self._silent.lasting else frozenset()
-        return Watched(watch.outputs, watch.highest, quiet)
+        return fault_signs.Watched(watch.outputs, watch.highest, quiet)
 
     def _end_watched(self, watch: Any, healthy: bool) -> None:
         begin = time.perf_counter()
@@ -395,7 +383,9 @@ class FlightRecorder:
         """Return the L2 norm of each weight by name, empty if they cannot be measured."""
         return self._guarded(self._torch.weight_norms, self._tensors) or {}
 
-    def _examine(self, loss: float | None, norm: float | None, watched: Watched | None) -> Examined:
+    def _examine(
+        self, loss: float | None, norm: float | None, watched: fault_signs.Watched | None
+    ) -> fault_signs.Examined:
         """Return the anomaly of this step and where it was observed."""
         outputs = watched.outputs if watched is not None else {}
         broken = [name or "the network" for name, size in outputs.items() if not size < float("inf")]
@@ -403,17 +393,19 @@ class FlightRecorder:
         mended = norm is None or self._loss_scale.mends(norm)
         norm_reason = self._norms.check(norm) if norm is not None and not mended else ""
         if loss_reason:
-            return Examined(loss_reason, OWN)
+            return fault_signs.Examined(loss_reason, fault_signs.OWN)
         if broken:
-            return Examined(f"the output of {broken[0]} is non-finite", OWN)
+            return fault_signs.Examined(f"the output of {broken[0]} is non-finite", fault_signs.OWN)
         if norm is not None and norm_reason:
-            return Examined(norm_reason + self._loss_scale.remark(norm), SHARED)
+            return fault_signs.Examined(norm_reason + self._loss_scale.remark(norm), fault_signs.SHARED)
         if watched is None or (loss == 0 and not norm):  # nothing is left to learn
-            return Examined("", FINE)
+            return fault_signs.Examined("", fault_signs.FINE)
         silenced = self._layers.check(self._number, watched)
-        return Examined(silenced, SILENT if silenced else FINE)
+        return fault_signs.Examined(silenced, fault_signs.SILENT if silenced else fault_signs.FINE)
 
-    def _trigger(self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None) -> None:
+    def _trigger(
+        self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
+    ) -> None:
         """Carry out ``on_trigger``. Record and report the first step of a fault before."""
         text, path = f"Step {self._number}: {examined.reason}.", None
         if self._episode.begins(self._number):
@@ -426,7 +418,7 @@ class FlightRecorder:
             raise TrainingFaultError(f"{text} {command}" if path else text)
 
     def _report(
-        self, run: Callable[[], Any], before: Any, examined: Examined, norm: float | None
+        self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
     ) -> tuple[str, Path | None]:
         """Record the step again and raise the alert. Return the text, and the dump or None."""
         parts, path = [f"Step {self._number}: {examined.reason}."], None
@@ -436,11 +428,11 @@ class FlightRecorder:
             parts.append(self._dump(run, before, path, norm))
         else:
             parts.append("No dump was written: their number is used up.")
-        if examined.cause == SHARED and norm is not None:
+        if examined.cause == fault_signs.SHARED and norm is not None:
             parts.append(self._loss_scale.advice(norm))
         parts.append(self._health.grown(self._weight_norms()))
         text = " ".join(filter(None, parts))
-        level: Level = "warning" if examined.cause == SILENT else "error"
+        level: Level = "warning" if examined.cause == fault_signs.SILENT else "error"
         title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
         self._record.alert(title, text, level, self._number, wait_seconds=0, dump=path)
         return text, path

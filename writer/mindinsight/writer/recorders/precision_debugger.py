@@ -1,7 +1,5 @@
 """Recorder of dumps with the interface and the files of msprobe, as an object or a callback."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os
@@ -20,15 +18,9 @@ import numpy as np
 
 from mindinsight.writer.callbacks.callback import Callback, RunContext
 from mindinsight.writer.ranks import rank_of
+from mindinsight.writer.recorders import recorder_config
 from mindinsight.writer.recorders.capture import CAPACITY, WriteQueue, models_of
 from mindinsight.writer.recorders.dump_recorder import delegate_dump
-from mindinsight.writer.recorders.recorder_config import (
-    DumpConfig,
-    ProbeConfig,
-    load_probe_config,
-    parse_dump_config,
-    parse_probe_config,
-)
 from mindinsight.writer.recorders.step_files import StepFiles, describe_variable, hook_gradients
 
 _log: Final = logging.getLogger(__name__)
@@ -62,8 +54,10 @@ class PrecisionDebugger:
     """
 
     def __init__(self, config_path: str | Path | None = None, **keys: object) -> None:
-        self.config: ProbeConfig = (
-            parse_probe_config({}, keys) if config_path is None else load_probe_config(config_path, keys)
+        self.config: recorder_config.ProbeConfig = (
+            recorder_config.parse_probe_config({}, keys)
+            if config_path is None
+            else recorder_config.load_probe_config(config_path, keys)
         )
         if self.config.without_effect:
             names = ", ".join(self.config.without_effect)
@@ -261,7 +255,7 @@ _NET: Final = "Net"
 _SIDES: Final = {frozenset({"input"}): 1, frozenset({"output"}): 2}  # of data_mode -> input_output
 
 
-def delegate(config: ProbeConfig) -> bool:
+def delegate(config: recorder_config.ProbeConfig) -> bool:
     """Write the configuration of MindSpore's own dump. Return False, and do nothing, in PyNative mode.
 
     Raises RuntimeError after the first compilation, and ConfigError for a path that MindSpore rejects.
@@ -273,7 +267,7 @@ def delegate(config: ProbeConfig) -> bool:
     return True
 
 
-def dump_config(config: ProbeConfig) -> DumpConfig:
+def dump_config(config: recorder_config.ProbeConfig) -> recorder_config.DumpConfig:
     """Return the configuration of MindSpore's own dump with the keys that msprobe's also has."""
     settings: dict[str, Any] = {
         "path": str(config.dump_path),
@@ -285,7 +279,7 @@ def dump_config(config: ProbeConfig) -> DumpConfig:
     }
     if config.names:
         settings |= {"dump_mode": 1, "kernels": list(config.names)}
-    return parse_dump_config(settings)
+    return recorder_config.parse_dump_config(settings)
 
 
 def seed_all(seed: int = 1234, mode: bool = False) -> None:

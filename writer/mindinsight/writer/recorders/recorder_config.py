@@ -3,8 +3,6 @@
 MindSpore's ``data_dump.json`` configures the dump recorder, msprobe's ``config.json`` the precision debugger.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

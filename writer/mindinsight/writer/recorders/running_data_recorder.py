@@ -21,7 +21,7 @@ from mindinsight.proto.kinds import KINDS, DataKind
 from mindinsight.writer.callbacks import Callback
 from mindinsight.writer.encoding.kinds import encoder
 from mindinsight.writer.encoding.wire import json_number
-from mindinsight.writer.files.record_file import private_folder
+from mindinsight.writer.files.event_file import private_folder
 from mindinsight.writer.network import graph_of, observed_graph
 from mindinsight.writer.ranks import directory_of, rank_of
 

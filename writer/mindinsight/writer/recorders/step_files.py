@@ -1,7 +1,5 @@
 """Files of one step and rank in msprobe's layout, and descriptions of values in them."""
 
-from __future__ import annotations
-
 import json
 import linecache
 import logging

@@ -14,15 +14,8 @@ import numpy as np
 import torch
 from torch.nn.modules import module as module_hooks
 
+from mindinsight.writer.recorders import torch_tensors
 from mindinsight.writer.recorders.fault_signs import RankSign
-from mindinsight.writer.recorders.torch_tensors import (
-    joined_norms,
-    norms_by_name,
-    norms_of,
-    output_norm,
-    scaled_summary,
-    summary_of,
-)
 
 _SMALL: Final = 1 << 14  # elements
 _FEWEST: Final = 4  # tensors that are worth being concatenated
@@ -119,10 +112,12 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
     Small parameters of one shape are measured as one tensor, because each call costs microseconds.
     """
     with torch.no_grad():
-        parts = norms_of(_gradients(tensors.large))
+        parts = torch_tensors.norms_of(_gradients(tensors.large))
         for group in tensors.small:
-            parts += joined_norms(_gradients(group))
-        return _without_overflow(summary_of(parts), _gradients([p for _, p in tensors.parameters]))
+            parts += torch_tensors.joined_norms(_gradients(group))
+        return _without_overflow(
+            torch_tensors.summary_of(parts), _gradients([p for _, p in tensors.parameters])
+        )
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
@@ -132,7 +127,7 @@ def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 
 def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
-    return _without_overflow(summary_of(norms_of(values)), values)
+    return _without_overflow(torch_tensors.summary_of(torch_tensors.norms_of(values)), values)
 
 
 def _without_overflow(
@@ -140,7 +135,7 @@ def _without_overflow(
 ) -> tuple[float, int] | None:
     """Return the summary of tensors, measured again if its norm is infinite: finite values can have
     squares that overflow."""
-    return summary if summary is None or math.isfinite(summary[0]) else scaled_summary(tensors)
+    return summary if summary is None or math.isfinite(summary[0]) else torch_tensors.scaled_summary(tensors)
 
 
 def norm_name(tensors: Tensors) -> str:
@@ -178,7 +173,7 @@ def quiet_modules(tensors: Tensors) -> frozenset[str]:
 
 def weight_norms(tensors: Tensors) -> dict[str, float]:
     """Return the L2 norm of each parameter by name."""
-    return norms_by_name(
+    return torch_tensors.norms_by_name(
         [(name, parameter.detach()) for name, parameter in tensors.parameters if parameter.numel()]
     )
 
@@ -225,7 +220,7 @@ class OutputWatch:
         begin = time.perf_counter()
         try:
             with torch.no_grad():
-                norm = output_norm(output)
+                norm = torch_tensors.output_norm(output)
                 if norm is not None:
                     self.outputs[name] = norm
                     if name in self._suspects and isinstance(output, torch.Tensor) and output.numel() > 1:

@@ -22,9 +22,9 @@ from mindinsight.writer.encoding import chart_layouts, tfevents
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.encoding.histograms import CountedHistogram, mindspore_histogram
 from mindinsight.writer.encoding.media import Sound
-from mindinsight.writer.files import event_file
-from mindinsight.writer.files.event_file import EventFile
-from mindinsight.writer.files.record_file import BY_UMASK, RecordFile, TfeventsName
+from mindinsight.writer.files import event_queue
+from mindinsight.writer.files.event_file import BY_UMASK, RecordFile, TfeventsName
+from mindinsight.writer.files.event_queue import EventQueue
 from mindinsight.writer.pending import give_back, size_of
 from mindinsight.writer.record import SummaryRecord
 
@@ -69,7 +69,7 @@ class TensorBoardFiles:
         file = RecordFile(
             TfeventsName(directory, suffix), int(time.time()), None, tfevents.version_record, BY_UMASK
         )
-        self._events = EventFile(
+        self._events = EventQueue(
             file,
             file,
             flush_seconds,
@@ -77,7 +77,7 @@ class TensorBoardFiles:
             done=partial(give_back, self._buffers),
             encode=tfevents.encode_jobs,
         )
-        event_file.call_in_children(self._forked)
+        event_queue.call_in_children(self._forked)
         weakref.finalize(self, self._events.close)
         if purge_step is not None:
             self._put(

@@ -19,13 +19,7 @@ from mindinsight.writer.configuration import Fact, single_fact
 from mindinsight.writer.encoding import chart_layouts, histograms, media, scalars
 from mindinsight.writer.encoding.encoder import real_numbers
 from mindinsight.writer.record import SummaryRecord
-from mindinsight.writer.summary_writer.event_targets import (
-    MindSporeFiles,
-    Moment,
-    Target,
-    TensorBoardFiles,
-    Trial,
-)
+from mindinsight.writer.summary_writer import event_targets
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -148,7 +142,7 @@ def check_trial(
     metrics: Mapping[str, Any],
     domains: Mapping[str, Sequence[Any]] | None,
     run_name: str | None,
-) -> Trial:
+) -> event_targets.Trial:
     """Return the arguments of ``add_hparams`` as plain values. Parameters that are None are omitted.
 
     Raises TypeError unless they are dicts, and for a parameter that is neither number, text, bool nor an
@@ -164,7 +158,7 @@ def check_trial(
     choices = {name: [_plain(name, value) for value in values] for name, values in (domains or {}).items()}
     if unknown := sorted(set(choices) - set(plain)):
         raise ValueError(f"hparam_domain_discrete names unknown hyper-parameters: {', '.join(unknown)}")
-    return Trial(plain, numbers, choices, None if run_name is None else options.tag(run_name))
+    return event_targets.Trial(plain, numbers, choices, None if run_name is None else options.tag(run_name))
 
 
 def _plain(name: str, value: Any) -> Fact:
@@ -174,7 +168,7 @@ def _plain(name: str, value: Any) -> Fact:
     return fact
 
 
-def moment(step: Any, wall: float | None) -> Moment:
+def moment(step: Any, wall: float | None) -> event_targets.Moment:
     """Return step and wall time from any numbers of torch's interface, or None."""
     if step.__class__ is not int:
         try:
@@ -183,7 +177,7 @@ def moment(step: Any, wall: float | None) -> Moment:
             raise type(error)(f"global_step must be a number or None, got {step!r}") from error
     elif not -(1 << 63) <= step < 1 << 63:
         raise ValueError(f"global_step must fit 64 bits, got {step}")
-    return Moment(step, time.time() if wall is None else float(wall))
+    return event_targets.Moment(step, time.time() if wall is None else float(wall))
 
 
 Format: TypeAlias = Literal["mindinsight", "tensorboard"]
@@ -230,7 +224,7 @@ class SummaryWriter:
         self.max_queue, self.flush_secs = max_queue, options.positive(flush_secs, "flush_secs")
         self.filename_suffix = options.name_end(filename_suffix, "filename_suffix")
         self._format = format
-        self._open_files: Target | None = self._opened()
+        self._open_files: event_targets.Target | None = self._opened()
 
     def get_logdir(self) -> str:
         """Return the directory of the run."""
@@ -243,7 +237,7 @@ class SummaryWriter:
         TensorBoard's raises ValueError.
         """
         files = self._files()
-        if not isinstance(files, MindSporeFiles):
+        if not isinstance(files, event_targets.MindSporeFiles):
             raise ValueError("TensorBoard's files have no alerts and no lineage")
         return files.record
 
@@ -264,17 +258,19 @@ class SummaryWriter:
     ) -> None:
         self._close(error)
 
-    def _files(self) -> Target:
+    def _files(self) -> event_targets.Target:
         files = self._open_files
         if files is None:
             files = self._open_files = self._opened()
         return files
 
-    def _opened(self) -> Target:
+    def _opened(self) -> event_targets.Target:
         if self._format == "mindinsight":
-            return MindSporeFiles(self._directory, self.flush_secs, self.filename_suffix)
+            return event_targets.MindSporeFiles(self._directory, self.flush_secs, self.filename_suffix)
         purge_step, self.purge_step = self.purge_step, None  # once, not by every opening
-        return TensorBoardFiles(self._directory, self.flush_secs, self.filename_suffix, purge_step)
+        return event_targets.TensorBoardFiles(
+            self._directory, self.flush_secs, self.filename_suffix, purge_step
+        )
 
     def _close(self, error: BaseException | None) -> None:
         files, self._open_files = self._open_files, None

@@ -1,7 +1,5 @@
 """Command `mindinsight dump`: dumps on machines without a browser."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

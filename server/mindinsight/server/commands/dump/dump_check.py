@@ -1,38 +1,16 @@
 """Command ``mindinsight dump check``: finds the first fault or divergence of ranks, checks watchpoints."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from mindinsight.server.claims import exit_code, few
-from mindinsight.server.commands.dump.dump_selection import (
-    add_selection,
-    no_match,
-    open_single_dump,
-    select_tensors,
-    statistics_cache,
-    worker_pool,
-)
+from mindinsight.server.commands import terminal
+from mindinsight.server.commands.dump import dump_selection
 from mindinsight.server.commands.options import add_command, add_executor
-from mindinsight.server.commands.terminal import (
-    as_json,
-    localize_claim,
-    progress,
-    report_damage,
-    report_errors,
-)
+from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug.conditions import conditions
 from mindinsight.server.debug.examine import measure_all
-from mindinsight.server.debug.fault import (
-    Fault,
-    Report,
-    faulty_operator,
-    find_faults,
-    missing_place,
-    source_frame,
-)
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.watchpoints import (
@@ -55,7 +33,7 @@ def register(actions: Any) -> None:
     text = "find the first operator that produced NaN or infinities, and check conditions"
     ids = ", ".join(sorted(conditions()))
     parser = add_command(actions, "check", run, text, description=f"{text}: {ids}.")
-    add_selection(parser, types=False)
+    dump_selection.add_selection(parser, types=False)
     form = "ID[:NAME=NUMBER,...]"
     text = "check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated"
     parser.add_argument("--condition", action="append", metavar=form, help=text)
@@ -63,28 +41,34 @@ def register(actions: Any) -> None:
     parser.set_defaults(type=None)
 
 
-@report_errors
+@terminal.report_errors
 def run(options: argparse.Namespace) -> int:
     """Search faults and check watchpoints. Return 0 if all tensors are finite and no condition is met.
 
     Return 1 for a fault, a hit, ranks that differ, or damage, and 2 without a dump, for an invalid condition,
     or if it is unknown whether tensors are finite.
     """
-    dump = open_single_dump(options.path)
-    if absent := missing_place(dump, options.rank, options.step):
+    dump = dump_selection.open_single_dump(options.path)
+    if absent := faults.missing_place(dump, options.rank, options.step):
         raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
     watchpoints = _watchpoints(options)
-    entries, damage = select_tensors(dump, options)
-    if message := no_match(entries, options):
+    entries, damage = dump_selection.select_tensors(dump, options)
+    if message := dump_selection.no_match(entries, options):
         raise ValueError(message)
-    with worker_pool(options.executor, options.path) as executor:
-        measured = measure_all(entries, executor, statistics_cache())  # cached for the two searches below
-        results = list(progress(measured, len(entries), "tensors measured"))
-        report = find_faults(dump, options.rank, options.step, executor, statistics_cache())
-        divergence = (
-            None if report.faults else find_divergence(dump, options.step, executor, statistics_cache())
+    with dump_selection.worker_pool(options.executor, options.path) as executor:
+        measured = measure_all(
+            entries, executor, dump_selection.statistics_cache()
+        )  # cached for the two searches below
+        results = list(terminal.progress(measured, len(entries), "tensors measured"))
+        report = faults.find_faults(
+            dump, options.rank, options.step, executor, dump_selection.statistics_cache()
         )
-        checked = list(check_and_count(dump, watchpoints, executor, statistics_cache()))
+        divergence = (
+            None
+            if report.faults
+            else find_divergence(dump, options.step, executor, dump_selection.statistics_cache())
+        )
+        checked = list(check_and_count(dump, watchpoints, executor, dump_selection.statistics_cache()))
     hits = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
     findings = [] if report.no_overflow else check_claims(hits, tally)
@@ -93,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     confirmed = [hit for hit in hits if hit.verdict.hit]
     if options.json:
         print(
-            as_json(
+            terminal.as_json(
                 {
                     **_report_json(dump, report),
                     "claims": [claim.as_json() for claim in claims],
@@ -107,8 +91,8 @@ def run(options: argparse.Namespace) -> int:
         if divergence is not None:
             print(_divergence_text(divergence))
         for claim in findings:
-            print(localize_claim(claim))
-    report_damage(damage)
+            print(terminal.localize_claim(claim))
+    terminal.report_damage(damage)
     return 1 if damage and report.coverage.judged else exit_code(claims)
 
 
@@ -136,9 +120,9 @@ def _parse_condition(text: str) -> tuple[str, Any]:
     return name, checked_limits(name, limits)
 
 
-def _text(dump: Dump, report: Report) -> str:
+def _text(dump: Dump, report: faults.Report) -> str:
     if not report.faults:
-        return " ".join(map(localize_claim, report.claims))
+        return " ".join(map(terminal.localize_claim, report.claims))
     fault = report.faults[0]
     fault_json = _fault_json(dump, fault)
     lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
@@ -147,10 +131,10 @@ def _text(dump: Dump, report: Report) -> str:
         lines.append(f"  {fault_json['explanation']}")
     if fault_json["file"]:
         lines.append(f"  {fault_json['file']}:{fault_json['line']}  {fault_json['code']}")
-    return "\n".join([*lines, *map(localize_claim, report.gap_claims)])
+    return "\n".join([*lines, *map(terminal.localize_claim, report.gap_claims)])
 
 
-def _tensor_name(fault: Fault) -> str:
+def _tensor_name(fault: faults.Fault) -> str:
     """Return the name of the first non-finite tensor, with its operator if that is not the one at fault."""
     entry, name = fault.entry, f"{fault.entry.direction} {fault.entry.slot}"
     return name if fault.origin.operator in (entry.operator, entry.recorded) else f"{entry.operator} {name}"
@@ -159,24 +143,24 @@ def _tensor_name(fault: Fault) -> str:
 def _divergence_text(divergence: Divergence) -> str:
     ranks_by_line: dict[str, list[int]] = {}
     for rank, operator in divergence.operators.items():
-        if frame := source_frame(operator):
+        if frame := faults.source_frame(operator):
             ranks_by_line.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
     lines = [
         f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {line}" for line, ranks in ranks_by_line.items()
     ]
-    verdict, *notes = map(localize_claim, divergence.claims)
+    verdict, *notes = map(terminal.localize_claim, divergence.claims)
     return "\n".join([f"Step {divergence.step}: {verdict}", *lines, *notes])
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
     return {
         "claims": [claim.as_json() for claim in divergence.claims],
-        "verdict": localize_claim(divergence.claim),
+        "verdict": terminal.localize_claim(divergence.claim),
         "step": divergence.step,
         "ranks": list(divergence.ranks),
         "rank": divergence.entry.rank,  # of the source line
         "operator": divergence.entry.operator,
-        **_frame_json(source_frame(divergence.operator)),
+        **_frame_json(faults.source_frame(divergence.operator)),
     }
 
 
@@ -188,7 +172,7 @@ def _count(number: int | None) -> str:
     return "an unknown number of" if number is None else str(number)
 
 
-def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
+def _report_json(dump: Dump, report: faults.Report) -> dict[str, Any]:
     coverage = {**asdict(report.coverage), "judged": report.coverage.judged}
     return {
         "first_fault": _fault_json(dump, report.faults[0]) if report.faults else None,
@@ -196,16 +180,16 @@ def _report_json(dump: Dump, report: Report) -> dict[str, Any]:
     }
 
 
-def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    operator = faulty_operator(dump, fault)
-    frame = source_frame(operator) if fault.is_located else None
+def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
+    operator = faults.faulty_operator(dump, fault)
+    frame = faults.source_frame(operator) if fault.is_located else None
     measurement = fault.results[0].measurement
     statistics = measurement.statistics if measurement else None
     explanation = explain(dump, fault)
     return {
-        "explanation": " ".join(map(localize_claim, explanation.claims)) if explanation else None,
+        "explanation": " ".join(map(terminal.localize_claim, explanation.claims)) if explanation else None,
         "kind": fault.kind,
-        "verdict": localize_claim(fault.claim),
+        "verdict": terminal.localize_claim(fault.claim),
         "claims": [claim.as_json() for claim in explanation.claims] if explanation else [],
         "carrier": fault.origin.carrier or None,
         "gap": fault.origin.gap or None,

@@ -1,7 +1,5 @@
 """Command ``mindinsight dump compare``: compares two dumps, ranks, steps, or every step of two dumps."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv
@@ -12,38 +10,12 @@ from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
 from mindinsight.server.claims import Claim, exit_code
+from mindinsight.server.commands import terminal
 from mindinsight.server.commands.dump.dump_selection import open_single_dump, worker_pool
 from mindinsight.server.commands.options import add_command, add_executor, add_flag, add_json, resolve_path
-from mindinsight.server.commands.terminal import (
-    as_json,
-    count_text,
-    localize_claim,
-    progress,
-    report_damage,
-    report_errors,
-    say,
-    table,
-    terminal_width,
-)
-from mindinsight.server.debug.compare.comparison_export import (
-    CsvReport,
-    fields,
-    has_xlsx,
-    write_csv,
-    write_msprobe_csv,
-    write_msprobe_xlsx,
-)
+from mindinsight.server.debug.compare import comparison_export, step_comparison
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides, lost_first
-from mindinsight.server.debug.compare.step_comparison import (
-    StepComparison,
-    common_steps,
-    compare_steps,
-    decide_steps,
-    gap_claims,
-    left_out_claim,
-    left_out_ranks,
-)
 from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
@@ -96,7 +68,7 @@ def register(actions: Any) -> None:
     add_executor(parser)
 
 
-@report_errors
+@terminal.report_errors
 def run(options: argparse.Namespace) -> int:
     """Compare two dumps and print.
 
@@ -110,38 +82,38 @@ def run(options: argparse.Namespace) -> int:
     names = read_names(options.map) if options.map else {}
     with worker_pool(options.executor, options.target, options.reference) as executor:
         comparison = compare_sides(target, reference, names, executor)
-        rows = list(progress(comparison, count, "tensors compared"))
+        rows = list(terminal.progress(comparison, count, "tensors compared"))
     tolerance = Tolerance(options.relative, options.cosine)
     unlisted = [*target.damage(), *reference.damage()]
     outcome = decide(rows, tolerance, len(unlisted))
-    gaps = gap_claims(target.gaps(), reference.gaps())
+    gaps = step_comparison.gap_claims(target.gaps(), reference.gaps())
     outcome = replace(outcome, claims=(*outcome.claims, *gaps, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
         with _open_csv(options.csv) as file:
-            write_csv(rows, file)
-        say(f"{len(rows)} rows written to {options.csv}")
+            comparison_export.write_csv(rows, file)
+        terminal.say(f"{len(rows)} rows written to {options.csv}")
     if options.msprobe:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
     sides = _places((target, reference))
     print(_json(shown, outcome, sides) if options.json else _text(shown, outcome, sides))
     unread = [row.compared.damage for row in rows if row.compared.damage is not None]
-    report_damage([*unlisted, *unread])
+    terminal.report_damage([*unlisted, *unread])
     return exit_code(outcome.claims)
 
 
 def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
     """Write the report with msprobe's columns. Raises BadSettings if the package for Excel is missing."""
     if path.suffix.lower() == ".xlsx":
-        if not has_xlsx():
+        if not comparison_export.has_xlsx():
             raise BadSettings("an Excel file needs a package: pip install 'mindinsight[excel]'")
         with path.open("wb") as book:
-            write_msprobe_xlsx(rows, book)
+            comparison_export.write_msprobe_xlsx(rows, book)
     else:
         with _open_csv(path) as file:
-            write_msprobe_csv(rows, file)
-    say(f"{len(rows)} rows written to {path}")
+            comparison_export.write_msprobe_csv(rows, file)
+    terminal.say(f"{len(rows)} rows written to {path}")
 
 
 def _open_csv(path: Path) -> TextIO:
@@ -188,14 +160,14 @@ def _common(target: Side, reference: Side) -> list[int]:
 def _left_out(options: argparse.Namespace, target: Side, reference: Side) -> Iterator[Claim]:
     """Say what a choice of ranks and steps that nobody asked for leaves out."""
     if options.rank is None and options.reference_rank is None:
-        yield from left_out_ranks(target.dump, reference.dump, target.rank)
+        yield from step_comparison.left_out_ranks(target.dump, reference.dump, target.rank)
     if options.step is not None or options.reference_step is not None:
         return
     if target.step != reference.step:
         steps = {"target": target.step, "reference": reference.step}
         yield Claim("claim.dump.other_step", "note", steps)
     elif left_out := _common(target, reference)[1:]:
-        yield left_out_claim(left_out)
+        yield step_comparison.left_out_claim(left_out)
 
 
 def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:
@@ -218,15 +190,15 @@ def _side(path: Path, rank: int | None, step: int | None) -> Side:
 
 
 def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
-    cells = [[fields(row)[name] for name in _COLUMNS] for row in shown]
-    lines = [table(list(_COLUMNS.values()), cells, terminal_width())] if shown else []
+    cells = [[comparison_export.fields(row)[name] for name in _COLUMNS] for row in shown]
+    lines = [terminal.table(list(_COLUMNS.values()), cells, terminal.terminal_width())] if shown else []
     target, reference = ("rank {rank}, step {step}".format(**sides[name]) for name in ("target", "reference"))
     lines.append(f"Compared {target} with {reference} of the reference.")
     counts = ", ".join(
         f"{count} {_STATES[name][count > 1]}" for name, count in outcome.counts.items() if count
     )
-    lines.append(f"{count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
-    return "\n".join([*lines, *_tolerance_lines(outcome), *map(localize_claim, outcome.claims)])
+    lines.append(f"{terminal.count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
+    return "\n".join([*lines, *_tolerance_lines(outcome), *map(terminal.localize_claim, outcome.claims)])
 
 
 def _tolerance_lines(*outcomes: Outcome) -> list[str]:
@@ -238,18 +210,18 @@ def _tolerance_lines(*outcomes: Outcome) -> list[str]:
 
 def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
     rows = [
-        fields(row)
+        comparison_export.fields(row)
         | {"codes": row.codes, "measures": row.compared.measures and asdict(row.compared.measures)}
         for row in shown
     ]
     claims = [claim.as_json() for claim in outcome.claims]
     about = {"counts": outcome.counts, "tolerances": outcome.tolerances}
-    return as_json({"claims": claims, **sides, **about, "tensors": rows})
+    return terminal.as_json({"claims": claims, **sides, **about, "tensors": rows})
 
 
 _HEADS: Final = ("RANK", "STEP", "TENSORS", "DIFFER", "FIRST DIFFERENCE")
 
-_Write: TypeAlias = Callable[[StepComparison], None]
+_Write: TypeAlias = Callable[[step_comparison.StepComparison], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,29 +255,29 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     damage: list[FileDamage] = [*target.damage, *reference.damage]
     pool = worker_pool(options.executor, options.target, options.reference)
     with _csv_report(options.csv) as write, pool as executor:
-        comparisons = compare_steps(target, reference, steps, names, executor)
-        for comparison in progress(comparisons, len(steps), "steps compared"):
+        comparisons = step_comparison.compare_steps(target, reference, steps, names, executor)
+        for comparison in terminal.progress(comparisons, len(steps), "steps compared"):
             write(comparison)
             summaries.append(_summary(comparison, tolerance))
             damage += comparison.damage
     if options.csv:
-        say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
+        terminal.say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
     shown = [summary for summary in summaries if options.all or exit_code(summary.outcome.claims)]
     outcomes = {(summary.rank, summary.step): summary.outcome for summary in summaries}
     ranks, numbers = (None if option is None else [option] for option in (options.rank, options.step))
-    gaps = gap_claims(*(gaps_at(dump, ranks, numbers) for dump in (target, reference)))
-    claims = [*decide_steps(outcomes, _unpaired(target, reference, options)), *gaps]
+    gaps = step_comparison.gap_claims(*(gaps_at(dump, ranks, numbers) for dump in (target, reference)))
+    claims = [*step_comparison.decide_steps(outcomes, _unpaired(target, reference, options)), *gaps]
     print(
         _json_of_steps(summaries, shown, claims) if options.json else _text_of_steps(summaries, shown, claims)
     )
-    report_damage(damage)
+    terminal.report_damage(damage)
     return exit_code(claims)
 
 
 def _unpaired(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
     """Return the selected ranks and steps that only one dump has."""
     steps = {(rank, step) for dump in (target, reference) for rank in dump.ranks for step in dump.steps(rank)}
-    return sorted(_selected(steps - set(common_steps(target, reference)), options))
+    return sorted(_selected(steps - set(step_comparison.common_steps(target, reference)), options))
 
 
 def _selected(steps: Iterable[tuple[int, int]], options: argparse.Namespace) -> list[tuple[int, int]]:
@@ -317,7 +289,7 @@ def _selected(steps: Iterable[tuple[int, int]], options: argparse.Namespace) -> 
 
 def _common_steps(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
     """Return the selected ranks and steps that both dumps have. Raises ValueError if there is none."""
-    steps = _selected(common_steps(target, reference), options)
+    steps = _selected(step_comparison.common_steps(target, reference), options)
     if not steps:
         chosen = [
             f"{name} {value}" for name in ("rank", "step") if (value := getattr(options, name)) is not None
@@ -334,11 +306,11 @@ def _csv_report(path: Path | None) -> Iterator[_Write]:
         yield lambda comparison: None
         return
     with _open_csv(path) as file:
-        report = CsvReport(file)
+        report = comparison_export.CsvReport(file)
         yield lambda comparison: report.write(comparison.rows, rank=comparison.rank, step=comparison.step)
 
 
-def _summary(comparison: StepComparison, tolerance: Tolerance) -> StepSummary:
+def _summary(comparison: step_comparison.StepComparison, tolerance: Tolerance) -> StepSummary:
     rows = comparison.rows
     return StepSummary(
         comparison.rank, comparison.step, len(rows), decide(rows, tolerance, comparison.unlisted)
@@ -352,19 +324,23 @@ def _text_of_steps(
         (summary.rank, summary.step, summary.tensors, summary.differing, summary.operator or "-")
         for summary in shown
     ]
-    lines = [table(_HEADS, cells, terminal_width())] if shown else []
+    lines = [terminal.table(_HEADS, cells, terminal.terminal_width())] if shown else []
     ranks = len({summary.rank for summary in summaries})
     tensors = sum(summary.tensors for summary in summaries)
-    counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
+    counts = (
+        terminal.count_text(len(summaries), "step"),
+        terminal.count_text(ranks, "rank"),
+        terminal.count_text(tensors, "tensor"),
+    )
     lines.append("{} of {}, {}.".format(*counts))
     lines += _tolerance_lines(*(summary.outcome for summary in summaries))
-    return "\n".join([*lines, *map(localize_claim, claims)])
+    return "\n".join([*lines, *map(terminal.localize_claim, claims)])
 
 
 def _json_of_steps(
     summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]
 ) -> str:
-    return as_json(
+    return terminal.as_json(
         {
             "claims": [claim.as_json() for claim in claims],
             "steps": len(summaries),

@@ -1,7 +1,5 @@
 """Command ``mindinsight dump convert``: writes every tensor of a dump as a .npy file."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Command ``mindinsight dump ls``: lists the ranks, steps and tensors of a dump."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from typing import Any, Final

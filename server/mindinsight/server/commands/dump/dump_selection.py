@@ -1,7 +1,5 @@
 """Options that select tensors of a dump, and the worker pool and cache of dump commands."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Sequence

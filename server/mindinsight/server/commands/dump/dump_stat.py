@@ -1,7 +1,5 @@
 """Command ``mindinsight dump stat``: statistics of every tensor."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from dataclasses import asdict

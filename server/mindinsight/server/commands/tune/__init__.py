@@ -1,7 +1,5 @@
 """Commands `mindinsight tune` and `mindoptimizer`: train repeatedly with different hyper-parameters."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -17,19 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.server.commands.terminal import as_json, cell, printable, say
 from mindinsight.server.errors import BadSettings
+from mindinsight.server.tuning import study as studies
 from mindinsight.server.tuning.lineage_import import import_lineage
 from mindinsight.server.tuning.samplers import copy_study, make_sampler
-from mindinsight.server.tuning.study import (
-    FAILURE,
-    PLAN,
-    finished_trials,
-    journal_path,
-    lock_journal,
-    open_journal,
-    open_study,
-    quiet_optuna,
-    require_optuna,
-)
 from mindinsight.server.tuning.study_facts import best_so_far, progress, state_of, study_facts
 from mindinsight.server.tuning.trial_process import run_folder, trial_command
 from mindinsight.server.tuning.tuner import End, Tuner
@@ -66,7 +56,7 @@ class ProgressDisplay:
                 self._reported.add(trial.number)
                 if not self._bar or state == "failed":
                     self._say(trial_line(trial, state))
-        counts = progress(trials, tuner.study.user_attrs.get(PLAN, {}), time.time())
+        counts = progress(trials, tuner.study.user_attrs.get(studies.PLAN, {}), time.time())
         line = progress_line(counts, best_text(tuner, trials))
         if self._bar:
             self._draw(line, counts)
@@ -92,7 +82,8 @@ def trial_line(trial: Any, state: str) -> str:
     """Return one line about a trial that ended."""
     values = " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
     if state == "failed":
-        return f"trial {trial.number} failed: {failure_text(trial.user_attrs.get(FAILURE, {}))}; {values}"
+        failure = failure_text(trial.user_attrs.get(studies.FAILURE, {}))
+        return f"trial {trial.number} failed: {failure}; {values}"
     if state != "complete":
         return f"trial {trial.number} {state}; {values}"
     return f"trial {trial.number}: {', '.join(map(cell, trial.values))}; {values}"
@@ -160,12 +151,12 @@ def run_study(options: argparse.Namespace) -> int:
     for warning in config.warnings:
         say(f"{options.config}: {warning}")
     workspace = options.workspace.expanduser().absolute()
-    journal = journal_path(workspace, config.summary_base_dir, config.study)
-    require_optuna()
-    with quiet_optuna():
+    journal = studies.journal_path(workspace, config.summary_base_dir, config.study)
+    studies.require_optuna()
+    with studies.quiet_optuna():
         if options.dry_run:
             return _show_commands(journal, config, options)
-        with lock_journal(journal):
+        with studies.lock_journal(journal):
             return _run(journal, config, options)
 
 
@@ -182,18 +173,18 @@ def config_of(options: argparse.Namespace) -> Config:
 
 
 def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
-    study = open_study(journal, config)
+    study = studies.open_study(journal, config)
     if options.from_lineage:
         _import(study, config)
     trials = study.get_trials(deepcopy=False)
     study.sampler = make_sampler(config.tuner, config.parameters, options.jobs, len(trials))
-    done = len(finished_trials(trials))
+    done = len(studies.finished_trials(trials))
     wanted = options.trials if options.iter is None else done + options.iter
     if config.tuner.name == "grid":
         wanted = min(wanted, grid_size(config.parameters))
     say(f"study {config.study}: {journal}")
     display = ProgressDisplay()
-    storage = open_journal(journal)
+    storage = studies.open_journal(journal)
     tuner = Tuner(study, storage, config, wanted, options.jobs, options.give_up_after, display)
     with _signals(tuner):
         end = tuner.run()
@@ -203,7 +194,7 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
         print(as_json({**study_facts(study), "end": end, "journal": str(journal)}))
     if end == "interrupted":
         return 130
-    finished = finished_trials(study.get_trials(deepcopy=False))
+    finished = studies.finished_trials(study.get_trials(deepcopy=False))
     complete = any(trial.state.name == "COMPLETE" for trial in finished)
     return 0 if complete and end != "gave_up" else 1
 
@@ -235,7 +226,7 @@ def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -
     import optuna
 
     if journal.exists():
-        stored = open_study(journal, config)
+        stored = studies.open_study(journal, config)
     else:
         stored = optuna.create_study(directions=[target.goal for target in config.targets])
     study = copy_study(stored, config.tuner, config.parameters, options.jobs)

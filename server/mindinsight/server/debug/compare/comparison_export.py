@@ -1,7 +1,5 @@
 """Export of a comparison as CSV or a workbook, with our columns or those of ``msprobe compare`` 26."""
 
-from __future__ import annotations
-
 import csv
 import importlib.util
 import json

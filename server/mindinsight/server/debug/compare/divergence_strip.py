@@ -1,7 +1,5 @@
 """Divergence strip: a mark for each operator of a comparison in execution order, and bands of layers."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

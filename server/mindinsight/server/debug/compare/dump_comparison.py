@@ -1,7 +1,5 @@
 """Comparison of two steps, ranks or dumps: a row for each tensor of both, in the target's execution order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -27,23 +25,9 @@ from mindinsight.server.debug.compare.operator_matching import (
 from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
+from mindinsight.server.formats import dumps
 from mindinsight.server.formats.arrays.lazy_array import Held, Values
-from mindinsight.server.formats.dumps import (
-    compares_arguments,
-    describe_tensor,
-    list_arguments,
-    list_tensors,
-    read_tensor,
-    tensor_values,
-)
-from mindinsight.server.formats.dumps.dump_types import (
-    Dump,
-    FileDamage,
-    Listing,
-    NotRecorded,
-    TensorEntry,
-    TensorRef,
-)
+from mindinsight.server.formats.dumps import dump_types
 from mindinsight.server.formats.read_limits import UnreadableError
 
 OPERATORS: Final = 16  # operators in one batch of a worker
@@ -56,33 +40,33 @@ _DISTINCT: Final = 3  # values: any two masks with as many ones hold the same nu
 class Side:
     """One side of a comparison: a step of a rank of a dump, or one graph of it."""
 
-    dump: Dump
+    dump: dump_types.Dump
     rank: int
     step: int
     graph: str | None = None
 
-    def entries(self) -> Sequence[TensorEntry]:
+    def entries(self) -> Sequence[dump_types.TensorEntry]:
         """Return the tensors in execution order."""
         return self._listing.items
 
-    def damage(self) -> tuple[FileDamage, ...]:
+    def damage(self) -> tuple[dump_types.FileDamage, ...]:
         """Return the damage of files that could not be listed."""
         return self._listing.damage
 
-    def gaps(self) -> tuple[NotRecorded, ...]:
+    def gaps(self) -> tuple[dump_types.NotRecorded, ...]:
         """Return what ran at this rank and step and is not in the dump, as its recorder noted."""
         return gaps_at(self.dump, (self.rank,), (self.step,))
 
     @cached_property
-    def _listing(self) -> Listing[TensorEntry]:
-        return list_tensors(self.dump, self.rank, self.step, self.graph)
+    def _listing(self) -> dump_types.Listing[dump_types.TensorEntry]:
+        return dumps.list_tensors(self.dump, self.rank, self.step, self.graph)
 
     def arguments(self) -> Arguments:
         """Return the arguments other than tensors, empty if the layout does not record them in a comparable
         form."""
-        if not compares_arguments(self.dump):
+        if not dumps.compares_arguments(self.dump):
             return {}
-        return list_arguments(self.dump, self.rank, self.step, self.graph)
+        return dumps.list_arguments(self.dump, self.rank, self.step, self.graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +114,8 @@ def compare_sides(
 
 
 def compare(
-    target: Sequence[TensorEntry],
-    reference: Sequence[TensorEntry],
+    target: Sequence[dump_types.TensorEntry],
+    reference: Sequence[dump_types.TensorEntry],
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
@@ -147,8 +131,8 @@ def compare(
 
 
 def pair_batches(
-    target: Sequence[TensorEntry],
-    reference: Sequence[TensorEntry],
+    target: Sequence[dump_types.TensorEntry],
+    reference: Sequence[dump_types.TensorEntry],
     names: Mapping[str, str] | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
     size: int = OPERATORS,
@@ -192,7 +176,7 @@ def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Ite
         )
 
 
-def _argument(entry: TensorEntry, difference: Difference) -> TensorEntry:
+def _argument(entry: dump_types.TensorEntry, difference: Difference) -> dump_types.TensorEntry:
     return entry._replace(
         direction="input",
         slot=difference.slot,
@@ -217,17 +201,17 @@ def compare_pair(pair: Pair) -> Compared:
         return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same)
     path = target.ref.path
     try:
-        target_values = _small_in_memory(tensor_values(target.ref))
+        target_values = _small_in_memory(dumps.tensor_values(target.ref))
         path = reference.ref.path
-        reference_values = _small_in_memory(tensor_values(reference.ref))
+        reference_values = _small_in_memory(dumps.tensor_values(reference.ref))
         measures = measure_value_pair(target_values, reference_values)
         return Compared(
             pair, _measured(target, target_values), _measured(reference, reference_values), measures, same
         )
     except UnreadableError as error:
-        damage = FileDamage(path, error.reason, error.detail)
+        damage = dump_types.FileDamage(path, error.reason, error.detail)
     except (OSError, TypeError) as error:
-        damage = FileDamage(path, "file.unreadable", str(error))
+        damage = dump_types.FileDamage(path, "file.unreadable", str(error))
     return Compared(pair, _recorded(target), _recorded(reference), same_checksum=same, damage=damage)
 
 
@@ -245,7 +229,7 @@ def _weight(pairs: Sequence[Pair]) -> int:
     return sum(file_size(pair.target) + file_size(pair.reference) for pair in pairs)
 
 
-def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
+def _same_checksum(target: dump_types.TensorEntry, reference: dump_types.TensorEntry) -> bool | None:
     """Return whether checksums are equal, or None if one is missing or of another kind."""
     ours, theirs = target.statistics, reference.statistics
     if not (ours and theirs and ours.checksum and theirs.checksum):
@@ -253,33 +237,33 @@ def _same_checksum(target: TensorEntry, reference: TensorEntry) -> bool | None:
     return ours.checksum == theirs.checksum if ours.checksum_kind == theirs.checksum_kind else None
 
 
-def _measured(entry: TensorEntry, values: Values) -> Measurement:
+def _measured(entry: dump_types.TensorEntry, values: Values) -> Measurement:
     return Measurement(measure_values(values), values.shape, entry.dtype or values.dtype.name)
 
 
-def _recorded(entry: TensorEntry | None) -> Measurement | None:
+def _recorded(entry: dump_types.TensorEntry | None) -> Measurement | None:
     if entry is None or entry.statistics is None:
         return None
     statistics = infer_statistics(entry.statistics, entry.shape)
     return None if statistics is None else Measurement(statistics, entry.shape or (), entry.dtype)
 
 
-def _shape(entry: TensorEntry) -> tuple[int, ...] | None:
+def _shape(entry: dump_types.TensorEntry) -> tuple[int, ...] | None:
     if entry.shape is not None or entry.ref is None:
         return entry.shape
     try:
-        return describe_tensor(entry.ref).shape
+        return dumps.describe_tensor(entry.ref).shape
     except (UnreadableError, OSError):
         return None
 
 
 @lru_cache(maxsize=64)
-def same_sorted(target: TensorRef, reference: TensorRef) -> bool:
+def same_sorted(target: dump_types.TensorRef, reference: dump_types.TensorRef) -> bool:
     """Whether two tensors hold the same values in another order, of which enough are distinct to tell."""
     try:
-        if max(describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
+        if max(dumps.describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
             return False
-        first, second = (np.sort(read_tensor(ref), axis=None) for ref in (target, reference))
+        first, second = (np.sort(dumps.read_tensor(ref), axis=None) for ref in (target, reference))
     except (UnreadableError, OSError, TypeError, ValueError):
         return False
     distinct = 1 + int(np.count_nonzero(first[1:] != first[:-1]))

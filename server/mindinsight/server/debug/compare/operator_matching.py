@@ -1,7 +1,5 @@
 """Matching of the operators of two dumps, by map, name or place, and comparison of their arguments."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

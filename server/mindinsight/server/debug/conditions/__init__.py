@@ -4,8 +4,6 @@ Names, abbreviations, parameters and defaults are those of MindInsight's debugge
 edit: the modules of the package are imported, and forms are built from the parameters.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import math

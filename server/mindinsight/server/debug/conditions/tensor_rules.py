@@ -1,7 +1,5 @@
 """Rules on one tensor: its change between steps, overflow, range and magnitude."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final
@@ -9,70 +7,60 @@ from typing import Final
 import numpy as np
 
 from mindinsight.server.compute.tensor_statistics import PIECE, Array
-from mindinsight.server.debug.conditions import (
-    NO_PREVIOUS,
-    NO_VALUES,
-    Limits,
-    Name,
-    Parameter,
-    Sample,
-    Verdict,
-    compared,
-    condition,
-)
+from mindinsight.server.debug import conditions
 
-EPSILON: Final = Parameter("epsilon", 1e-9, low=0, checks=False)
+EPSILON: Final = conditions.Parameter("epsilon", 1e-9, low=0, checks=False)
 
 
-@condition(
-    Name("weight_change_too_large", "WCL", "weight"),
-    Name("tensor_change_too_large", "TCL", "tensor"),
-    parameters=(Parameter("abs_mean_update_ratio_gt", 0.1, low=0), EPSILON),
+@conditions.condition(
+    conditions.Name("weight_change_too_large", "WCL", "weight"),
+    conditions.Name("tensor_change_too_large", "TCL", "tensor"),
+    parameters=(conditions.Parameter("abs_mean_update_ratio_gt", 0.1, low=0), EPSILON),
     needs_previous=True,
 )
-def change_too_large(sample: Sample, limits: Limits) -> Verdict:
+def change_too_large(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether mean|now - before| / (epsilon + mean|before|) is above a limit."""
     return _update_ratio("abs_mean_update_ratio_gt", sample, limits)
 
 
-@condition(
-    Name("weight_change_too_small", "WCS", "weight"),
-    Name("tensor_change_too_small", "TCS", "tensor"),
-    parameters=(Parameter("abs_mean_update_ratio_lt", 1e-4, low=0), EPSILON),
+@conditions.condition(
+    conditions.Name("weight_change_too_small", "WCS", "weight"),
+    conditions.Name("tensor_change_too_small", "TCS", "tensor"),
+    parameters=(conditions.Parameter("abs_mean_update_ratio_lt", 1e-4, low=0), EPSILON),
     needs_previous=True,
 )
-def change_too_small(sample: Sample, limits: Limits) -> Verdict:
+def change_too_small(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether mean|now - before| / (epsilon + mean|before|) is below a limit."""
     return _update_ratio("abs_mean_update_ratio_lt", sample, limits)
 
 
-@condition(
-    Name("weight_not_changed", "WNC", "weight"),
-    Name("tensor_not_changed", "TNC", "tensor"),
+@conditions.condition(
+    conditions.Name("weight_not_changed", "WNC", "weight"),
+    conditions.Name("tensor_not_changed", "TNC", "tensor"),
     parameters=(
-        Parameter("rtol", 1e-5, low=0),
-        Parameter("atol", 1e-8, low=0, checks=False),
-        Parameter("equal_nan", 0, low=0, high=1, checks=False),
+        conditions.Parameter("rtol", 1e-5, low=0),
+        conditions.Parameter("atol", 1e-8, low=0, checks=False),
+        conditions.Parameter("equal_nan", 0, low=0, high=1, checks=False),
     ),
     needs_previous=True,
 )
-def not_changed(sample: Sample, limits: Limits) -> Verdict:
+def not_changed(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether every |now - before| is within atol + rtol * |before|.
 
     ``equal_nan`` has no effect: MindInsight does not judge a tensor with NaN either.
     """
     pairs = _pairs(sample)
     if pairs is None:
-        return Verdict(False, error=NO_PREVIOUS)
+        return conditions.Verdict(False, error=conditions.NO_PREVIOUS)
     rtol, atol = limits["rtol"], limits["atol"]
-    return Verdict(all(np.allclose(now, before, rtol=rtol, atol=atol) for now, before in pairs))
+    return conditions.Verdict(all(np.allclose(now, before, rtol=rtol, atol=atol) for now, before in pairs))
 
 
-def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
+def _update_ratio(name: str, sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Compare mean|now - before| / (epsilon + mean|before|) with the limit ``name``."""
     pairs = _pairs(sample)
     if pairs is None:
-        return Verdict(False, error=NO_PREVIOUS)
+        return conditions.Verdict(False, error=conditions.NO_PREVIOUS)
     change = magnitude = 0.0
     count = 0
     with np.errstate(all="ignore"):
@@ -80,10 +68,10 @@ def _update_ratio(name: str, sample: Sample, limits: Limits) -> Verdict:
             change += float(np.abs(now - before).sum())
             magnitude += float(np.abs(before).sum())
             count += now.size
-    return compared({name: change / count / (limits["epsilon"] + magnitude / count)}, limits)
+    return conditions.compared({name: change / count / (limits["epsilon"] + magnitude / count)}, limits)
 
 
-def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
+def _pairs(sample: conditions.Sample) -> Iterator[tuple[Array, Array]] | None:
     """Return the pieces of the tensor at this and the previous step as float64, or None if shapes differ."""
     if sample.read_previous is None:
         return None
@@ -98,40 +86,40 @@ def _pairs(sample: Sample) -> Iterator[tuple[Array, Array]] | None:
     )
 
 
-@condition(
-    Name("tensor_overflow", "TO", "tensor"),
-    Name("weight_overflow", "WO", "weight"),
-    Name("gradient_exploding", "GE", "gradient"),
+@conditions.condition(
+    conditions.Name("tensor_overflow", "TO", "tensor"),
+    conditions.Name("weight_overflow", "WO", "weight"),
+    conditions.Name("gradient_exploding", "GE", "gradient"),
     finite_only=False,
 )
-def overflow(sample: Sample, limits: Limits) -> Verdict:
+def overflow(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether a tensor holds NaN, Inf or -Inf."""
     finite = sample.statistics.finite
-    return Verdict(finite is False, error=NO_VALUES if finite is None else 0)
+    return conditions.Verdict(finite is False, error=conditions.NO_VALUES if finite is None else 0)
 
 
-@condition(Name("operator_overflow", "OO", "tensor"), finite_only=False)
-def operator_overflow(sample: Sample, limits: Limits) -> Verdict:
+@conditions.condition(conditions.Name("operator_overflow", "OO", "tensor"), finite_only=False)
+def operator_overflow(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether the device reported an overflow of the operator."""
-    return Verdict(sample.overflowed)
+    return conditions.Verdict(sample.overflowed)
 
 
 _ENDS: Final = ("range_start_inclusive", "range_end_inclusive")
 
 
-@condition(
-    Name("activation_range", "AR", "activation"),
-    Name("tensor_range", "TR", "tensor"),
+@conditions.condition(
+    conditions.Name("activation_range", "AR", "activation"),
+    conditions.Name("tensor_range", "TR", "tensor"),
     parameters=(
-        Parameter(_ENDS[0], checks=False),
-        Parameter(_ENDS[1], checks=False),
-        Parameter("range_percentage_lt", low=0, high=100, requires=_ENDS),
-        Parameter("range_percentage_gt", low=0, high=100, requires=_ENDS),
-        Parameter("max_min_lt", low=0, above_low=True),
-        Parameter("max_min_gt", low=0),
+        conditions.Parameter(_ENDS[0], checks=False),
+        conditions.Parameter(_ENDS[1], checks=False),
+        conditions.Parameter("range_percentage_lt", low=0, high=100, requires=_ENDS),
+        conditions.Parameter("range_percentage_gt", low=0, high=100, requires=_ENDS),
+        conditions.Parameter("max_min_lt", low=0, above_low=True),
+        conditions.Parameter("max_min_gt", low=0),
     ),
 )
-def value_range(sample: Sample, limits: Limits) -> Verdict:
+def value_range(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether the percentage of elements in [start, end], or maximum - minimum, is beyond a limit."""
     actual: dict[str, float | None] = {}
     if "range_percentage_lt" in limits or "range_percentage_gt" in limits:
@@ -140,10 +128,10 @@ def value_range(sample: Sample, limits: Limits) -> Verdict:
     low, high = sample.statistics.minimum, sample.statistics.maximum
     width = None if low is None or high is None else high - low
     actual |= {"max_min_lt": width, "max_min_gt": width}
-    return compared(actual, limits)
+    return conditions.compared(actual, limits)
 
 
-def _percentage_inside(sample: Sample, start: float, end: float) -> float:
+def _percentage_inside(sample: conditions.Sample, start: float, end: float) -> float:
     """Return the percentage of elements in [start, end]. Values are read unless the extremes decide."""
     low, high = sample.statistics.minimum, sample.statistics.maximum
     if low is not None and high is not None and start <= low and high <= end:
@@ -157,60 +145,60 @@ def _percentage_inside(sample: Sample, start: float, end: float) -> float:
     return 100.0 * inside / math.prod(values.shape)
 
 
-def _size_limits(suffix: str) -> tuple[Parameter, ...]:
+def _size_limits(suffix: str) -> tuple[conditions.Parameter, ...]:
     """Return one parameter for each of ``_sizes``, all off by default."""
-    others = (Parameter(f"{name}_{suffix}") for name in ("max", "min", "mean"))
-    return (Parameter(f"abs_mean_{suffix}", low=0), *others)
+    others = (conditions.Parameter(f"{name}_{suffix}") for name in ("max", "min", "mean"))
+    return (conditions.Parameter(f"abs_mean_{suffix}", low=0), *others)
 
 
-@condition(
-    Name("tensor_too_large", "TL", "tensor"),
-    Name("weight_too_large", "WL", "weight"),
-    Name("gradient_too_large", "GL", "gradient"),
+@conditions.condition(
+    conditions.Name("tensor_too_large", "TL", "tensor"),
+    conditions.Name("weight_too_large", "WL", "weight"),
+    conditions.Name("gradient_too_large", "GL", "gradient"),
     parameters=_size_limits("gt"),
 )
-def too_large(sample: Sample, limits: Limits) -> Verdict:
+def too_large(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether the mean magnitude, maximum, minimum or mean is above a limit."""
-    return compared({f"{name}_gt": value for name, value in _sizes(sample).items()}, limits)
+    return conditions.compared({f"{name}_gt": value for name, value in _sizes(sample).items()}, limits)
 
 
-@condition(
-    Name("tensor_too_small", "TS", "tensor"),
-    Name("weight_too_small", "WS", "weight"),
-    Name("gradient_vanishing", "GV", "gradient"),
+@conditions.condition(
+    conditions.Name("tensor_too_small", "TS", "tensor"),
+    conditions.Name("weight_too_small", "WS", "weight"),
+    conditions.Name("gradient_vanishing", "GV", "gradient"),
     parameters=_size_limits("lt"),
 )
-def too_small(sample: Sample, limits: Limits) -> Verdict:
+def too_small(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether the mean magnitude, maximum, minimum or mean is below a limit."""
-    return compared({f"{name}_lt": value for name, value in _sizes(sample).items()}, limits)
+    return conditions.compared({f"{name}_lt": value for name, value in _sizes(sample).items()}, limits)
 
 
-@condition(
-    Name("tensor_all_zero", "TZ", "tensor"),
-    parameters=(Parameter("zero_percentage_ge", 100, low=0, high=100),),
+@conditions.condition(
+    conditions.Name("tensor_all_zero", "TZ", "tensor"),
+    parameters=(conditions.Parameter("zero_percentage_ge", 100, low=0, high=100),),
 )
-def all_zero(sample: Sample, limits: Limits) -> Verdict:
+def all_zero(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether the percentage of zeros reaches a limit."""
-    return compared({"zero_percentage_ge": _zero_percentage(sample)}, limits)
+    return conditions.compared({"zero_percentage_ge": _zero_percentage(sample)}, limits)
 
 
-@condition(
-    Name("weight_initialization", "WI", "weight"),
+@conditions.condition(
+    conditions.Name("weight_initialization", "WI", "weight"),
     parameters=(
-        Parameter("zero_percentage_ge", 100, low=0, high=100),
-        Parameter("max_gt"),
-        Parameter("min_lt"),
+        conditions.Parameter("zero_percentage_ge", 100, low=0, high=100),
+        conditions.Parameter("max_gt"),
+        conditions.Parameter("min_lt"),
     ),
     first_step_only=True,
 )
-def initialization(sample: Sample, limits: Limits) -> Verdict:
+def initialization(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
     """Judge whether a weight was initialized with zeros, or with values beyond the limits."""
     sizes = _sizes(sample)
     actual = {"zero_percentage_ge": _zero_percentage(sample), "max_gt": sizes["max"], "min_lt": sizes["min"]}
-    return compared(actual, limits)
+    return conditions.compared(actual, limits)
 
 
-def _sizes(sample: Sample) -> dict[str, float | None]:
+def _sizes(sample: conditions.Sample) -> dict[str, float | None]:
     statistics = sample.statistics
     return {
         "abs_mean": statistics.absolute_mean,
@@ -220,6 +208,6 @@ def _sizes(sample: Sample) -> dict[str, float | None]:
     }
 
 
-def _zero_percentage(sample: Sample) -> float | None:
+def _zero_percentage(sample: conditions.Sample) -> float | None:
     zeros, count = sample.statistics.zeros, sample.statistics.count
     return None if zeros is None or not count else 100.0 * zeros / count

@@ -6,8 +6,6 @@ float32; 8-bit floats: OCP 8-bit Floating Point Specification 1.0; e2m1, e3m2, e
 1.0; HiFloat8: arXiv 2409.16626).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 archives, converted device formats, Fortran order).
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ a directory with the highest confidence reads it. A layout that raises is skippe
 state is kept between calls: to follow a dump that is still being written, call again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os
@@ -22,22 +20,8 @@ import numpy as np
 
 from mindinsight.server.files.opener import folders_of, refused_in
 from mindinsight.server.formats.arrays.lazy_array import Values
-from mindinsight.server.formats.dumps import layouts
+from mindinsight.server.formats.dumps import dump_types, layouts
 from mindinsight.server.formats.dumps.dump_layout import Layout
-from mindinsight.server.formats.dumps.dump_types import (
-    Array,
-    Dump,
-    DumpDir,
-    FileDamage,
-    Listing,
-    Operator,
-    Overflow,
-    StepFolder,
-    TensorEntry,
-    TensorHeader,
-    TensorRef,
-    Window,
-)
 from mindinsight.server.formats.dumps.recorder_files import read_log as read_log
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import show_text
@@ -45,7 +29,9 @@ from mindinsight.server.formats.sanitizer import show_text
 MAX_REFUSALS: Final = 100  # links and special files reported for one dump or step
 
 
-def refused_outside_steps(path: str, folders: Iterable[StepFolder]) -> tuple[FileDamage, ...]:
+def refused_outside_steps(
+    path: str, folders: Iterable[dump_types.StepFolder]
+) -> tuple[dump_types.FileDamage, ...]:
     """Return the refused entries of a dump outside its step folders.
 
     Checked are the folders of ranks, graphs and steps, and the folders next to them.
@@ -57,16 +43,16 @@ def refused_outside_steps(path: str, folders: Iterable[StepFolder]) -> tuple[Fil
     return _damage([*sorted(parents), *sorted(siblings)])
 
 
-def refused_in_step(folder: StepFolder) -> tuple[FileDamage, ...]:
+def refused_in_step(folder: dump_types.StepFolder) -> tuple[dump_types.FileDamage, ...]:
     """Return the refused entries of a step folder and of its subfolders."""
     path = Path(folder.path)
     return _damage([path, *folders_of(path)])
 
 
-def _damage(folders: Iterable[Path]) -> tuple[FileDamage, ...]:
+def _damage(folders: Iterable[Path]) -> tuple[dump_types.FileDamage, ...]:
     """Return the refused entries of folders as damage, at most MAX_REFUSALS."""
     refusals = (
-        FileDamage(show_text(str(folder / name)), f"dump.{reason}")
+        dump_types.FileDamage(show_text(str(folder / name)), f"dump.{reason}")
         for folder in folders
         for name, reason in refused_in(folder)
     )
@@ -91,7 +77,7 @@ def find_layout(path: str | os.PathLike[str]) -> Layout | None:
     return _match_layout(Path(path))[0]
 
 
-def open_dump(path: str | os.PathLike[str]) -> Dump:
+def open_dump(path: str | os.PathLike[str]) -> dump_types.Dump:
     """Open a dump directory: its ranks, steps and graphs.
 
     No tensor is read.
@@ -107,7 +93,9 @@ def open_dump(path: str | os.PathLike[str]) -> Dump:
     return replace(dump, damage=_deduplicate(dump.damage + skipped + refusals))
 
 
-def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[TensorEntry]:
+def list_tensors(
+    dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
+) -> dump_types.Listing[dump_types.TensorEntry]:
     """Return the tensors of a rank and step, of one graph or all, in the order they were written.
 
     Files are listed, not opened.
@@ -117,18 +105,20 @@ def list_tensors(dump: Dump, rank: int, step: int, graph: str | None = None) -> 
     for folder in _select_folders(dump, rank, step, graph):
         listing = layout.tensors(folder)
         damage = _deduplicate(listing.damage + refused_in_step(folder))
-        listings.append(Listing(listing.items, damage))
+        listings.append(dump_types.Listing(listing.items, damage))
     return _merge_listings(listings)
 
 
-def list_operators(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Operator]:
+def list_operators(
+    dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
+) -> dump_types.Listing[dump_types.Operator]:
     """Return the operators of a rank and step in execution order, with slots, inputs and call stacks."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.operators(folder) for folder in _select_folders(dump, rank, step, graph)])
 
 
 def list_arguments(
-    dump: Dump, rank: int, step: int, graph: str | None = None
+    dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
 ) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
     """Return the non-tensor arguments of operators that have any, by graph and recorded name."""
     layout = _load_layout(dump.layout)
@@ -139,13 +129,15 @@ def list_arguments(
     }
 
 
-def list_overflows(dump: Dump, rank: int, step: int, graph: str | None = None) -> Listing[Overflow]:
+def list_overflows(
+    dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
+) -> dump_types.Listing[dump_types.Overflow]:
     """Return the overflows that the device reported at a rank and step."""
     layout = _load_layout(dump.layout)
     return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, graph)])
 
 
-def describe_tensor(ref: TensorRef) -> TensorHeader:
+def describe_tensor(ref: dump_types.TensorRef) -> dump_types.TensorHeader:
     """Return shape, type and size in bytes of a tensor, read without its data.
 
     Raises UnreadableError.
@@ -153,7 +145,7 @@ def describe_tensor(ref: TensorRef) -> TensorHeader:
     return _load_layout(ref.layout).header(ref)
 
 
-def read_tensor(ref: TensorRef, window: Window | None = None) -> Array:
+def read_tensor(ref: dump_types.TensorRef, window: dump_types.Window | None = None) -> dump_types.Array:
     """Read a tensor, or a window of it, in its own type.
 
     Bfloat16 and smaller floats are read as float32.
@@ -164,29 +156,29 @@ def read_tensor(ref: TensorRef, window: Window | None = None) -> Array:
     return np.asarray(tensor_values(ref).part(window or ()))
 
 
-def tensor_values(ref: TensorRef) -> Values:
+def tensor_values(ref: dump_types.TensorRef) -> Values:
     """Return the lazy values of a tensor. Raises UnreadableError, as reading a part may."""
     return _load_layout(ref.layout).values(ref)
 
 
-def compares_arguments(dump: Dump) -> bool:
+def compares_arguments(dump: dump_types.Dump) -> bool:
     """Return True if the layout records operator arguments in a form that can be compared."""
     return _load_layout(dump.layout).compares_arguments
 
 
-def growing_paths(dump: Dump, rank: int, step: int) -> list[Path]:
+def growing_paths(dump: dump_types.Dump, rank: int, step: int) -> list[Path]:
     """Return the paths of a rank and step with modification times that change as tensors are added."""
     names = _load_layout(dump.layout).growing
     return [Path(folder.path) / name for folder in _select_folders(dump, rank, step, None) for name in names]
 
 
-def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
+def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[dump_types.DumpDir, ...]:
     """Return the dumps at and below a directory, breadth first.
 
     Dumps inside dumps are not searched, and symbolic links are not followed. ``SEARCH_DEPTH`` and
     ``SEARCH_FOLDERS`` bound the search.
     """
-    dumps: list[DumpDir] = []
+    dumps: list[dump_types.DumpDir] = []
     level = [Path(base).absolute()]
     searched = 0
     for _ in range(SEARCH_DEPTH + 1):
@@ -196,13 +188,13 @@ def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[DumpDir, ...]:
             if layout is None:
                 subfolders += folders_of(path)
             else:
-                dumps.append(DumpDir(str(path), layout.name))
+                dumps.append(dump_types.DumpDir(str(path), layout.name))
         searched += len(level)
         level = subfolders
     return tuple(dumps)
 
 
-def _match_layout(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
+def _match_layout(path: Path) -> tuple[Layout | None, tuple[dump_types.FileDamage, ...]]:
     """Return the best layout of a directory or None, and the layouts that failed as damage."""
     best: tuple[float, Layout | None] = (-1.0, None)
     skipped = []
@@ -210,7 +202,7 @@ def _match_layout(path: Path) -> tuple[Layout | None, tuple[FileDamage, ...]]:
         try:
             confidence = layout.match(path)
         except Exception as error:  # a layout is a plug-in: whatever it raises, the others are tried
-            skipped.append(FileDamage(str(path), "dump.layout_failed", f"{layout.name}: {error}"))
+            skipped.append(dump_types.FileDamage(str(path), "dump.layout_failed", f"{layout.name}: {error}"))
             continue
         if confidence >= 0 and confidence > best[0]:
             best = (confidence, layout)
@@ -229,24 +221,26 @@ def _load_layout(name: str) -> Layout:
     raise UnreadableError("dump.unknown_layout", name)
 
 
-def _select_folders(dump: Dump, rank: int, step: int, graph: str | None) -> list[StepFolder]:
+def _select_folders(
+    dump: dump_types.Dump, rank: int, step: int, graph: str | None
+) -> list[dump_types.StepFolder]:
     """Return the step folders of a rank and step, of one graph or all."""
     return [f for f in dump.folders if f.rank == rank and f.step == step and graph in (None, f.graph)]
 
 
-def _deduplicate(damage: Iterable[FileDamage]) -> tuple[FileDamage, ...]:
+def _deduplicate(damage: Iterable[dump_types.FileDamage]) -> tuple[dump_types.FileDamage, ...]:
     """Return the damage with each pair of file and reason once."""
     return tuple({(entry.path, entry.reason): entry for entry in reversed(tuple(damage))}.values())[::-1]
 
 
-def _merge_listings(parts: Sequence[Listing[Item]]) -> Listing[Item]:
+def _merge_listings(parts: Sequence[dump_types.Listing[Item]]) -> dump_types.Listing[Item]:
     """Merge the listings of several graphs, sorted by time if it was recorded, and renumber the tensors."""
     if len(parts) == 1:
         return parts[0]
     items = sorted(chain.from_iterable(parts), key=lambda item: getattr(item, "timestamp", 0))
     damage = tuple(chain.from_iterable(part.damage for part in parts))
     numbered = (
-        item._replace(sequence=position) if isinstance(item, TensorEntry) else item
+        item._replace(sequence=position) if isinstance(item, dump_types.TensorEntry) else item
         for position, item in enumerate(items)
     )
-    return Listing(tuple(numbered), damage)
+    return dump_types.Listing(tuple(numbered), damage)

@@ -4,8 +4,6 @@ Devices split axes into blocks of 16 (32 for elements of one byte) and pad the l
 here. Formats without a known conversion stay as they are.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

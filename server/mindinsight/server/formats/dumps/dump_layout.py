@@ -1,7 +1,5 @@
 """Base class of dump layouts, and the builder of a step's operators from its tensors."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -9,16 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from mindinsight.server.formats.arrays.lazy_array import Values
-from mindinsight.server.formats.dumps.dump_types import (
-    Dump,
-    Listing,
-    Operator,
-    Overflow,
-    StepFolder,
-    TensorEntry,
-    TensorHeader,
-    TensorRef,
-)
+from mindinsight.server.formats.dumps import dump_types
 from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
 from mindinsight.server.formats.graphs.ir import IrNode
 
@@ -29,17 +18,17 @@ _UNPLANNED: Final = 1 << 62  # sorts operators without a planned position last
 
 def assemble_operators(
     graph: str,
-    tensors: Iterable[TensorEntry],
+    tensors: Iterable[dump_types.TensorEntry],
     order: Iterable[str],
     nodes: dict[str, IrNode],
     arguments: Callable[[str, str], Arguments],
-) -> tuple[Operator, ...]:
+) -> tuple[dump_types.Operator, ...]:
     """Return the operators with dumped tensors, and planned operators without any, in execution order.
 
     ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
     ``arguments`` returns the recorded scalar arguments of an operator by its type and recorded name.
     """
-    dumped: dict[str, list[TensorEntry]] = {}
+    dumped: dict[str, list[dump_types.TensorEntry]] = {}
     for tensor in tensors:
         dumped.setdefault(tensor.recorded, []).append(tensor)
     operators = [_dumped_operator(graph, entries, nodes, arguments) for entries in dumped.values()]
@@ -57,16 +46,16 @@ def assemble_operators(
 
 def _dumped_operator(
     graph: str,
-    entries: list[TensorEntry],
+    entries: list[dump_types.TensorEntry],
     nodes: dict[str, IrNode],
     arguments: Callable[[str, str], Arguments],
-) -> Operator:
+) -> dump_types.Operator:
     """Build an operator from its tensors."""
     first = entries[0]
     node = nodes.get(first.operator)
     inputs = tuple(entry.slot for entry in entries if entry.direction == "input")
     outputs = tuple(entry.slot for entry in entries if entry.direction != "input")
-    return Operator(
+    return dump_types.Operator(
         name=first.operator,
         recorded=first.recorded,
         type=first.type,
@@ -89,10 +78,10 @@ def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
     return set(slots) == set(map(str, range(len(slots)))) and len(slots) >= least
 
 
-def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> Operator:
+def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> dump_types.Operator:
     """Build an operator without tensors from the execution order and the graph."""
     scope, _, last = name.rpartition("/")
-    return Operator(
+    return dump_types.Operator(
         name=name,
         recorded="",
         type=node.op if node else _NUMBER.sub("", last),
@@ -113,7 +102,7 @@ def _graph_facts(node: IrNode | None) -> dict[str, Any]:
     )
 
 
-def _scope(entry: TensorEntry) -> tuple[str, ...]:
+def _scope(entry: dump_types.TensorEntry) -> tuple[str, ...]:
     """Return the scope path of an operator. Names of parameters are separated by dots, others by slashes."""
     return tuple(entry.operator.split("." if entry.type == "Parameter" else "/")[:-1])
 
@@ -135,40 +124,40 @@ class Layout(ABC):
         """Return the confidence, 0 to 1, that a directory is a dump of this layout, or a negative number."""
 
     @abstractmethod
-    def open_dump(self, path: Path) -> Dump:
+    def open_dump(self, path: Path) -> dump_types.Dump:
         """Return ranks, graphs and steps of a directory. No tensor is listed."""
 
-    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+    def tensors(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.TensorEntry]:
         """Return the tensors of a step folder in the order they were written.
 
         The default is an empty listing.
         """
-        return Listing(())
+        return dump_types.Listing(())
 
-    def operators(self, folder: StepFolder) -> Listing[Operator]:
+    def operators(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.Operator]:
         """Return the operators of a step folder in execution order, with call stacks if they are recorded."""
         listing = self.tensors(folder)
-        return Listing(
+        return dump_types.Listing(
             assemble_operators(folder.graph, listing, (), {}, lambda kind, name: ()), listing.damage
         )
 
-    def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    def arguments(self, folder: dump_types.StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
         """Yield the recorded names of operators with non-tensor arguments, and these arguments."""
         for operator in self.operators(folder).items:
             if operator.arguments:
                 yield operator.recorded, operator.arguments
 
-    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
+    def overflows(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.Overflow]:
         """Return the overflows that the device reported in a step folder. The default is an empty listing."""
-        return Listing(())
+        return dump_types.Listing(())
 
-    def header(self, ref: TensorRef) -> TensorHeader:
+    def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:
         """Return shape, type and size in bytes of one tensor, read without its data.
 
         Raises UnreadableError.
         """
         return npy_header(ref)
 
-    def values(self, ref: TensorRef) -> Values:
+    def values(self, ref: dump_types.TensorRef) -> Values:
         """Return the lazy values of one tensor. Raises UnreadableError."""
         return npy_values(ref)

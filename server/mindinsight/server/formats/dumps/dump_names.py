@@ -1,7 +1,5 @@
 """Names of dump files, and the execution orders and graphs next to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,13 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mindinsight.server.files.opener import files_of
-from mindinsight.server.formats.dumps.dump_types import (
-    Content,
-    FileDamage,
-    RecordedStatistics,
-    StepFolder,
-    read_or_report,
-)
+from mindinsight.server.formats.dumps import dump_types
 from mindinsight.server.formats.graphs.ir import IrNode, read_ir, read_ir_parameters, read_pb
 from mindinsight.server.formats.read_limits import ORDER
 from mindinsight.server.formats.text_files import read_lines
@@ -45,8 +37,8 @@ class TensorFile(NamedTuple):
     dtype: str = ""  # "" if the name has none
     path: str = ""  # "" if only statistics were recorded
     shape: tuple[int, ...] | None = None
-    statistics: RecordedStatistics | None = None
-    damage: FileDamage | None = None
+    statistics: dump_types.RecordedStatistics | None = None
+    damage: dump_types.FileDamage | None = None
 
 
 def escape_name(name: str) -> str:
@@ -190,8 +182,8 @@ class GraphFiles:
     Files that cannot be read are appended to ``damage``.
     """
 
-    folder: StepFolder
-    damage: list[FileDamage]
+    folder: dump_types.StepFolder
+    damage: list[dump_types.FileDamage]
 
     def order(self) -> list[str]:
         """Return the full names of the operators in planned execution order."""
@@ -232,6 +224,6 @@ class GraphFiles:
         matches.sort(key=lambda match: (match[1] != graph_number, int(match[1])))
         return [folder / match[0] for match in matches]
 
-    def _read(self, path: Path, read: Callable[[Path], Content]) -> Content | None:
+    def _read(self, path: Path, read: Callable[[Path], dump_types.Content]) -> dump_types.Content | None:
         """Read a file. Return None and note the damage if it cannot be read."""
-        return read_or_report(path, read, self.damage, optional=False)
+        return dump_types.read_or_report(path, read, self.damage, optional=False)

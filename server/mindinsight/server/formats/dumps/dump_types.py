@@ -5,8 +5,6 @@ out of the **operators**. Layouts produce these values. The debugger, the pages 
 All of them can be pickled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

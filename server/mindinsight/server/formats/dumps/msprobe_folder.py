@@ -1,7 +1,5 @@
 """Reader of a rank folder of msprobe: entries of ``dump.json``, tensors, calls and call stacks."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Reader of a folder of ``.npy`` files and ``statistic.csv``, as in dumps of MindSpore."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Files of recorders: logs of MindSpore's Running Data Recorder, norms of the flight recorder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

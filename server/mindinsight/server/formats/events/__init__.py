@@ -17,8 +17,6 @@ Damaged bytes are skipped and listed. The reason is a key of the locale files:
 - ``damage.noise``: no record up to the end of the section
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import nullcontext
 from dataclasses import replace

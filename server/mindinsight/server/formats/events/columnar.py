@@ -1,7 +1,5 @@
 """Columnar decoder of records of many shapes: values, prefixes and tags of many records at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby

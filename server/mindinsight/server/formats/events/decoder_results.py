@@ -1,7 +1,5 @@
 """Results of the decoders: values by tag with their record numbers, assembled into blocks of columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Final, TypeAlias, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """Fields of an event: their keys, the wire schema by which decoders find values, and an exact parser."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field

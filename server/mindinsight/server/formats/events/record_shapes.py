@@ -1,7 +1,5 @@
 """Shapes of records, and the matrix decoder that reads records of one shape as columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,21 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import HEADER_SIZE
+from mindinsight.server.formats.events import event_fields
 from mindinsight.server.formats.events.decoder_results import Payloads, RecordBatch, Scalars
-from mindinsight.server.formats.events.event_fields import (
-    EVENT_STEP,
-    EVENT_SUMMARY,
-    EVENT_WALL,
-    EXACT,
-    KIND_NAMES,
-    SCALAR,
-    SUMMARY_VALUE,
-    VALUE_TAG,
-    EventValue,
-    ParsedEvent,
-    Schema,
-    tag_text,
-)
 from mindinsight.server.formats.wire_format import UnparsableError, read_varint, signed, unaligned
 from mindinsight.server.types import Floats, Ints
 
@@ -45,7 +30,7 @@ STEP_BITS: Final = 0x80  # of the bytes of a step: whether the number goes on
 class RecordShape:
     """Shape of records: a parsed sample, and the bits that all records of the shape share."""
 
-    event: ParsedEvent  # of a sample or of zeros; offsets from the start of the payload
+    event: event_fields.ParsedEvent  # of a sample or of zeros; offsets from the start of the payload
     mask: npt.NDArray[np.uint8]  # [size] which bits are the same in all records of the shape
     fixed: npt.NDArray[np.uint8]  # [size] these bits
 
@@ -55,7 +40,7 @@ class RecordShape:
         return signed(read_varint(payload, at, at + size)[0]) if size else 0
 
 
-def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+def record_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
     """Return the shape of a record, or None if records like it cannot be read as a matrix."""
     if len(payload) >= WIDE:
         return _wide_shape(payload, schema)
@@ -66,12 +51,12 @@ def record_shape(payload: bytes, schema: Schema) -> RecordShape | None:
 
 
 @lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
-def _plain_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+def _plain_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
     """Return the shape of a record of float32 scalars with its data set to zero. Cached for all runs."""
     return _parsed_shape(payload, schema)
 
 
-def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+def _wide_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
     """Return the shape of a wide record. It is parsed only if it matches no known shape."""
     shape = known_shape(payload, schema)
     if shape is not None:
@@ -84,18 +69,18 @@ def _wide_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     return shape
 
 
-def known_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+def known_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
     """Return the known shape that a wide record has, or None."""
     return next((shape for shape in _wide_shapes(len(payload), schema) if is_like(payload, shape)), None)
 
 
 @lru_cache(maxsize=1 << 2)
-def _wide_shapes(size: int, schema: Schema) -> list[RecordShape]:
+def _wide_shapes(size: int, schema: event_fields.Schema) -> list[RecordShape]:
     """Return the cached list of shapes of wide records of ``size`` bytes, newest first. Callers change it."""
     return []
 
 
-def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
+def _parsed_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
     """Parse a record and return its shape. Return None if it is not an event or not regular."""
     try:
         event = schema.parse(payload, 0, len(payload))
@@ -111,14 +96,17 @@ def _parsed_shape(payload: bytes, schema: Schema) -> RecordShape | None:
     return RecordShape(event, mask, np.frombuffer(payload, np.uint8) & mask)
 
 
-def _is_regular(event: ParsedEvent, size: int) -> bool:
+def _is_regular(event: event_fields.ParsedEvent, size: int) -> bool:
     """Return True if an event holds only values of distinct tags, most of its bytes outside payloads."""
     if event.version or event.skipped or event.notes or event.closing is not None:
         return False
     if any(item.number is not None for item in event.values):
         return False
-    names = {(item.kind in (SCALAR, EXACT) or item.kind, tag_text(item.tag)) for item in event.values}
-    in_payloads = sum(item.size for item in event.values if item.kind in KIND_NAMES)
+    names = {
+        (item.kind in (event_fields.SCALAR, event_fields.EXACT) or item.kind, event_fields.tag_text(item.tag))
+        for item in event.values
+    }
+    in_payloads = sum(item.size for item in event.values if item.kind in event_fields.KIND_NAMES)
     return len(names) == len(event.values) and 2 * in_payloads <= size
 
 
@@ -129,25 +117,27 @@ def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
     """
     octets, last = bytearray(payload), len(payload)
     try:
-        if octets[0] != EVENT_WALL:
+        if octets[0] != event_fields.EVENT_WALL:
             return None
         octets[1:AFTER_WALL] = bytes(AFTER_WALL - 1)
         at = AFTER_WALL
-        if octets[at] == EVENT_STEP:
+        if octets[at] == event_fields.EVENT_STEP:
             at += 1
             while octets[at] >= _CONTINUED:
                 octets[at] = _CONTINUED
                 at += 1
             octets[at] = 0
             at += 1
-        if octets[at] != EVENT_SUMMARY:
+        if octets[at] != event_fields.EVENT_SUMMARY:
             return None
         length, at = read_varint(payload, at + 1, last)
         if at + length != last:
             return None
         while at < last:
             size = octets[at + 3]
-            if size + 7 >= _CONTINUED or octets[at : at + 3] != bytes((SUMMARY_VALUE, size + 7, VALUE_TAG)):
+            if size + 7 >= _CONTINUED or octets[at : at + 3] != bytes(
+                (event_fields.SUMMARY_VALUE, size + 7, event_fields.VALUE_TAG)
+            ):
                 return None
             at += size + 9
             if octets[at - 5] != scalar_key or at > last:
@@ -190,7 +180,7 @@ CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in t
 
 
 def read_shapes(
-    data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
+    data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: event_fields.Schema
 ) -> tuple[list[RecordBatch], Ints]:
     """Decode the records ``rows`` of frequent shapes.
 
@@ -249,7 +239,7 @@ def _by_size(sizes: Ints, rows: Ints) -> list[Ints]:
     return [rows[order[edges[group] : edges[group + 1]]] for group in frequent]
 
 
-def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: Schema) -> list[Ints]:
+def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: event_fields.Schema) -> list[Ints]:
     """Group rows of one size by the few bytes in which their tags differ.
 
     The grouping is only a hint. Records of one shape in two groups are still read correctly.
@@ -318,16 +308,20 @@ def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts:
     """Decode the rows of a matrix that all have the shape."""
     event, begins = shape.event, starts[rows] + HEADER_SIZE
     scalars, payloads = [], []
-    for kind, dtype in ((SCALAR, "<f4"), (EXACT, "<f8")):
+    for kind, dtype in ((event_fields.SCALAR, "<f4"), (event_fields.EXACT, "<f8")):
         chosen = [item for item in event.values if item.kind == kind]
         if chosen:
-            tags = tuple(tag_text(item.tag) for item in chosen)
+            tags = tuple(event_fields.tag_text(item.tag) for item in chosen)
             scalars.append(Scalars(tags, rows, _columns(data, matrix, begins, chosen, dtype)))
     for item in event.values:
-        if item.kind in KIND_NAMES:
+        if item.kind in event_fields.KIND_NAMES:
             offsets = begins + item.at
             sizes = np.full(len(rows), item.size, np.int64)
-            payloads.append(Payloads(KIND_NAMES[item.kind], tag_text(item.tag), rows, offsets, sizes))
+            payloads.append(
+                Payloads(
+                    event_fields.KIND_NAMES[item.kind], event_fields.tag_text(item.tag), rows, offsets, sizes
+                )
+            )
     walls = np.zeros(len(rows), np.float64)
     if event.wall_at >= 0:
         walls[:] = matrix[:, event.wall_at : event.wall_at + 8].view("<f8")[:, 0]
@@ -336,7 +330,9 @@ def _part(data: bytes, matrix: Octets2D, shape: RecordShape, rows: Ints, starts:
     )
 
 
-def _columns(data: bytes, matrix: Octets2D, begins: Ints, items: list[EventValue], dtype: str) -> Floats:
+def _columns(
+    data: bytes, matrix: Octets2D, begins: Ints, items: list[event_fields.EventValue], dtype: str
+) -> Floats:
     """Return the values of the given fields, [fields, n]."""
     if len(items) >= _MANY_COLUMNS:
         return unaligned(data, dtype)[np.array([item.at for item in items])[:, None] + begins]

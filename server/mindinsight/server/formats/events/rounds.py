@@ -1,7 +1,5 @@
 """Round decoder: records that repeat in the same order, few or thousands, read as one row of columns."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterable
@@ -14,19 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE, masked_crc
+from mindinsight.server.formats.events import record_shapes
 from mindinsight.server.formats.events.columnar import read_layout
 from mindinsight.server.formats.events.decoder_results import RaggedScalars, RecordBatch, Scalars
 from mindinsight.server.formats.events.event_fields import EXACT, SCALAR, ParsedEvent, Schema, tag_text
-from mindinsight.server.formats.events.record_shapes import (
-    AFTER_WALL,
-    CACHED,
-    STEP_BITS,
-    WIDE,
-    RecordShape,
-    cache_blocks,
-    is_like,
-    record_shape,
-)
 from mindinsight.server.formats.wire_format import unaligned
 from mindinsight.server.types import Ints
 
@@ -64,12 +53,12 @@ class Round:
         numbers = np.empty((len(offsets), count), dtype)
         if len(offsets) > count:
             begins = start + self.stride * np.arange(count)
-            for block in cache_blocks(count, self.stride):
+            for block in record_shapes.cache_blocks(count, self.stride):
                 numbers[:, block] = unaligned(data, dtype)[offsets[:, None] + begins[block]]
             return numbers
         begins_at = (start + offsets).tolist()
         columns = [np.ndarray((count,), dtype, data, first, (self.stride,)) for first in begins_at]
-        for block in cache_blocks(count, self.stride):
+        for block in record_shapes.cache_blocks(count, self.stride):
             for row, column in zip(numbers, columns, strict=True):
                 row[block] = column[block]
         return numbers
@@ -91,7 +80,7 @@ class Round:
 
     def count(self, data: bytes, start: int, most: int) -> int:
         """Return how many of at most ``most`` rounds from ``start`` on match headers and tags."""
-        batch = max(CACHED // (self.several * self.stride), 1) * self.several
+        batch = max(record_shapes.CACHED // (self.several * self.stride), 1) * self.several
         for first in range(0, most, batch):
             tried = min(batch, most - first)
             agreeing = self._alike(data, start + first * self.stride, tried)
@@ -115,7 +104,7 @@ class Round:
 
 
 @lru_cache(maxsize=64)  # shapes are the same objects in all files that record the same tags
-def joined(shapes: tuple[RecordShape, ...]) -> Round:
+def joined(shapes: tuple[record_shapes.RecordShape, ...]) -> Round:
     """Return the round of records of these shapes. Cached for all files that record the same tags."""
     masks, fixed, begins, at = [], [], [], 0
     for shape in shapes:
@@ -160,7 +149,7 @@ def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schem
     It is decoded by the columnar decoder, because it has too many records to parse one by one.
     """
     begin, size = int(starts[row]) + HEADER_SIZE, int(sizes[row])
-    shape = record_shape(data[begin : begin + size], schema)
+    shape = record_shapes.record_shape(data[begin : begin + size], schema)
     if shape is None or not shape.event.values or not _is_plain(shape.event):
         return None
     first = shape.event.values[0]
@@ -176,7 +165,10 @@ def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schem
     heads, table, tags = layout
     origin, stride = int(starts[row]), int(starts[end] - starts[row])
     mask = np.full(stride, 0xFF, np.uint8)
-    exact, step_sizes = table.kinds == EXACT, np.maximum(heads.step_ends - begins - AFTER_WALL - 1, 0)
+    exact, step_sizes = (
+        table.kinds == EXACT,
+        np.maximum(heads.step_ends - begins - record_shapes.AFTER_WALL - 1, 0),
+    )
     for offsets, width in (
         (begins + sizes[row:end], FOOTER_SIZE),
         (begins + 1, _WORD),
@@ -187,7 +179,7 @@ def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schem
         mask[(offsets - origin)[:, None] + np.arange(width)] = 0
     for width in np.unique(step_sizes).tolist():
         ends = heads.step_ends[step_sizes == width] - origin
-        mask[ends[:, None] - np.arange(1, width + 1)] = STEP_BITS
+        mask[ends[:, None] - np.arange(1, width + 1)] = record_shapes.STEP_BITS
     octets = np.frombuffer(data, np.uint8, stride, origin)
     return Round(
         begins - origin,
@@ -297,7 +289,7 @@ def read_rounds(
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
     waiting = deque(known)
-    wide = len(starts) and int(sizes.mean()) >= WIDE  # record_shapes.py reads wide records
+    wide = len(starts) and int(sizes.mean()) >= record_shapes.WIDE  # record_shapes.py reads wide records
     while (
         not (wide or begun) and misses < _MISSES + taken // MIN_RECORDS and len(starts) - row >= MIN_RECORDS
     ):
@@ -341,7 +333,7 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     Also returns how many records to skip if this round is not frequent. That is the position of the repeated
     tag, because a round may begin there.
     """
-    shapes: list[RecordShape] = []
+    shapes: list[record_shapes.RecordShape] = []
     records: dict[bytes, int] = {}
     end = min(row + _MAX_ROUND + 1, len(starts))
     if end - row > _MAX_ROUND and not _recurs(data, starts[row:end], sizes[row:end], schema):
@@ -349,9 +341,9 @@ def _round_at(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) 
     spans = zip((starts[row:end] + HEADER_SIZE).tolist(), sizes[row:end].tolist(), strict=True)
     for number, (at, size) in enumerate(spans):
         payload = data[at : at + size]
-        if shapes and is_like(payload, shapes[0]):
+        if shapes and record_shapes.is_like(payload, shapes[0]):
             return joined(tuple(shapes)), number
-        shape = record_shape(payload, schema)
+        shape = record_shapes.record_shape(payload, schema)
         if shape is None or not _is_plain(shape.event):
             return None, number + 1
         tags = [item.tag for item in shape.event.values]
@@ -367,8 +359,8 @@ def _recurs(data: bytes, starts: Ints, sizes: Ints, schema: Schema) -> bool:
     """Return True if the last of the records has the shape of an earlier one, as in rounds."""
     places = np.flatnonzero(sizes == sizes[-1])
     payloads = [data[at + HEADER_SIZE : at + HEADER_SIZE + int(sizes[-1])] for at in starts[places].tolist()]
-    shape = record_shape(payloads.pop(), schema)
-    return shape is None or any(is_like(payload, shape) for payload in payloads)
+    shape = record_shapes.record_shape(payloads.pop(), schema)
+    return shape is None or any(record_shapes.is_like(payload, shape) for payload in payloads)
 
 
 def _is_plain(event: ParsedEvent) -> bool:

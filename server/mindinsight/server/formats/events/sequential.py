@@ -1,7 +1,5 @@
 """Sequential decoder: records that fit no other decoder, field by field, and single long records."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from typing import IO, Final, TypeAlias, overload
@@ -11,12 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
-from mindinsight.server.formats.events.decoder_results import (
-    RecordBatch,
-    ValueTable,
-    group_by_tag,
-    read_numbers,
-)
+from mindinsight.server.formats.events import decoder_results
 from mindinsight.server.formats.events.event_fields import EXACT, ParsedEvent, Schema, tag_text
 from mindinsight.server.formats.events.framing import Records, mask_crcs
 from mindinsight.server.formats.read_limits import EVENT, UnreadableError
@@ -37,7 +30,7 @@ class Remarks:
 
 def read_sequentially(
     data: Octets, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
-) -> tuple[list[RecordBatch], Remarks]:
+) -> tuple[list[decoder_results.RecordBatch], Remarks]:
     """Parse the records ``rows`` one by one. Records that are not valid events become damage."""
     events: dict[int, ParsedEvent] = {}
     damage = []
@@ -60,7 +53,7 @@ def read_sequentially(
     return ([_part(data, events)] if events else []), remarks
 
 
-def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
+def _part(data: Octets, events: dict[int, ParsedEvent]) -> decoder_results.RecordBatch:
     """Return the values of parsed events by tag."""
     names: dict[str, int] = {}
     values = [
@@ -74,7 +67,7 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
         np.array([event.wall for event in events.values()], np.float64),
     )
     if not values:
-        return RecordBatch(*records)
+        return decoder_results.RecordBatch(*records)
     rows, kinds, tags, offsets, sizes = np.array(values, np.int64).reshape(-1, 5).T
     codes = kinds.astype(np.uint8)
     numbers = _numbers(data, codes, offsets.tolist())
@@ -82,15 +75,15 @@ def _part(data: Octets, events: dict[int, ParsedEvent]) -> RecordBatch:
     for index, number in enumerate(stated):
         if number is not None:
             numbers[index] = number
-    table = ValueTable(rows, codes, tags, offsets, sizes, numbers)
-    return RecordBatch(*records, *group_by_tag(table, list(names)))
+    table = decoder_results.ValueTable(rows, codes, tags, offsets, sizes, numbers)
+    return decoder_results.RecordBatch(*records, *decoder_results.group_by_tag(table, list(names)))
 
 
 def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> Doubles:
     """Return the scalars at ``offsets``, 0 for other kinds. At least a checksum follows each value."""
     scalar = codes <= EXACT
     words = [data[at : at + 8] if read else bytes(8) for at, read in zip(offsets, scalar, strict=True)]
-    return read_numbers(b"".join(words), codes, 8 * np.arange(len(words)))
+    return decoder_results.read_numbers(b"".join(words), codes, 8 * np.arange(len(words)))
 
 
 _BLOCK: Final = 1 << 16  # bytes in memory while fields are read
@@ -99,7 +92,7 @@ _MAX_ZEROS: Final = 1 << 26  # bytes searched for the end of allocated space
 _CRC: Final = struct.Struct("<I")
 _EMPTY: Final = np.empty(0, np.int64)
 
-LongRecord: TypeAlias = tuple[Records, list[RecordBatch], Remarks]
+LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Remarks]
 
 
 class RecordBytes:

@@ -1,7 +1,5 @@
 """Parser of call stacks: the source lines that lead to an operator, as MindSpore records them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Columnar decoder of computational graphs: GraphProto from event files, ModelProto from files."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,19 +12,7 @@ from google.protobuf.message import DecodeError
 from mindinsight.proto.graph_pb2 import GraphProto, NamedValueProto, NodeProto, OutputProto, ParameterProto
 from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, UnreadableError, unreadable
 from mindinsight.server.formats.wire_format import FAR, UnparsableError, message_fields, varints
-from mindinsight.server.graph.model.graph import (
-    CONSTANT,
-    CONSTANT_TYPE,
-    OPERATOR,
-    PARAMETER,
-    PARAMETER_TYPE,
-    Edges,
-    Flags,
-    Graph,
-    Losses,
-    operator_path,
-    unique_paths,
-)
+from mindinsight.server.graph.model import graph
 from mindinsight.server.types import Ints
 
 _LENGTH: Final = 2  # wire type of texts and messages
@@ -40,7 +26,7 @@ _INPUT_TYPE: Final = 2 << 3
 _CONTROL: Final = 1  # InputProto.EdgeType.CONTROL_EDGE
 
 _Octets = npt.NDArray[np.uint8]
-_Read = Callable[[Ints, Flags], list[str]]
+_Read = Callable[[Ints, graph.Flags], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +40,7 @@ class Nodes:
     full_names: list[str]  # [n]
     owners: Ints  # [i] the node that each input belongs to, as index into the columns [n]; ascending
     inputs: list[str]  # [i] names of the nodes that are inputs
-    controls: Flags  # [i] whether it is a control edge
+    controls: graph.Flags  # [i] whether it is a control edge
     contents: Ints  # [2, n] begin and end of the bytes that hold all attributes and the output's type
 
 
@@ -63,7 +49,7 @@ class _Inputs(NamedTuple):
 
     owners: Ints
     names: list[str]
-    controls: Flags
+    controls: graph.Flags
 
 
 class _Fields(NamedTuple):
@@ -129,7 +115,7 @@ def _split_offsets(size: int, ends: Ints) -> list[int]:
 
 
 def _read_columns(
-    data: bytes, begins: Ints, ends: Ints, plain: Flags
+    data: bytes, begins: Ints, ends: Ints, plain: graph.Flags
 ) -> tuple[list[list[str]], _Inputs, Ints]:
     """Decode texts, inputs and content spans of the nodes in ``plain``.
 
@@ -165,7 +151,7 @@ def _read_columns(
     return texts, _Inputs(owners[retained], names, controls[retained]), contents
 
 
-def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> tuple[Ints, Flags]:
+def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: graph.Flags) -> tuple[Ints, graph.Flags]:
     """Return the spans of the names of inputs, [2, i], and the flags of control edges, [i]."""
     name_spans = np.zeros((2, len(begins)), np.int64)
     controls = np.zeros(len(begins), dtype=np.bool_)
@@ -178,7 +164,7 @@ def _inputs(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> tuple[In
     return name_spans, controls
 
 
-def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: Flags) -> Iterator[_Fields]:
+def _fields(octets: _Octets, begins: Ints, ends: Ints, plain: graph.Flags) -> Iterator[_Fields]:
     """Yield the first field of every plain message, then the second of each message that has one, and so on.
 
     Clears ``plain`` for messages with field numbers above 15 or lengths past their end, and for the few
@@ -223,7 +209,7 @@ def _reader(data: bytes) -> _Read:
     """
     decoded = data.decode("latin-1")  # its slices are the texts, as long as these are ASCII
 
-    def read(spans: Ints, plain: Flags) -> list[str]:
+    def read(spans: Ints, plain: graph.Flags) -> list[str]:
         texts = [decoded[begin:end] for begin, end in zip(*spans.tolist(), strict=True)]
         if "".join(texts).isascii():
             return texts
@@ -247,7 +233,7 @@ def _content_span(data: bytes, begin: int, end: int) -> tuple[int, int]:
 
 
 def _read_sequentially(
-    data: bytes, begins: Ints, ends: Ints, texts: list[list[str]], readable: Flags, rows: Iterable[int]
+    data: bytes, begins: Ints, ends: Ints, texts: list[list[str]], readable: graph.Flags, rows: Iterable[int]
 ) -> _Inputs:
     """Decode the nodes ``rows`` with protobuf and return their inputs.
 
@@ -291,7 +277,7 @@ Field = tuple[int, int, int]  # key, first byte, end
 Span = tuple[int, int]  # first byte, end
 
 
-def read_graph(data: bytes) -> Graph:
+def read_graph(data: bytes) -> graph.Graph:
     """Decode a GraphProto or a ModelProto.
 
     Raises UnreadableError (``graph.unreadable``) if the bytes are neither.
@@ -330,22 +316,26 @@ class _Outer:
     unreadable: int = 0
 
 
-def _assemble(data: bytes, fields: list[Field]) -> Graph:
+def _assemble(data: bytes, fields: list[Field]) -> graph.Graph:
     """Build the graph from the fields of a GraphProto."""
     spans = np.array([(start, end) for key, start, end in fields if key == NODE_FIELD], np.int64)
     nodes = read_nodes(data, spans[:, 0], spans[:, 1])
     outer = _read_outer(data, fields)
     outer.unreadable += len(spans) - len(nodes.rows)
-    kinds = (OPERATOR, PARAMETER, CONSTANT)
+    kinds = (graph.OPERATOR, graph.PARAMETER, graph.CONSTANT)
     parameters, constants = outer.names
     edges, operators_by_name, dangling = _edges(nodes, outer)
     message_spans = np.concatenate(
         [spans[nodes.rows], *(np.array(outer_spans, np.int64).reshape(-1, 2) for outer_spans in outer.spans)]
     )
-    return Graph(
+    return graph.Graph(
         name=outer.name,
-        names=(*unique_paths(list(_paths(nodes))), *parameters, *constants),
-        types=(*nodes.types, *[PARAMETER_TYPE] * len(parameters), *[CONSTANT_TYPE] * len(constants)),
+        names=(*graph.unique_paths(list(_paths(nodes))), *parameters, *constants),
+        types=(
+            *nodes.types,
+            *[graph.PARAMETER_TYPE] * len(parameters),
+            *[graph.CONSTANT_TYPE] * len(constants),
+        ),
         kinds=np.repeat(kinds, [len(nodes.types), len(parameters), len(constants)]).astype(np.uint8),
         edges=edges,
         outputs=np.array(
@@ -355,7 +345,7 @@ def _assemble(data: bytes, fields: list[Field]) -> Graph:
         starts=message_spans[:, 0],
         ends=message_spans[:, 1],
         contents=np.concatenate([nodes.contents.T, message_spans[len(nodes.rows) :]]),
-        losses=Losses(nodes.types.count(""), dangling, outer.unreadable),
+        losses=graph.Losses(nodes.types.count(""), dangling, outer.unreadable),
     )
 
 
@@ -363,7 +353,7 @@ def _paths(nodes: Nodes) -> Iterator[str]:
     """Yield the path of each operator."""
     columns = zip(nodes.full_names, nodes.scopes, nodes.types, nodes.names, strict=True)
     for number, (full_name, scope, kind, name) in enumerate(columns):
-        yield operator_path(full_name, scope, kind, name or f"?{number}")
+        yield graph.operator_path(full_name, scope, kind, name or f"?{number}")
 
 
 def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
@@ -393,7 +383,7 @@ def _read_field(outer: _Outer, data: bytes, key: int, start: int, end: int) -> N
         outer.name = data[start:end].decode()
 
 
-def _edges(nodes: Nodes, outer: _Outer) -> tuple[Edges, dict[str, int], int]:
+def _edges(nodes: Nodes, outer: _Outer) -> tuple[graph.Edges, dict[str, int], int]:
     """Return the edges, the operators by name, and the number of inputs with an unknown name.
 
     For one name, operators take precedence over parameters, and parameters over constants.
@@ -406,5 +396,5 @@ def _edges(nodes: Nodes, outer: _Outer) -> tuple[Edges, dict[str, int], int]:
     by_name.update(operators_by_name)
     sources = np.array([by_name.get(name, -1) for name in nodes.inputs], dtype=np.int32)
     resolved = sources >= 0
-    edges = Edges(sources, nodes.owners.astype(np.int32), nodes.controls)
+    edges = graph.Edges(sources, nodes.owners.astype(np.int32), nodes.controls)
     return edges.select(resolved), operators_by_name, int(len(resolved) - np.count_nonzero(resolved))

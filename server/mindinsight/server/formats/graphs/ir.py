@@ -1,7 +1,5 @@
 """Parsers of MindSpore's ``.ir`` and ``.pb`` graphs next to a dump. Both return the same operators."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator
@@ -14,13 +12,8 @@ from google.protobuf.message import DecodeError
 
 from mindinsight.proto import graph_pb2
 from mindinsight.server.formats.file_bytes import length_of, opened
+from mindinsight.server.formats.graphs import graph_proto
 from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
-from mindinsight.server.formats.graphs.graph_proto import (
-    CONSTANT_FIELD,
-    GRAPH_FIELD_OF_MODEL,
-    NODE_FIELD,
-    PARAMETER_FIELD,
-)
 from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_lines
@@ -195,12 +188,12 @@ def _graph(data: bytes) -> IrText:
     """Parse the bytes of a model. Raises DecodeError, UnparsableError or UnicodeDecodeError."""
     names, constants, nodes = [], {}, []
     for key, start, end in _graph_fields(data):
-        if key == PARAMETER_FIELD:
+        if key == graph_proto.PARAMETER_FIELD:
             names.append(show_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
-        elif key == CONSTANT_FIELD:
+        elif key == graph_proto.CONSTANT_FIELD:
             constant = graph_pb2.NamedValueProto.FromString(data[start:end])
             constants[show_text(constant.key)] = str(constant.value.int_val)
-        elif key == NODE_FIELD:
+        elif key == graph_proto.NODE_FIELD:
             nodes.append((start, end))
     dataflow = Dataflow({name: (name,) for name in names})
     parsed = (graph_pb2.NodeProto.FromString(data[start:end]) for start, end in nodes)
@@ -211,7 +204,7 @@ def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Yield key, start and end of each field of a model's graph. Raises UnreadableError beyond the limits."""
     count = 0
     for key, begin, end in message_fields(data, 0, len(data)):
-        for span in message_fields(data, begin, end) if key == GRAPH_FIELD_OF_MODEL else ():
+        for span in message_fields(data, begin, end) if key == graph_proto.GRAPH_FIELD_OF_MODEL else ():
             count += 1
             GRAPH.check_items(count)
             GRAPH_FIELD.check_size(span[2] - span[1])

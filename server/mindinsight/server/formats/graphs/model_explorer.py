@@ -5,8 +5,6 @@ id, label, namespace, incoming edges, attributes and metadata of outputs. Source
 ``ai-edge-model-explorer-adapter`` (``Graph``, ``GraphNode``, ``IncomingEdge``, ``MetadataItem``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

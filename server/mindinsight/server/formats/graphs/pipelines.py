@@ -1,7 +1,5 @@
 """Conversion of a data pipeline from a lineage file to a graph, sources first."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from mindinsight.proto.graph_pb2 import DataType, GraphProto

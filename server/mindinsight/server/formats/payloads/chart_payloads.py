@@ -1,7 +1,5 @@
 """Decoders of charts: custom layouts, precision-recall curves and loss landscapes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Decoder of Summary.Histogram: buckets and counts of many messages at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Decoders of images, sounds, texts and alerts as they were recorded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Decoder of TensorProto, whole or in parts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names of TensorBoard's other plugins, and the parser of ``projector_config.pbtxt``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Parser of TensorFlow events and their values: the kind of each value, and the span of its payload."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from mindinsight.server.formats.events.event_fields import (
@@ -19,13 +17,8 @@ from mindinsight.server.formats.events.event_fields import (
     payload_codes,
 )
 from mindinsight.server.formats.media_types import SIGNATURE_BYTES, picture_type, sound_type
+from mindinsight.server.formats.tensorboard import tensor_proto
 from mindinsight.server.formats.tensorboard.hparams import session_end
-from mindinsight.server.formats.tensorboard.tensor_proto import (
-    STRING,
-    TensorFields,
-    single_number,
-    tensor_fields,
-)
 from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint
 from mindinsight.server.types import TENSOR_KINDS
 
@@ -122,8 +115,8 @@ class _Value:
 
     def read_tensor(self, start: int, stop: int) -> None:
         """Add the tensor in ``data[start:stop]`` to the event. Raises UnparsableError."""
-        tensor = tensor_fields(self.data, start, stop)
-        if tensor.dtype == STRING:
+        tensor = tensor_proto.tensor_fields(self.data, start, stop)
+        if tensor.dtype == tensor_proto.STRING:
             self._read_strings(tensor)
         elif self._is_scalar(tensor):
             self._read_scalar(tensor)
@@ -131,15 +124,15 @@ class _Value:
             _add(self.event, _NUMBER_KINDS.get(self.plugin, "other"), self.tag, self.whole)
             self.event.free.append((start, stop - start))
 
-    def _is_scalar(self, tensor: TensorFields) -> bool:
+    def _is_scalar(self, tensor: tensor_proto.TensorFields) -> bool:
         """Return True if the tensor is a scalar. Only the first event of a tag names its plugin."""
         if self.plugin:
             return self.plugin == "scalars" and tensor.count == 1
         return all(size == 1 for size in tensor.shape)  # only the first event of a tag has to name its plugin
 
-    def _read_scalar(self, tensor: TensorFields) -> None:
+    def _read_scalar(self, tensor: tensor_proto.TensorFields) -> None:
         """Add a scalar: the span of its float, or the number itself."""
-        number = single_number(self.data, tensor)
+        number = tensor_proto.single_number(self.data, tensor)
         if number is None:
             self.event.skipped.append("unknown")
             return
@@ -154,7 +147,7 @@ class _Value:
         )
         self.event.free.append((start, stop - start))
 
-    def _read_strings(self, tensor: TensorFields) -> None:
+    def _read_strings(self, tensor: tensor_proto.TensorFields) -> None:
         """Add strings. Pictures are width, height and one string each, sounds are pairs with a label."""
         spans = tensor.strings
         if self.plugin == "images" or (not self.plugin and self._holds_pictures(spans)):

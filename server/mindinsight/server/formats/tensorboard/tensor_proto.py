@@ -4,8 +4,6 @@ Fields: dtype 1, tensor_shape 2, tensor_content 4, and lists of values by type. 
 repeats its last value. An empty list stands for zeros.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -5,8 +5,6 @@ interpreter runs it over plain values only. A class or function becomes its ``Na
 result of the caller's ``build`` for name and arguments, or an ``Opaque`` with the name.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field

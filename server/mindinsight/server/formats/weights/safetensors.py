@@ -4,8 +4,6 @@ A file is eight bytes with the length of a JSON header, the header (name: dtype,
 the data.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final

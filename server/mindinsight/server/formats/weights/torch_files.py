@@ -1,7 +1,5 @@
 """Reader of files saved by PyTorch (``.pt``, ``.pth``), without PyTorch and without executing anything."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Iterator
@@ -11,14 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.formats.arrays.element_types import (
-    Array,
-    canonical,
-    count_of,
-    decode,
-    element_type,
-    is_known,
-)
+from mindinsight.server.formats.arrays import element_types
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
 from mindinsight.server.formats.arrays.npy import MAX_UNPACKED, Archive, read_member
 from mindinsight.server.formats.file_bytes import FileBytes, opened, read_bytes
@@ -147,8 +138,8 @@ def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Op
     """Apply a type to a tensor over an untyped storage, which counts bytes."""
     if not isinstance(tensor, TorchTensor) or not isinstance(dtype, Name):
         return Opaque("tensor")
-    name, storage = canonical(dtype.name), tensor.storage
-    width = element_type(name).size(1) if is_known(name) else 1
+    name, storage = element_types.canonical(dtype.name), tensor.storage
+    width = element_types.element_type(name).size(1) if element_types.is_known(name) else 1
     return replace(tensor, storage=replace(storage, dtype=name, count=storage.count // width))
 
 
@@ -206,7 +197,7 @@ def open_torch(path: Path) -> TorchFile:
     return _open_zip(path) if magic == b"PK\x03\x04" else _open_legacy(path)
 
 
-def read_torch(file: TorchFile, name: str) -> Array:
+def read_torch(file: TorchFile, name: str) -> element_types.Array:
     """Read one tensor, read-only. Raises UnreadableError, also if its storage is too small."""
     tensor = file.tensors.get(name)
     if name in file.unread:
@@ -215,11 +206,11 @@ def read_torch(file: TorchFile, name: str) -> Array:
         raise UnreadableError("dump.missing", f"no tensor {name[:200]}")
     _check_view(tensor)
     storage = tensor.storage
-    size = element_type(storage.dtype).size(storage.count)
+    size = element_types.element_type(storage.dtype).size(storage.count)
     raw = _storage_bytes(file, storage.key, size)
     if file.swapped:
         raw = _swap_bytes(raw, storage.dtype)
-    flat = decode(raw, storage.dtype, (storage.count,))
+    flat = element_types.decode(raw, storage.dtype, (storage.count,))
     if 0 in tensor.shape:
         return np.empty(tensor.shape, flat.dtype)
     strides = [axis * flat.itemsize for axis in tensor.stride]
@@ -245,7 +236,7 @@ def torch_values(file: TorchFile, name: str) -> Values:
         return Held(read_torch(file, name))
     _check_view(tensor)
     start, size = file.extents[tensor.storage.key]
-    width = element_type(tensor.dtype).size(1)
+    width = element_types.element_type(tensor.dtype).size(1)
     values = stored_as(file.path, start + tensor.offset * width, tensor.shape, tensor.dtype)
     if values is None or width * tensor.storage.count > size:
         return Held(read_torch(file, name))
@@ -329,16 +320,16 @@ def _legacy_extents(
     types = {tensor.storage.key: tensor.dtype for tensor in tensors.values()}
     extents = {}
     for key in map(show_name, keys):
-        if not is_known(types.get(key, "")) or start + 8 > len(data):
+        if not element_types.is_known(types.get(key, "")) or start + 8 > len(data):
             break  # its size is unknown, and therefore the offset of the next one
         count = int.from_bytes(data.slice(start, start + 8), "little")
-        size = element_type(types[key]).size(count)
+        size = element_types.element_type(types[key]).size(count)
         extents[key] = (start + 8, size)
         start += 8 + size
     return extents
 
 
-def _storage_bytes(file: TorchFile, key: str, size: int) -> Array:
+def _storage_bytes(file: TorchFile, key: str, size: int) -> element_types.Array:
     """Return the first ``size`` bytes of a storage. Raises UnreadableError."""
     if key in file.extents:
         start, stored_size = file.extents[key]
@@ -360,16 +351,16 @@ def _check_stored(key: str, size: int, stored_size: int) -> None:
         raise UnreadableError("dump.truncated", f"storage {key} of {size} bytes, found {stored_size}"[:200])
 
 
-def _swap_bytes(raw: Array, dtype: str) -> Array:
+def _swap_bytes(raw: element_types.Array, dtype: str) -> element_types.Array:
     """Convert the bytes of big-endian elements to little-endian."""
-    stored = np.dtype(element_type(dtype).stored)
+    stored = np.dtype(element_types.element_type(dtype).stored)
     width = stored.itemsize // 2 if stored.kind == "c" else stored.itemsize
     return raw.reshape(-1, width)[:, ::-1].reshape(-1)
 
 
 def _check_view(tensor: TorchTensor) -> None:
     """Raise UnreadableError for a tensor that exceeds its storage or repeats it too often."""
-    count = count_of(tensor.shape)
+    count = element_types.count_of(tensor.shape)
     if len(tensor.stride) != len(tensor.shape) or min((tensor.offset, *tensor.stride), default=0) < 0:
         raise UnreadableError("dump.bad_shape", f"{tensor.shape} with strides {tensor.stride}"[:200])
     last = tensor.offset + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride, strict=True))

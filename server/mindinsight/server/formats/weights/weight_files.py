@@ -3,46 +3,17 @@
 The format is detected from the first bytes, not from the name of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from mindinsight.server.formats.arrays import npy
 from mindinsight.server.formats.arrays.element_types import Array, count_of, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_npy, stored_npz
-from mindinsight.server.formats.arrays.npy import (
-    Archive,
-    ArrayHeader,
-    npz_headers,
-    read_npy,
-    read_npy_header,
-    read_npz,
-)
 from mindinsight.server.formats.file_bytes import length_of, opened
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.weights.mindspore_checkpoints import (
-    CheckpointFile,
-    CheckpointTensor,
-    checkpoint_values,
-    open_checkpoint,
-    read_checkpoint,
-    verify_checksum,
-)
-from mindinsight.server.formats.weights.safetensors import (
-    SafeTensor,
-    open_safetensors,
-    read_safetensor,
-    safetensor_values,
-)
-from mindinsight.server.formats.weights.torch_files import (
-    Plain,
-    open_torch,
-    read_torch,
-    torch_values,
-    unread_error,
-)
+from mindinsight.server.formats.weights import mindspore_checkpoints, safetensors, torch_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +48,9 @@ class WeightFile:
     damage: tuple[UnreadableError, ...] = ()
     checksum: int | None = None  # CRC-32 recorded in the file
     verify: Callable[[], UnreadableError | None] = _unchecked
-    plain: Mapping[str, Plain] = field(default_factory=dict)  # numbers and text beside the tensors
+    plain: Mapping[str, torch_files.Plain] = field(
+        default_factory=dict
+    )  # numbers and text beside the tensors
 
 
 def open_weights(path: Path) -> WeightFile:
@@ -87,7 +60,7 @@ def open_weights(path: Path) -> WeightFile:
     if start[:4] == b"PK\x05\x06":  # an archive of nothing
         return _npz(path)
     if start[:4] == b"PK\x03\x04":
-        with Archive(path) as archive:
+        with npy.Archive(path) as archive:
             is_torch = any(name.endswith("/data.pkl") for name in archive.names())
         return _torch(path) if is_torch else _npz(path)
     if start[:6] == b"\x93NUMPY":
@@ -101,31 +74,31 @@ def open_weights(path: Path) -> WeightFile:
 
 def _torch(path: Path) -> WeightFile:
     """List the tensors of a PyTorch file. Raises UnreadableError."""
-    file = open_torch(path)
+    file = torch_files.open_torch(path)
     weights = [_weight(name, tensor.dtype, tensor.shape) for name, tensor in file.tensors.items()]
-    weights += [_weight_of(name, unread_error(kind)) for name, kind in file.unread.items()]
+    weights += [_weight_of(name, torch_files.unread_error(kind)) for name, kind in file.unread.items()]
     verify = partial(_verify_zip, path) if file.prefix else _unchecked
-    read, values = partial(read_torch, file), partial(torch_values, file)
+    read, values = partial(torch_files.read_torch, file), partial(torch_files.torch_values, file)
     return WeightFile(path, "torch", tuple(weights), read, values, verify=verify, plain=file.plain)
 
 
-def _verify_checkpoint(file: CheckpointFile) -> UnreadableError | None:
+def _verify_checkpoint(file: mindspore_checkpoints.CheckpointFile) -> UnreadableError | None:
     """Check the CRC-32 of a checkpoint. Return the error, or None."""
-    wrong = verify_checksum(file) is False
+    wrong = mindspore_checkpoints.verify_checksum(file) is False
     return UnreadableError("dump.checksum", file.path.name) if wrong else None
 
 
 def _verify_zip(path: Path) -> UnreadableError | None:
     """Check the CRC-32 of all members of an archive. Return the error, or None."""
-    with Archive(path) as archive:
+    with npy.Archive(path) as archive:
         name = archive.damaged()
     return UnreadableError("dump.checksum", name[:200]) if name else None
 
 
 def _npz(path: Path) -> WeightFile:
     """List the arrays of a .npz file. Raises UnreadableError."""
-    weights = tuple(_weight_of(name, header) for name, header in npz_headers(path))
-    read = partial(read_npz, path)
+    weights = tuple(_weight_of(name, header) for name, header in npy.npz_headers(path))
+    read = partial(npy.read_npz, path)
     verify = partial(_verify_zip, path)
     return WeightFile(
         path, "npz", weights, read, lambda name: stored_npz(path, name) or Held(read(name)), verify=verify
@@ -134,30 +107,33 @@ def _npz(path: Path) -> WeightFile:
 
 def _npy(path: Path) -> WeightFile:
     """List the array of a .npy file. Raises UnreadableError."""
-    header = read_npy_header(path)
+    header = npy.read_npy_header(path)
     values = stored_npy(path, header)
     return WeightFile(
         path,
         "npy",
         (_weight_of(path.stem, header),),
-        lambda name: read_npy(path),
-        lambda name: values or Held(read_npy(path)),
+        lambda name: npy.read_npy(path),
+        lambda name: values or Held(npy.read_npy(path)),
     )
 
 
 def _safetensors(path: Path) -> WeightFile:
     """List the tensors of a safetensors file. Raises UnreadableError."""
-    file = open_safetensors(path)
+    file = safetensors.open_safetensors(path)
     weights = tuple(_weight_of(name, tensor) for name, tensor in file.tensors.items())
-    read, values = partial(read_safetensor, file), partial(safetensor_values, file)
+    read, values = partial(safetensors.read_safetensor, file), partial(safetensors.safetensor_values, file)
     return WeightFile(path, "safetensors", weights, read, values)
 
 
 def _checkpoint(path: Path) -> WeightFile:
     """List the tensors of a checkpoint. Raises UnreadableError."""
-    file = open_checkpoint(path)
+    file = mindspore_checkpoints.open_checkpoint(path)
     weights = tuple(_weight_of(name, tensor) for name, tensor in file.tensors.items())
-    read, values = partial(read_checkpoint, file), partial(checkpoint_values, file)
+    read, values = (
+        partial(mindspore_checkpoints.read_checkpoint, file),
+        partial(mindspore_checkpoints.checkpoint_values, file),
+    )
     verify = partial(_verify_checkpoint, file)
     return WeightFile(path, "ckpt", weights, read, values, file.damage, file.checksum, verify)
 
@@ -170,7 +146,13 @@ def _weight(name: str, dtype: str, shape: tuple[int, ...]) -> Weight:
         return Weight(name, dtype, shape, 0, error)
 
 
-def _weight_of(name: str, tensor: ArrayHeader | CheckpointTensor | SafeTensor | UnreadableError) -> Weight:
+def _weight_of(
+    name: str,
+    tensor: npy.ArrayHeader
+    | mindspore_checkpoints.CheckpointTensor
+    | safetensors.SafeTensor
+    | UnreadableError,
+) -> Weight:
     """Return the listing of a tensor, or of an error in place of one."""
     if isinstance(tensor, UnreadableError):
         return Weight(name, "", (), 0, tensor)

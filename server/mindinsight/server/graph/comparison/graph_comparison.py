@@ -1,7 +1,5 @@
 """Comparison of two graphs: operators that are equal, differ or moved, and the edits between them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace

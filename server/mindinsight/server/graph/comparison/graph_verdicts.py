@@ -1,7 +1,5 @@
 """Claims about two graphs: identical, renamed, unrelated, and the edits that are fully evidenced."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Recognition of LoRA: products of low rank that only one of two graphs has beside a layer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """Nodes of two graphs as one set of columns, and their Weisfeiler-Lehman labels."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple

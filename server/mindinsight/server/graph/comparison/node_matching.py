@@ -11,8 +11,6 @@ The numbers of operators (``Conv2D-op12``) are ignored. They count over the whol
 changes all that follow.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable

@@ -1,7 +1,5 @@
 """Matching of two trees: the partner of each operator, scope and box, and whether edges agree with it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

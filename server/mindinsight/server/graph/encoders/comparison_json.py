@@ -1,7 +1,5 @@
 """JSON encoder of a graph comparison: state of each box, list of differences, details of a pair."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 from typing import Any, Final
 

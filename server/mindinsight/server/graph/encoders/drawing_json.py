@@ -1,7 +1,5 @@
 """JSON encoders of a drawing: boxes and lines for SVG, or a Plotly figure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final, Literal
 

@@ -1,7 +1,5 @@
 """JSON encoders of one scope, operator, parameter or constant, and of the outline of a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

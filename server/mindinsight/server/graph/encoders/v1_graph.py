@@ -4,8 +4,6 @@ All functions take the tree of the recorded graph (``build_tree(graph)``) or of 
 (``build_tree(simplify(graph), Folding(least=10))``). They raise UnknownNode for a name that is not in it.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

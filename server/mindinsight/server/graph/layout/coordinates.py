@@ -1,7 +1,5 @@
 """Horizontal coordinates of a layered layout, and column breaks for long chains."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Layered layout of a directed graph (Sugiyama et al. 1981): layers, crossing reduction, components."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest

@@ -1,7 +1,5 @@
 """Decoder of a node's details: attributes, outputs, source lines, element types and shapes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,31 +1,18 @@
 """Simplification of a graph: the forward computation without operators that only pass values through."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from mindinsight.proto.graph_pb2 import NamedValueProto
-from mindinsight.server.graph.model.graph import (
-    CONSTANT,
-    OPERATOR,
-    Edges,
-    Flags,
-    Graph,
-    Offsets,
-    scope_of,
-    scopes_of,
-    training_operators,
-    unique_paths,
-)
+from mindinsight.server.graph.model import graph as model
 
 PASSING: Final = frozenset({"Load", "TupleGetItem", "MakeTuple", "UpdateState"})
 _MOST_SOURCES: Final = 1000  # sources of one input: those of nested tuples multiply
 
 
-def pass_values(graph: Graph, retained: Flags) -> Edges:
+def pass_values(graph: model.Graph, retained: model.Flags) -> model.Edges:
     """Return the edges between retained nodes that do more than pass values through, in input order.
 
     ``retained`` are flags [n]. Values that flow through other operators end there.
@@ -33,19 +20,19 @@ def pass_values(graph: Graph, retained: Flags) -> Edges:
     values = _Values(graph, retained)
     rows = [
         (source, target, control)
-        for target in np.flatnonzero(retained & (graph.kinds == OPERATOR)).tolist()
+        for target in np.flatnonzero(retained & (graph.kinds == model.OPERATOR)).tolist()
         if graph.types[target] not in PASSING
         for fed, control in values.inputs[target]
         for source in values.sources(fed)
     ]
     table = np.array(rows, dtype=np.int32).reshape(-1, 3)
-    return Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
+    return model.Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
 
 
 class _Values:
     """Resolver of the operators, parameters and constants that produced the value of a node."""
 
-    def __init__(self, graph: Graph, retained: Flags) -> None:
+    def __init__(self, graph: model.Graph, retained: model.Flags) -> None:
         self._graph = graph
         self._retained = retained.tolist()
         self._origins: dict[int, int | None] = {}
@@ -109,7 +96,7 @@ class _Values:
 
     def _number(self, node: int) -> int | None:
         """Return the value of an integer constant, or None for other nodes."""
-        if self._graph.kinds[node] != CONSTANT:
+        if self._graph.kinds[node] != model.CONSTANT:
             return None
         try:
             value = NamedValueProto.FromString(self._graph.message(node)).value
@@ -121,7 +108,7 @@ class _Values:
 _Feed = tuple[int, bool]  # a node, and True if the edge from it is a control edge
 
 
-def simplify(graph: Graph, ordering: bool = True) -> Graph:
+def simplify(graph: model.Graph, ordering: bool = True) -> model.Graph:
     """Return the simplified graph.
 
     With ``ordering`` False, edges through ``UpdateState`` are dropped instead of bypassed. They order side
@@ -129,7 +116,7 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
     stays.
     """
     nameless = np.array([not kind for kind in graph.types], dtype=np.bool_)
-    retained = ~(training_operators(graph) | nameless)
+    retained = ~(model.training_operators(graph) | nameless)
     if ordering:
         bypassed = np.array([kind in PASSING for kind in graph.types], dtype=np.bool_)
         edges = _bypass(graph, retained, bypassed)
@@ -137,29 +124,29 @@ def simplify(graph: Graph, ordering: bool = True) -> Graph:
         edges = pass_values(graph, retained)
     touched = np.zeros(len(graph), dtype=np.bool_)
     touched[edges.sources] = touched[edges.targets] = True
-    operators = np.flatnonzero(touched & (graph.kinds == OPERATOR))
+    operators = np.flatnonzero(touched & (graph.kinds == model.OPERATOR))
     paths, lifted = _dissolve(graph, operators)
-    outer_nodes = np.flatnonzero(touched & (graph.kinds != OPERATOR))
+    outer_nodes = np.flatnonzero(touched & (graph.kinds != model.OPERATOR))
     order = np.concatenate([operators[~lifted], operators[lifted]])
-    names = unique_paths([paths[index] for index in np.argsort(lifted, kind="stable").tolist()])
+    names = model.unique_paths([paths[index] for index in np.argsort(lifted, kind="stable").tolist()])
     names += [graph.names[node] for node in outer_nodes.tolist()]
     return graph.subgraph(tuple(names), np.concatenate([order, outer_nodes]), edges)
 
 
-def _bypass(graph: Graph, retained: Flags, bypassed: Flags) -> Edges:
+def _bypass(graph: model.Graph, retained: model.Flags, bypassed: model.Flags) -> model.Edges:
     """Return the edges between retained nodes, with bypassed nodes replaced by their inputs."""
     inputs = _inputs(graph)
     resolved: dict[int, list[_Feed]] = {}
     rows = [
         (source, target, control)
-        for target in np.flatnonzero(retained & ~bypassed & (graph.kinds == OPERATOR)).tolist()
+        for target in np.flatnonzero(retained & ~bypassed & (graph.kinds == model.OPERATOR)).tolist()
         for source, control in _feeds(graph, target, inputs, resolved, retained, bypassed)
     ]
     table = np.array(rows, dtype=np.int32).reshape(-1, 3)
-    return Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
+    return model.Edges(table[:, 0], table[:, 1], table[:, 2].astype(np.bool_))
 
 
-def _inputs(graph: Graph) -> list[list[_Feed]]:
+def _inputs(graph: model.Graph) -> list[list[_Feed]]:
     """Return the inputs of every node."""
     inputs: list[list[_Feed]] = [[] for _ in range(len(graph))]
     columns = (graph.edges.sources, graph.edges.targets, graph.edges.controls)
@@ -169,12 +156,12 @@ def _inputs(graph: Graph) -> list[list[_Feed]]:
 
 
 def _feeds(
-    graph: Graph,
+    graph: model.Graph,
     target: int,
     inputs: list[list[_Feed]],
     resolved: dict[int, list[_Feed]],
-    retained: Flags,
-    bypassed: Flags,
+    retained: model.Flags,
+    bypassed: model.Flags,
 ) -> list[_Feed]:
     """Return the inputs of a node, each source once: direct inputs first, then those through bypassed
     nodes."""
@@ -198,7 +185,7 @@ def _feeds(
     return resolved[target]
 
 
-def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
+def _dissolve(graph: model.Graph, operators: model.Offsets) -> tuple[list[str], model.Flags]:
     """Return the paths of the operators without dissolved scopes, and flags of those that changed.
 
     A scope is dissolved if all operators in it have the type that it is named after.
@@ -207,10 +194,10 @@ def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
     types: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
     for path, node in zip(paths, operators.tolist(), strict=True):
-        scope = scope_of(path)
+        scope = model.scope_of(path)
         types.setdefault(scope, set()).add(graph.types[node])
         counts[scope] = counts.get(scope, 0) + 1
-    parent_scopes = {scope_of(scope) for scope in scopes_of(paths)}
+    parent_scopes = {model.scope_of(scope) for scope in model.scopes_of(paths)}
     dissolved = {
         scope
         for scope, scope_types in types.items()
@@ -219,7 +206,7 @@ def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
         and len(scope_types) == 1
         and next(iter(scope_types)) in scope
     }
-    lifted = np.array([scope_of(path) in dissolved for path in paths], dtype=np.bool_)
+    lifted = np.array([model.scope_of(path) in dissolved for path in paths], dtype=np.bool_)
     return [
         _without_scope(path) if is_lifted else path for path, is_lifted in zip(paths, lifted, strict=True)
     ], lifted
@@ -227,4 +214,4 @@ def _dissolve(graph: Graph, operators: Offsets) -> tuple[list[str], Flags]:
 
 def _without_scope(path: str) -> str:
     scope, _, name = path.rpartition("/")
-    return f"{scope_of(scope)}/{name}".removeprefix("/")
+    return f"{model.scope_of(scope)}/{name}".removeprefix("/")

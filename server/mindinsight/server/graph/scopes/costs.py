@@ -1,7 +1,5 @@
 """Costs of scopes: parameters, their bytes, and floating point operations."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Folding of wide scopes: siblings of equal structure and flow are wrapped in boxes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +11,7 @@ import numpy.typing as npt
 
 from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Graph, Numbers, Offsets
 from mindinsight.server.graph.model.node_details import output_of
-from mindinsight.server.graph.scopes.scope_tree import (
-    GROUP,
-    PLUMBING,
-    ROOT,
-    SCOPE,
-    Folding,
-    Tree,
-    build_tree,
-    number_preorder,
-)
+from mindinsight.server.graph.scopes import scope_tree
 
 
 class SiblingFlow(NamedTuple):
@@ -36,7 +25,7 @@ class SiblingFlow(NamedTuple):
     takers: Offsets  # child of that scope with the target
 
 
-def sibling_flow(tree: Tree) -> SiblingFlow:
+def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
     """Return the flow of values in a tree. Values passed through an operator come from the operator before
     it.
 
@@ -46,7 +35,7 @@ def sibling_flow(tree: Tree) -> SiblingFlow:
     sources, targets = edges.sources.astype(np.int64), edges.targets.astype(np.int64)
     numbers = np.arange(len(targets))  # inputs of one target are neighbours
     slots = numbers - np.maximum.accumulate(np.where(np.diff(targets, prepend=-1) != 0, numbers, 0))
-    passing = np.array([kind in PLUMBING for kind in tree.types], dtype=np.bool_)
+    passing = np.array([kind in scope_tree.PLUMBING for kind in tree.types], dtype=np.bool_)
     states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
     behind = np.arange(len(tree.paths))
     into = np.flatnonzero(passing[targets] & ~edges.controls)[::-1]
@@ -84,7 +73,7 @@ def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[
     return list(groups.values())
 
 
-def parallel(tree: Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
+def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
     """Split each group of boxes into parallel ones, which depend on the same others of their group."""
     bits = np.full(len(tree.paths), -1, dtype=np.int64)
     masks = []
@@ -105,7 +94,7 @@ def parallel(tree: Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]
     return split
 
 
-def _upstream(tree: Tree, bits: Numbers | Offsets) -> dict[int, int]:
+def _upstream(tree: scope_tree.Tree, bits: Numbers | Offsets) -> dict[int, int]:
     """Return the set of members that each member depends on, both as bits."""
     inputs: dict[int, list[int]] = {}
     states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
@@ -143,7 +132,7 @@ _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, from splitmix64: spreads 
 Hashes = npt.NDArray[np.uint64]
 
 
-def signatures_of(tree: Tree, flow: SiblingFlow | None = None) -> list[int]:
+def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> list[int]:
     """Return [t] a number of each index, equal for equal structures, -1 for plumbing."""
     operators = operator_codes(tree)
     wiring = _wiring(tree, flow or sibling_flow(tree), operators).tolist()
@@ -151,18 +140,18 @@ def signatures_of(tree: Tree, flow: SiblingFlow | None = None) -> list[int]:
     inside: list[list[int]] = [[] for _ in tree.paths]
     signatures = [-1] * len(tree.paths)
     parents, nodes, codes = tree.parents.tolist(), tree.nodes.tolist(), operators.tolist()
-    for index in range(len(tree.paths) - 1, ROOT, -1):
+    for index in range(len(tree.paths) - 1, scope_tree.ROOT, -1):
         structure: object = codes[index]
         if nodes[index] < 0:
             structure = (number_pattern(tree.paths[index]), wiring[index], *sorted(inside[index]))
-        elif tree.types[index] in PLUMBING:
+        elif tree.types[index] in scope_tree.PLUMBING:
             continue
         signatures[index] = numbers.setdefault(structure, len(numbers))
         inside[parents[index]].append(signatures[index])
     return signatures
 
 
-def operator_codes(tree: Tree) -> Hashes:
+def operator_codes(tree: scope_tree.Tree) -> Hashes:
     """Return a code for each node of the tree, [t]; 0 for scopes.
 
     Operators have equal codes if their type, attributes, output, parameter shapes and constants are equal.
@@ -201,7 +190,7 @@ def unnamed(graph: Graph, node: int) -> bytes:
     return message
 
 
-def _wiring(tree: Tree, flow: SiblingFlow, operators: Hashes) -> Hashes:
+def _wiring(tree: scope_tree.Tree, flow: SiblingFlow, operators: Hashes) -> Hashes:
     """Return [t] a hash of the edges for which a scope is the innermost around both ends."""
     terms = mix(
         mix(operators[flow.sources] + _SPREAD) ^ (operators[flow.targets] + flow.slots.astype(np.uint64))
@@ -221,7 +210,7 @@ def mix(values: Hashes) -> Hashes:
     return mixed ^ shifted
 
 
-def identical_scopes(tree: Tree, index: int) -> list[int]:
+def identical_scopes(tree: scope_tree.Tree, index: int) -> list[int]:
     """Return the other scopes with the structure of a scope and its name except for numbers, ascending."""
     signatures = signatures_of(tree)
     return [
@@ -258,13 +247,13 @@ _MEMBERS: Final = 4  # smallest number of operators in a group
 _STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # number that is not part of a word
 
 
-def folded_tree(graph: Graph) -> Tree:
+def folded_tree(graph: Graph) -> scope_tree.Tree:
     """Build the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
 
     Parameters and constants are omitted.
     """
     everything = len(graph) + 1
-    tree = build_tree(graph, Folding(least=everything, outer=False, nameless=True))
+    tree = scope_tree.build_tree(graph, scope_tree.Folding(least=everything, outer=False, nameless=True))
     for step in (_repeats, _rests, _types, _runs):
         tree = _wrap(tree, step(tree))
         while step is _runs and (more := step(tree)):
@@ -281,12 +270,12 @@ class _Box:
     members: tuple[int, ...]
 
 
-def _wrap(tree: Tree, boxes: list[_Box]) -> Tree:
+def _wrap(tree: scope_tree.Tree, boxes: list[_Box]) -> scope_tree.Tree:
     """Return a copy of the tree with the boxes inserted."""
     if not boxes:
         return tree
     parents = tree.parents.copy()
-    parents[ROOT] = ROOT
+    parents[scope_tree.ROOT] = scope_tree.ROOT
     box_parents = [int(parents[box.members[0]]) for box in boxes]
     total = len(parents)
     parents = np.concatenate([parents, np.array(box_parents, dtype=np.int32)])
@@ -294,7 +283,7 @@ def _wrap(tree: Tree, boxes: list[_Box]) -> Tree:
         parents[list(box.members)] = number
     paths = [*tree.paths, *_paths(tree, boxes, box_parents)]
     types = [*tree.types, *(box.type for box in boxes)]
-    indices, walk, new_parents, ends = number_preorder(parents)
+    indices, walk, new_parents, ends = scope_tree.number_preorder(parents)
     order = walk.tolist()
     return replace(
         tree,
@@ -310,7 +299,7 @@ def _wrap(tree: Tree, boxes: list[_Box]) -> Tree:
     )
 
 
-def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[str]:
+def _paths(tree: scope_tree.Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[str]:
     """Yield the path of each box, with a number if it is taken."""
     taken = set(tree.paths)
     for number, (box, index) in enumerate(zip(boxes, box_parents, strict=True)):
@@ -319,7 +308,7 @@ def _paths(tree: Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[st
         yield f"{path}#{number}" if path in taken else path
 
 
-def _repeats(tree: Tree) -> list[_Box]:
+def _repeats(tree: scope_tree.Tree) -> list[_Box]:
     """Return boxes around numbered sibling scopes of equal structure, consecutive or parallel."""
     inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
     wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
@@ -359,7 +348,7 @@ def _repeats(tree: Tree) -> list[_Box]:
     return [_Box(_numbered(tree, members), REPEAT, tuple(members)) for members in runs]
 
 
-def _with_first(tree: Tree, groups: list[list[int]]) -> list[list[int]]:
+def _with_first(tree: scope_tree.Tree, groups: list[list[int]]) -> list[list[int]]:
     """Add to a group, as the first, the scope that differs only because it receives an input of the
     network."""
     lonely = [group[0] for group in groups if len(group) == 1]
@@ -372,7 +361,7 @@ def _with_first(tree: Tree, groups: list[list[int]]) -> list[list[int]]:
     return joined
 
 
-def _is_alike(tree: Tree, scope: int, other: int) -> bool:
+def _is_alike(tree: scope_tree.Tree, scope: int, other: int) -> bool:
     """Return True if two scopes hold equal operators in the same order, on values of the same types.
 
     A parameter may correspond to an operator outside the scope if both have one type.
@@ -402,11 +391,11 @@ def _is_same_value(graph: Graph, node: int, other: int) -> bool:
     return output_of(graph, node).compact == output_of(graph, other).compact
 
 
-def _numbered(tree: Tree, members: list[int]) -> str:
+def _numbered(tree: scope_tree.Tree, members: list[int]) -> str:
     return f"{common_pattern([_name(tree.paths[member]) for member in members])}[{len(members)}]"
 
 
-def _rests(tree: Tree) -> list[_Box]:
+def _rests(tree: scope_tree.Tree) -> list[_Box]:
     """Return boxes around all repeated layers except the first, which represents them."""
     boxes = []
     for index in (index for index, kind in enumerate(tree.types) if kind == REPEAT):
@@ -416,7 +405,7 @@ def _rests(tree: Tree) -> list[_Box]:
     return boxes
 
 
-def _types(tree: Tree) -> list[_Box]:
+def _types(tree: scope_tree.Tree) -> list[_Box]:
     """Return boxes around equal parallel operators in wide scopes, most frequent first, until none is
     wide."""
     wide = np.flatnonzero(tree.counts > WIDE).tolist()
@@ -435,12 +424,12 @@ def _types(tree: Tree) -> list[_Box]:
     for members in sorted(groups, key=lambda group: -len(group)):
         index = int(tree.parents[members[0]])
         if widths[index] > WIDE and len(members) < tree.counts[index]:
-            boxes.append(_Box(f"{tree.types[members[0]]}[{len(members)}]", GROUP, tuple(members)))
+            boxes.append(_Box(f"{tree.types[members[0]]}[{len(members)}]", scope_tree.GROUP, tuple(members)))
             widths[index] -= len(members) - 1
     return boxes
 
 
-def _runs(tree: Tree) -> list[_Box]:
+def _runs(tree: scope_tree.Tree) -> list[_Box]:
     """Return boxes around runs of neighbours in scopes that are still too wide.
 
     Call again until nothing is returned, because there may be too many runs.
@@ -456,34 +445,34 @@ def _runs(tree: Tree) -> list[_Box]:
     return boxes
 
 
-def in_file_order(tree: Tree, indices: Iterable[int]) -> list[int]:
+def in_file_order(tree: scope_tree.Tree, indices: Iterable[int]) -> list[int]:
     """Sort indices by the first operator in each subtree. Files list operators in a possible run order."""
     return sorted(indices, key=partial(first_operator, tree))
 
 
-def first_operator(tree: Tree, index: int) -> int:
+def first_operator(tree: scope_tree.Tree, index: int) -> int:
     """Return the first node in a subtree in file order."""
     inside = tree.nodes[index : tree.ends[index]]
     return int(inside[inside >= 0].min())
 
 
-def display_name(tree: Tree, index: int) -> str:
+def display_name(tree: scope_tree.Tree, index: int) -> str:
     """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``.
 
     Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
     """
     name = _name(tree.paths[index])
-    if tree.types[index] not in (REPEAT, REST, GROUP):
+    if tree.types[index] not in (REPEAT, REST, scope_tree.GROUP):
         return name
     pattern, _, _ = name.rpartition("[")
     members = list(folded_members(tree, index))
-    if tree.types[index] == GROUP:
+    if tree.types[index] == scope_tree.GROUP:
         return f"{len(members)} × {pattern}"
     sign = "+ " if tree.types[index] == REST else ""
     return f"{sign}{len(members)} × {_layer(tree, index, pattern, members)}"
 
 
-def _layer(tree: Tree, index: int, pattern: str, members: list[int]) -> str:
+def _layer(tree: scope_tree.Tree, index: int, pattern: str, members: list[int]) -> str:
     """Return the name of the repeated layers of a box."""
     scope = int(tree.parents[index])
     while tree.types[scope] in (REPEAT, REST, RUN):
@@ -502,19 +491,19 @@ def _layer(tree: Tree, index: int, pattern: str, members: list[int]) -> str:
     return pattern.replace("*", text, 1) if pattern.count("*") == 1 else pattern
 
 
-def _scope_names(tree: Tree, scope: int) -> Iterator[str]:
+def _scope_names(tree: scope_tree.Tree, scope: int) -> Iterator[str]:
     """Yield the names of the scopes in a scope, including those in boxes made by folding."""
     for child in tree.children(scope):
-        if tree.types[child] == SCOPE:
+        if tree.types[child] == scope_tree.SCOPE:
             yield _name(tree.paths[child])
         elif tree.types[child] in (REPEAT, REST, RUN):
             yield from _scope_names(tree, child)
 
 
-def folded_members(tree: Tree, index: int) -> Iterator[int]:
+def folded_members(tree: scope_tree.Tree, index: int) -> Iterator[int]:
     """Yield the scopes or operators that a box represents, regardless of nested boxes."""
     for child in tree.children(index):
-        if tree.types[child] in (REST, RUN, GROUP):
+        if tree.types[child] in (REST, RUN, scope_tree.GROUP):
             yield from folded_members(tree, child)
         else:
             yield child

@@ -9,20 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.graph.model.graph import (
-    CONSTANT,
-    CONSTANT_TYPE,
-    OPERATOR,
-    PARAMETER_TYPE,
-    Edges,
-    Flags,
-    Graph,
-    Numbers,
-    Offsets,
-    free_name,
-    scope_of,
-    scopes_of,
-)
+from mindinsight.server.graph.model import graph as model
 
 SCOPE: Final = "name_scope"
 GROUP: Final = "aggregation_scope"
@@ -40,14 +27,16 @@ class Tree:
     scope that uses them, so one node of the graph may have several leaves.
     """
 
-    graph: Graph
+    graph: model.Graph
     paths: tuple[str, ...]  # [t] unique, "" for the root
     types: tuple[str, ...]  # [t] an operator's type, Parameter, Const, SCOPE or GROUP
-    nodes: Numbers  # [t] node of the graph, -1 for a scope
-    parents: Numbers  # [t] -1 for the root
-    ends: Numbers  # [t] one past the last descendant
-    creation_order: Numbers  # [t] operators in file order first, then parameters, groups, scopes, constants
-    edges: Edges  # between leaves
+    nodes: model.Numbers  # [t] node of the graph, -1 for a scope
+    parents: model.Numbers  # [t] -1 for the root
+    ends: model.Numbers  # [t] one past the last descendant
+    creation_order: (
+        model.Numbers
+    )  # [t] operators in file order first, then parameters, groups, scopes, constants
+    edges: model.Edges  # between leaves
 
     @cached_property
     def indices(self) -> dict[str, int]:
@@ -55,7 +44,7 @@ class Tree:
         return {path: index for index, path in enumerate(self.paths)}
 
     @cached_property
-    def leaf_indices(self) -> Numbers:
+    def leaf_indices(self) -> model.Numbers:
         """Return [n] the index of a leaf for each node of the graph, -1 for nodes without one."""
         indices = np.full(len(self.graph), -1, dtype=np.int32)
         leaves = np.flatnonzero(self.nodes >= 0)
@@ -63,7 +52,7 @@ class Tree:
         return indices
 
     @cached_property
-    def counts(self) -> Offsets:
+    def counts(self) -> model.Offsets:
         """Return [t] the number of children."""
         return np.bincount(self.parents[1:], minlength=len(self.paths))
 
@@ -97,16 +86,16 @@ class Tree:
         before = np.concatenate([[0], np.cumsum(values)])
         return np.asarray(before[self.ends] - before[:-1])
 
-    def in_subtree(self, index: int, indices: Numbers) -> Flags:
+    def in_subtree(self, index: int, indices: model.Numbers) -> model.Flags:
         """Return True for each element of ``indices`` in the subtree of ``index``."""
         return np.asarray((indices >= index) & (indices < self.ends[index]))
 
-    def inner_edges(self, index: int) -> Edges:
+    def inner_edges(self, index: int) -> model.Edges:
         """Return the edges between leaves of a subtree."""
         edges = self._edges_of_subtree(self._by_source, index)
         return self.edges.select(edges[self.in_subtree(index, self.edges.targets[edges])])
 
-    def boundary_edges(self, index: int) -> tuple[Edges, Edges]:
+    def boundary_edges(self, index: int) -> tuple[model.Edges, model.Edges]:
         """Return the edges that enter a subtree from outside, and the edges that leave it."""
         into, out_of = (self._edges_of_subtree(ends, index) for ends in (self._by_target, self._by_source))
         into = into[~self.in_subtree(index, self.edges.sources[into])]
@@ -121,7 +110,7 @@ class Tree:
     def _by_source(self) -> _EdgeIndex:
         return _index(self.edges.sources, len(self.paths))
 
-    def _edges_of_subtree(self, ends: _EdgeIndex, index: int) -> Offsets:
+    def _edges_of_subtree(self, ends: _EdgeIndex, index: int) -> model.Offsets:
         """Return the numbers of the edges with the given end in the subtree, ascending."""
         return np.sort(ends.edges[ends.begins[index] : ends.begins[self.ends[index]]])
 
@@ -129,11 +118,11 @@ class Tree:
 class _EdgeIndex(NamedTuple):
     """Edges grouped by one of their ends, so that a lookup does not scan all edges."""
 
-    edges: Offsets  # [e] numbers of edges
-    begins: Offsets  # [t + 1] start of each group in ``edges``
+    edges: model.Offsets  # [e] numbers of edges
+    begins: model.Offsets  # [t + 1] start of each group in ``edges``
 
 
-def _index(ends: Numbers, indices: int) -> _EdgeIndex:
+def _index(ends: model.Numbers, indices: int) -> _EdgeIndex:
     """Group the positions of ``ends`` by their value, from 0 to ``indices`` - 1."""
     counts = np.bincount(ends, minlength=indices)
     begins = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
@@ -165,15 +154,15 @@ class _Entries:
         self.nodes.append(node)
 
 
-def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
+def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
     """Build the scope tree of a graph."""
     folding = folding or Folding()
     operators = [
         node
-        for node in np.flatnonzero(graph.kinds == OPERATOR).tolist()
+        for node in np.flatnonzero(graph.kinds == model.OPERATOR).tolist()
         if graph.types[node] or folding.nameless
     ]
-    scopes = {node: scope_of(graph.names[node]) for node in operators}
+    scopes = {node: model.scope_of(graph.names[node]) for node in operators}
     groups = _groups(graph, scopes, folding)
     parent_paths = scopes | {node: group for group, nodes in groups.items() for node in nodes}
     entries = _Entries(
@@ -187,21 +176,21 @@ def build_tree(graph: Graph, folding: Folding | None = None) -> Tree:
     parameter_paths = _parameter_paths(graph, parameters, len(groups), folding)
     numbers = {key: number for number, key in enumerate(parameter_paths, len(operators))}
     for key, (path, parent_path) in parameter_paths.items():
-        entries.add(path, parent_path, PARAMETER_TYPE, key[1])
+        entries.add(path, parent_path, model.PARAMETER_TYPE, key[1])
     groups |= {parent_path: [] for key, (_, parent_path) in parameter_paths.items() if parent_path != key[0]}
     ungrouped = [f"{parent_path}/" for parent_path in entries.parent_paths if parent_path not in groups]
     for group in groups:
-        entries.add(group, scope_of(group), GROUP)
-    for scope in scopes_of([*ungrouped, *groups]):
-        entries.add(scope, scope_of(scope), SCOPE)
+        entries.add(group, model.scope_of(group), GROUP)
+    for scope in model.scopes_of([*ungrouped, *groups]):
+        entries.add(scope, model.scope_of(scope), SCOPE)
     numbers |= {key: number for number, key in enumerate(constants, len(entries.paths))}
     for key in constants:
-        entries.add(_leaf_path(*key, graph), key[0], CONSTANT_TYPE, key[1])
+        entries.add(_leaf_path(*key, graph), key[0], model.CONSTANT_TYPE, key[1])
     return _build(graph, entries, _leaf_edges(graph, operators, numbers, edge_leaves))
 
 
 def _own_paths(
-    graph: Graph, operators: list[int], scopes: dict[int, str], parent_paths: dict[int, str]
+    graph: model.Graph, operators: list[int], scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> list[str]:
     """Return the paths of the operators. Paths of a group's members lead through the group."""
     return [
@@ -210,7 +199,7 @@ def _own_paths(
     ]
 
 
-def _groups(graph: Graph, scopes: dict[int, str], folding: Folding) -> dict[str, list[int]]:
+def _groups(graph: model.Graph, scopes: dict[int, str], folding: Folding) -> dict[str, list[int]]:
     """Return the members of each group of operators, by the path of the group."""
     if folding.least > len(scopes):
         return {}
@@ -234,18 +223,18 @@ _Key = tuple[str, int]  # scope or group, and the parameter or constant in it
 
 
 def _outer_leaves(
-    graph: Graph, scopes: dict[int, str], parent_paths: dict[int, str]
+    graph: model.Graph, scopes: dict[int, str], parent_paths: dict[int, str]
 ) -> tuple[dict[_Key, None], dict[_Key, None], dict[int, _Key]]:
     """Return parameters and constants per scope that uses them, and the one that is the source of each
     edge."""
     parameters: dict[_Key, None] = {}
     constants: dict[_Key, None] = {}
     feeding: dict[int, _Key] = {}
-    for edge in np.flatnonzero(graph.kinds[graph.edges.sources] != OPERATOR).tolist():
+    for edge in np.flatnonzero(graph.kinds[graph.edges.sources] != model.OPERATOR).tolist():
         source, target = int(graph.edges.sources[edge]), int(graph.edges.targets[edge])
         if target not in scopes:
             continue
-        constant = graph.kinds[source] == CONSTANT
+        constant = graph.kinds[source] == model.CONSTANT
         key = (parent_paths[target] if constant else scopes[target], source)
         (constants if constant else parameters)[key] = None
         feeding[edge] = key
@@ -253,7 +242,7 @@ def _outer_leaves(
 
 
 def _parameter_paths(
-    graph: Graph, parameters: dict[_Key, None], number: int, folding: Folding
+    graph: model.Graph, parameters: dict[_Key, None], number: int, folding: Folding
 ) -> dict[_Key, tuple[str, str]]:
     """Return path and parent path of each parameter in each scope that uses it."""
     by_scope: dict[str, list[_Key]] = {}
@@ -262,7 +251,7 @@ def _parameter_paths(
     grouped: dict[str, str] = {}
     for scope, keys in by_scope.items():
         if len(keys) >= folding.least:
-            grouped[scope] = _group_path(scope, PARAMETER_TYPE, len(keys), number + len(grouped))
+            grouped[scope] = _group_path(scope, model.PARAMETER_TYPE, len(keys), number + len(grouped))
     parent_paths = {key: grouped.get(key[0], key[0]) for key in parameters}
     return {
         key: (_leaf_path(parent_path, key[1], graph), parent_path)
@@ -270,23 +259,23 @@ def _parameter_paths(
     }
 
 
-def _leaf_path(parent_path: str, node: int, graph: Graph) -> str:
+def _leaf_path(parent_path: str, node: int, graph: model.Graph) -> str:
     return f"{parent_path}/{graph.names[node]}" if parent_path else graph.names[node]
 
 
 def _leaf_edges(
-    graph: Graph, operators: list[int], numbers: dict[_Key, int], edge_leaves: dict[int, _Key]
-) -> Edges:
+    graph: model.Graph, operators: list[int], numbers: dict[_Key, int], edge_leaves: dict[int, _Key]
+) -> model.Edges:
     """Return the edges between entries, as numbers of entries."""
     entry_of = np.full(len(graph), -1, dtype=np.int32)
     entry_of[operators] = np.arange(len(operators), dtype=np.int32)
     sources, targets = entry_of[graph.edges.sources], entry_of[graph.edges.targets]
     for edge, key in edge_leaves.items():
         sources[edge] = numbers[key]
-    return Edges(sources, targets, graph.edges.controls).select((sources >= 0) & (targets >= 0))
+    return model.Edges(sources, targets, graph.edges.controls).select((sources >= 0) & (targets >= 0))
 
 
-def _build(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
+def _build(graph: model.Graph, entries: _Entries, edges: model.Edges) -> Tree:
     """Return the tree of the entries in preorder. Index and number 0 are the root."""
     numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
     number_of = {"": 0} | numbers
@@ -302,11 +291,13 @@ def _build(graph: Graph, entries: _Entries, edges: Edges) -> Tree:
         parents=above,
         ends=ends,
         creation_order=walk,
-        edges=Edges(indices[edges.sources + 1], indices[edges.targets + 1], edges.controls),
+        edges=model.Edges(indices[edges.sources + 1], indices[edges.targets + 1], edges.controls),
     )
 
 
-def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+def number_preorder(
+    parents: model.Numbers,
+) -> tuple[model.Numbers, model.Numbers, model.Numbers, model.Numbers]:
     """Number a tree in preorder. Entry 0 is the root and its own parent. Siblings keep their order.
 
     ``parents`` is [t] the parent of each entry. Returns [t] the preorder index of each entry, the entry at
@@ -320,7 +311,7 @@ def number_preorder(parents: Numbers) -> tuple[Numbers, Numbers, Numbers, Number
     return indices, walk, above, (np.arange(len(walk)) + sizes[walk]).astype(np.int32)
 
 
-def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
+def _preorder(parents: model.Numbers) -> tuple[model.Numbers, model.Numbers]:
     """Return preorder index and subtree size of each entry."""
     levels = _by_depth(parents)
     sizes = np.ones(len(parents), dtype=np.int32)
@@ -336,7 +327,7 @@ def _preorder(parents: Numbers) -> tuple[Numbers, Numbers]:
     return indices, sizes
 
 
-def _by_depth(parents: Numbers) -> list[Numbers]:
+def _by_depth(parents: model.Numbers) -> list[model.Numbers]:
     """Return the entries of each depth. Only the root has depth 0."""
     depths = np.zeros(len(parents), dtype=np.int32)
     above = parents
@@ -355,6 +346,6 @@ def _unique(paths: list[str], nodes: list[int]) -> list[str]:
     numbers: dict[str, int] = {}
     distinct = []
     for path, node in zip(paths, nodes, strict=True):
-        distinct.append(free_name(path, taken, numbers) if node >= 0 and path in taken else path)
+        distinct.append(model.free_name(path, taken, numbers) if node >= 0 and path in taken else path)
         taken.add(distinct[-1])
     return distinct

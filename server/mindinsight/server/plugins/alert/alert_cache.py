@@ -21,14 +21,7 @@ from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.alert.rule_evaluation import (
-    JobWatch,
-    RankStrays,
-    RuleEpisodes,
-    rule_episodes,
-    silent_since,
-    tags_of,
-)
+from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.store.mounts import dump_id
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
@@ -70,7 +63,7 @@ class _RunAlerts:
     """Alerts of one run, and the version of the run and the rules that they were computed from."""
 
     known: tuple[int, Mapping[str, Rule]] | None = None
-    watched: Mapping[tuple[str, str], RuleEpisodes] = field(default_factory=dict)
+    watched: Mapping[tuple[str, str], rule_evaluation.RuleEpisodes] = field(default_factory=dict)
     recorded: tuple[int, tuple[Source, ...]] = (-1, ())
     sources: tuple[Source, ...] = ()
 
@@ -92,14 +85,17 @@ class _RunAlerts:
 
     def _watch(
         self, run: Run, rules: Mapping[str, Rule], unchanged: set[str]
-    ) -> Iterator[tuple[tuple[str, str], RuleEpisodes]]:
+    ) -> Iterator[tuple[tuple[str, str], rule_evaluation.RuleEpisodes]]:
         for rule_id, rule in rules.items():
             condition = rule.condition
             if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
                 continue
-            for tag in tags_of(run, rule.tags):
+            for tag in rule_evaluation.tags_of(run, rule.tags):
                 before = self.watched.get((rule_id, tag)) if rule_id in unchanged else None
-                yield (rule_id, tag), rule_episodes(before, run.scalars[tag], condition, rule.limit)
+                yield (
+                    (rule_id, tag),
+                    rule_evaluation.rule_episodes(before, run.scalars[tag], condition, rule.limit),
+                )
 
 
 class AlertCache:
@@ -108,7 +104,7 @@ class AlertCache:
     def __init__(self) -> None:
         self._sources_cache = LruCache[list[Source]](0)
         self._runs: Mapping[str, _RunAlerts] = {}
-        self._jobs = JobWatch()
+        self._jobs = rule_evaluation.JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
         """Return all alerts at Unix time `now`, in a deterministic order."""
@@ -159,7 +155,7 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
         return None
 
 
-def _source(run: Run, key: tuple[str, str], rule: Rule, state: RuleEpisodes) -> Source:
+def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleEpisodes) -> Source:
     episodes = state.episodes
     return Source(
         run.id,
@@ -175,7 +171,7 @@ def _source(run: Run, key: tuple[str, str], rule: Rule, state: RuleEpisodes) -> 
     )
 
 
-def _stray_source(rule_id: str, rule: Rule, rank_strays: RankStrays) -> Source:
+def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.RankStrays) -> Source:
     return Source(
         rank_strays.run,
         rule.level,
@@ -195,7 +191,7 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
     wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "silent"}
     for run in runs if wanted else ():
         for rule_id, rule in wanted.items():
-            since = silent_since(run, rule.limit, now)
+            since = rule_evaluation.silent_since(run, rule.limit, now)
             if since is not None:
                 step = max((series.last_step for series in run.scalars.values()), default=0)
                 key = np.array([int(run.updated)])

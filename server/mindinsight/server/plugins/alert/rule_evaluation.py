@@ -1,7 +1,5 @@
 """Incremental evaluation of alert rules over series, and over the ranks of a job."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sender of alerts to webhooks: messages for each service, and a POST limited in time."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import json
@@ -154,7 +152,7 @@ def webhook_body(
 
 
 def plain_text(alerts: Sequence[Alert], address: str, dropped: int = 0) -> str:
-    """Return a line for each of the first ten alerts, and the number of the others."""
+    """Return a message for chats: a line for each of the first ten alerts, then the number of the others."""
     lines = [f"{_MARKS.get(alert['level'], '')} {alert['run']}: {_line(alert)}" for alert in alerts[:_LINES]]
     if more := max(0, len(alerts) - _LINES) + dropped:
         lines.append(message("alert.came_more", {"n": more}))

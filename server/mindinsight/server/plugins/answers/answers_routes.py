@@ -1,7 +1,5 @@
 """Plugin of answers: why runs differ, and up to which step two runs agree."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,6 +10,7 @@ from fastapi import APIRouter, Query
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import exact_as_text
+from mindinsight.server.curves import curve_comparison
 from mindinsight.server.curves.alignment import (
     ORDER,
     Alignment,
@@ -19,14 +18,6 @@ from mindinsight.server.curves.alignment import (
     claim_of,
     difference_claim,
     paired_tags,
-)
-from mindinsight.server.curves.curve_comparison import (
-    FEWEST,
-    GroupDivergence,
-    Separation,
-    Value,
-    compare_groups,
-    separations,
 )
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import SEED, seed_note
@@ -108,9 +99,9 @@ class Setting:
     """Hyperparameter in which the groups differ."""
 
     name: str
-    separation: Separation
-    good: list[Value]  # distinct values of the good runs
-    bad: list[Value]
+    separation: curve_comparison.Separation
+    good: list[curve_comparison.Value]  # distinct values of the good runs
+    bad: list[curve_comparison.Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +109,7 @@ class TagParting:
     """Divergence of one scalar."""
 
     tag: str
-    parting: GroupDivergence
+    parting: curve_comparison.GroupDivergence
 
 
 def still_read(runs: Sequence[Run]) -> list[Claim]:
@@ -143,7 +134,7 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
     ours, theirs = ([group[number] for number in differing] for group in columns)
     rows = [
         Setting(names[number], separation, _distinct(columns[0][number]), _distinct(columns[1][number]))
-        for number, separation in zip(differing, separations(ours, theirs), strict=True)
+        for number, separation in zip(differing, curve_comparison.separations(ours, theirs), strict=True)
     ]
     return sorted(rows, key=_telling)
 
@@ -162,11 +153,11 @@ def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
     return not _is_proven(separation), -separation.effect, separation.chance, variety, row.name
 
 
-def _is_proven(separation: Separation) -> bool:
+def _is_proven(separation: curve_comparison.Separation) -> bool:
     return separation.corrected <= (_CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
 
 
-def _distinct(values: Sequence[Value]) -> list[Value]:
+def _distinct(values: Sequence[curve_comparison.Value]) -> list[curve_comparison.Value]:
     once = {repr(value): value for value in values}
     return [exact_as_text(once[name]) for name in sorted(once)]
 
@@ -177,7 +168,8 @@ def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
     rows = [  # a single value, such as a result recorded at the end, is no curve
-        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag))) for tag in lines or common
+        TagParting(tag, curve_comparison.compare_groups(_curves(good, tag), _curves(bad, tag)))
+        for tag in lines or common
     ]
     return sorted(rows, key=_rank_reasons)
 
@@ -236,7 +228,7 @@ def _scalar_claims(tags: Sequence[TagParting], good: int, bad: int) -> Iterator[
         yield Claim("claim.why.unproven", "unknown", values)
     short = [row.tag for row in tags if row.parting.kind == "too_few"]
     if short:
-        values = {"tags": _few(short), "n": len(short), "fewest": FEWEST}
+        values = {"tags": _few(short), "n": len(short), "fewest": curve_comparison.FEWEST}
         yield Claim("claim.why.too_few_steps", "unknown", values)
     if not (broken or differing or unproven or short):
         yield Claim("claim.why.together", "clear", {"n": len(tags)})
@@ -309,7 +301,10 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
         percent = max(1, round(100 * row.separation.corrected))
         yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
     if not full:
-        decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= _CHANCE
+        decided = (
+            curve_comparison.separations([list(range(good))], [list(range(good, good + bad))])[0].chance
+            <= _CHANCE
+        )
         key = "claim.why.none_separates" if decided else "claim.why.too_few_runs"
         yield Claim(key, "clear" if decided else "unknown", facts)
 
@@ -327,7 +322,7 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
     return Claim(key, "found", {**facts, **counts}, evidence)
 
 
-def _region(values: Sequence[Value]) -> list[Any]:
+def _region(values: Sequence[curve_comparison.Value]) -> list[Any]:
     """Return the values of a region: numbers as an interval, texts one by one."""
     unset = [Claim("claim.part.why.unset", "note")] if None in values else []
     known = [value for value in values if value is not None]

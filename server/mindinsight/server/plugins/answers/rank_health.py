@@ -1,7 +1,5 @@
 """Health of the ranks of jobs: divergences of each rank, over the most telling scalars."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter, OrderedDict

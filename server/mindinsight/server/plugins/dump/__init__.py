@@ -1,7 +1,5 @@
 """Plugin of dumps: routes for tensors and operators, fault search and watchpoints, and comparisons."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin

@@ -1,7 +1,5 @@
 """Routes of checkpoints: statistics, comparison, timeline of a series, and values of one tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial

@@ -1,7 +1,5 @@
 """Routes of comparisons of two steps, ranks or dumps: their rows and report while they are computed."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal

@@ -1,7 +1,5 @@
 """Routes that list dumps: ranks, steps, graphs and log files, and the operators of a step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Final
 

@@ -1,7 +1,5 @@
 """Dependencies of dump routes (dump, step and tensor of a request), and JSON encoders."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any

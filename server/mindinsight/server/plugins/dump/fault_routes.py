@@ -1,7 +1,5 @@
 """Routes of fault search: the first fault, the chain of operators to it, watchpoints and trends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
@@ -11,16 +9,9 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug import watchpoints
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
-from mindinsight.server.debug.fault import (
-    SEARCHED,
-    Fault,
-    faulty_operator,
-    find_faults,
-    missing_place,
-    source_frame,
-)
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import Link, content_links, graph_links
@@ -100,11 +91,13 @@ def fault(
     """
     opened = open_known_dump(service, dump)
     _require_place(opened, rank, step)
-    report = find_faults(opened, rank, step, service.executor, dump_requests.cache_of(service), every=all)
+    report = faults.find_faults(
+        opened, rank, step, service.executor, dump_requests.cache_of(service), every=all
+    )
     divergence = None
     if not report.faults:
         divergence = find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
-    searched = () if report.no_overflow else (SEARCHED,)
+    searched = () if report.no_overflow else (faults.SEARCHED,)
     claims = (*report.claims, *(divergence.claims if divergence else ()), *searched)
     return {
         "divergence": divergence and _divergence_json(divergence),
@@ -117,7 +110,7 @@ def fault(
 
 def _require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
     """Raise ApiError if the dump does not have a rank or step that was asked for."""
-    if absent := missing_place(dump, ranks, steps):
+    if absent := faults.missing_place(dump, ranks, steps):
         raise dump_requests.unknown_step(*absent)
 
 
@@ -199,8 +192,8 @@ def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[i
     return Watchpoint(number, body.condition, limits, tuple(body.operators), (), *locations)
 
 
-def _fault_json(dump: Dump, fault: Fault) -> dict[str, Any]:
-    operator = faulty_operator(dump, fault)
+def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
+    operator = faults.faulty_operator(dump, fault)
     explanation = explain(dump, fault)
     return {
         "kind": fault.kind,
@@ -273,7 +266,7 @@ def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any
         "recorded": link.recorded,
         "type": link.type,
         "carrier": link.carrier,
-        "source": dump_requests.frame_json(source_frame(operators.get(link.recorded))),
+        "source": dump_requests.frame_json(faults.source_frame(operators.get(link.recorded))),
         "late": link.is_late,
         "tensor": dump_requests.entry_json(link.entry, link.result) if link.entry else None,
     }

@@ -1,7 +1,5 @@
 """Route of the drawing of a step's graph, coloured by a statistic of the outputs or by their error."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias

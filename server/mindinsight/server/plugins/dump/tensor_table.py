@@ -1,7 +1,5 @@
 """Route of the tensor table: searched, filtered, sorted and paged while statistics are computed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Plugin for computational graphs and data pipelines: drawings, search, node details, comparison."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin

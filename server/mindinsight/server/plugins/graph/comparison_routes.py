@@ -1,7 +1,5 @@
 """Routes for the comparison of two graphs: list of differences, both drawings, details of a pair."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query

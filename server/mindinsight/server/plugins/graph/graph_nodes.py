@@ -1,7 +1,5 @@
 """Routes for the graphs of a run: drawings, search, children, details and dependencies of nodes."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal
 

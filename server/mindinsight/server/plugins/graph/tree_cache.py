@@ -1,7 +1,5 @@
 """LRU cache of scope trees, and the request dependencies that select a tree and its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial

@@ -3,8 +3,6 @@
 Does not import FastAPI.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, Field

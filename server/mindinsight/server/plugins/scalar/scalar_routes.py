@@ -3,8 +3,6 @@
 Curves are direct routes (`api/direct_routes.py`).
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping

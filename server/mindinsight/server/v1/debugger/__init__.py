@@ -1,7 +1,5 @@
 """Routes of the offline debugger: sessions over dumps with steps, watchpoints and hits, over ``debug``."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from mindinsight.server.v1.debugger import session_routes, tensor_routes, watchpoint_routes

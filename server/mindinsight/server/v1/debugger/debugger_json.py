@@ -1,7 +1,5 @@
 """JSON encoders of the debugger: conditions, watchpoints, and the nodes of a dump's graph."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Debugger session of one dump: its graph, current step, watchpoints, hits and events."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

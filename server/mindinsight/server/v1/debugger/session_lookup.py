@@ -1,7 +1,5 @@
 """Dependencies and look-ups of the debugger's routes: session, body, rank, graph, node, tensor."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Routes that open, control and close sessions, and return their state, events and graph."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Annotated, Any, Final
 

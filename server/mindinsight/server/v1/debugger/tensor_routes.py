@@ -1,7 +1,5 @@
 """Routes for tensors of a dump: values, comparison, neighbourhood and download."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, Final
 

@@ -1,7 +1,5 @@
 """Routes for watchpoints, and for their hits at the current step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final

@@ -4,8 +4,6 @@ Scalars have none, because they are columns (``encoding/scalars.py``). Alerts ha
 (``alerts.py``).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Final

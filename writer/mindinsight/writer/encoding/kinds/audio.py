@@ -1,7 +1,5 @@
 """Encoder of sounds: samples as a WAV file, or an encoded file (Summary.Audio)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from mindinsight.writer.encoding import media, wire

@@ -1,7 +1,5 @@
 """Encoder of computational graphs (GraphProto in graph.proto)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from mindinsight.writer.encoding.encoder import MessageEncoder

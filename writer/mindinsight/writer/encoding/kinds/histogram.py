@@ -1,7 +1,5 @@
 """Encoder of histograms: the distribution of an array (Summary.Histogram)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoder of images: a batch as one PNG (Summary.Image)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy.typing as npt

@@ -1,7 +1,5 @@
 """Encoder of layouts: charts of scalars by category (Summary.Layout)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from mindinsight.writer.encoding import chart_layouts

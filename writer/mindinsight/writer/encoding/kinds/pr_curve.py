@@ -1,7 +1,5 @@
 """Encoder of precision-recall curves: a TensorProto of six rows (Summary.Value.pr_curve)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

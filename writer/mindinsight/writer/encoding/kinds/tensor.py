@@ -1,7 +1,5 @@
 """Encoder of tensors (TensorProto in graph.proto)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoder of texts in Markdown (Summary.Text in summary.proto)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from mindinsight.writer.encoding import wire

@@ -1,7 +1,5 @@
 """Layout of asynchronous and ACL dumps of Ascend devices, their ``bin`` files and overflow records."""
 
-from __future__ import annotations
-
 import math
 import re
 import struct
@@ -18,28 +16,10 @@ from mindinsight.proto import dump_pb2
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.arrays.element_types import Array, canonical, decode
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
+from mindinsight.server.formats.dumps import dump_types, npy_folder
 from mindinsight.server.formats.dumps.device_formats import format_name, is_host, to_host
 from mindinsight.server.formats.dumps.dump_layout import Layout
 from mindinsight.server.formats.dumps.dump_names import FullNames, TensorFile, parse_bin_name
-from mindinsight.server.formats.dumps.dump_types import (
-    Dump,
-    FileDamage,
-    Listing,
-    Overflow,
-    StepFolder,
-    TensorEntry,
-    TensorHeader,
-    TensorRef,
-    read_or_report,
-)
-from mindinsight.server.formats.dumps.npy_folder import (
-    STATISTICS_FILE,
-    list_npy_folder,
-    npy_files,
-    npy_header,
-    npy_values,
-    read_mapping,
-)
 from mindinsight.server.formats.file_bytes import length_of, opened, read_bytes
 from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_text
@@ -221,20 +201,20 @@ class _TimedFolder(NamedTuple):
     """Step folder below a folder of one time."""
 
     time: str
-    folder: StepFolder
+    folder: dump_types.StepFolder
 
 
 class AsynchronousLayout(Layout):
     """Layout of asynchronous and ACL dumps of Ascend devices."""
 
     name = NAME
-    growing = ("", STATISTICS_FILE)
+    growing = ("", npy_folder.STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
         """Return 0.9 for a directory with a folder of 14 digits at level one or two that holds devices."""
         return 0.9 if any(_timed_folders(path)) else -1.0
 
-    def open_dump(self, path: Path) -> Dump:
+    def open_dump(self, path: Path) -> dump_types.Dump:
         """Return devices (as ranks), models (as graphs) and iterations.
 
         The graphs of an iteration that was dumped several times have the time in their names.
@@ -245,7 +225,7 @@ class AsynchronousLayout(Layout):
             first.setdefault((timed.folder.rank, timed.folder.step, timed.folder.graph), timed.time)
         folders = [_with_unique_graph(timed, first) for timed in timed_folders]
         ranks = sorted({folder.rank for folder in folders})
-        return Dump(
+        return dump_types.Dump(
             str(path),
             NAME,
             tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
@@ -254,45 +234,47 @@ class AsynchronousLayout(Layout):
             device="Ascend",
         )
 
-    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+    def tensors(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.TensorEntry]:
         """Return the tensors of a step folder.
 
         ``.npy`` files are listed by their names, ``bin`` files by their messages.
         """
-        listing = list_npy_folder(folder, NAME, lambda recorded: FullNames())
+        listing = npy_folder.list_npy_folder(folder, NAME, lambda recorded: FullNames())
         damage = list(listing.damage)
         files = sorted(_bin_files(folder, damage), key=attrgetter("timestamp", "operator"))
         if not files:
-            return Listing(listing.items, tuple(damage))
+            return dump_types.Listing(listing.items, tuple(damage))
         entries = list(listing)
         for file in files:
             entries += _list_slots(folder, file, len(entries), damage)
-        return Listing(tuple(entries), tuple(damage))
+        return dump_types.Listing(tuple(entries), tuple(damage))
 
-    def overflows(self, folder: StepFolder) -> Listing[Overflow]:
+    def overflows(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.Overflow]:
         """Return the overflow records of a step folder, with the operators of their tasks and streams."""
-        damage: list[FileDamage] = []
+        damage: list[dump_types.FileDamage] = []
         overflows = []
         for name in sorted(name for name in files_of(Path(folder.path)) if name.startswith(PREFIX)):
             path = Path(folder.path) / name
-            units = read_or_report(path, read_opdebug, damage, optional=False) or ()
+            units = dump_types.read_or_report(path, read_opdebug, damage, optional=False) or ()
             for unit in units:
                 where = (unit.task, unit.stream, _operator_at(folder, unit), str(path))
                 overflows.append(
-                    Overflow(folder.rank, folder.step, folder.graph, unit.unit, unit.status, *where)
+                    dump_types.Overflow(
+                        folder.rank, folder.step, folder.graph, unit.unit, unit.status, *where
+                    )
                 )
-        return Listing(tuple(overflows), tuple(damage))
+        return dump_types.Listing(tuple(overflows), tuple(damage))
 
-    def header(self, ref: TensorRef) -> TensorHeader:
+    def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:
         """Return shape, type and size in bytes of a tensor. ``bin`` files give the host shape."""
         if not ref.member:
-            return npy_header(ref)
+            return npy_folder.npy_header(ref)
         slot = find_slot(Path(ref.path), *_member(ref))
-        return TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
+        return dump_types.TensorHeader(slot.host_shape, canonical(slot.dtype), slot.size)
 
-    def values(self, ref: TensorRef) -> Values:
+    def values(self, ref: dump_types.TensorRef) -> Values:
         """Return the values of a tensor, read in parts if it is stored in host order."""
-        return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_values(ref)
+        return slot_values(Path(ref.path), *_member(ref)) if ref.member else npy_folder.npy_values(ref)
 
 
 def _timed_folders(path: Path) -> Iterator[_TimedFolder]:
@@ -311,7 +293,7 @@ def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
     for device in (folder for folder in folders_of(time) if folder.name.isdecimal()):
         rank = int(device.name)
         if step is not None and files_of(device):
-            yield _TimedFolder(time.name, StepFolder(rank, step, "", str(device), str(device)))
+            yield _TimedFolder(time.name, dump_types.StepFolder(rank, step, "", str(device), str(device)))
         for model in folders_of(device):
             for number in folders_of(model):
                 for iteration in (folder for folder in folders_of(number) if folder.name.isdecimal()):
@@ -320,11 +302,11 @@ def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
                         graph += f"/{iteration.name}"
                     own_step = int(iteration.name) if step is None else step
                     yield _TimedFolder(
-                        time.name, StepFolder(rank, own_step, graph, str(iteration), str(device))
+                        time.name, dump_types.StepFolder(rank, own_step, graph, str(iteration), str(device))
                     )
 
 
-def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], str]) -> StepFolder:
+def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], str]) -> dump_types.StepFolder:
     """Return the folder. The graph gets the time in its name if an earlier dump has the same name."""
     folder = timed.folder
     if first[folder.rank, folder.step, folder.graph] == timed.time:
@@ -332,19 +314,19 @@ def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], st
     return replace(folder, graph=f"{timed.time}/{folder.graph}")
 
 
-def _bin_files(folder: StepFolder, damage: list[FileDamage]) -> list[TensorFile]:
+def _bin_files(folder: dump_types.StepFolder, damage: list[dump_types.FileDamage]) -> list[TensorFile]:
     """Return the files of one operator each. Names end in a timestamp or are keys of ``mapping.csv``."""
     names = [name for name in files_of(Path(folder.path)) if name.rpartition(".")[2].isdecimal()]
-    mapping = read_mapping(Path(folder.path), damage) if any(map(str.isdecimal, names)) else {}
+    mapping = npy_folder.read_mapping(Path(folder.path), damage) if any(map(str.isdecimal, names)) else {}
     parsed = (parse_bin_name(mapping.get(name, name), f"{folder.path}/{name}") for name in names)
     return [file for file in parsed if file and not Path(file.path).name.startswith(PREFIX)]
 
 
 def _list_slots(
-    folder: StepFolder, file: TensorFile, start: int, damage: list[FileDamage]
-) -> list[TensorEntry]:
+    folder: dump_types.StepFolder, file: TensorFile, start: int, damage: list[dump_types.FileDamage]
+) -> list[dump_types.TensorEntry]:
     """Return the tensors of a file. Adds to ``damage`` if it cannot be read."""
-    operator = read_or_report(Path(file.path), read_slots, damage, optional=False)
+    operator = dump_types.read_or_report(Path(file.path), read_slots, damage, optional=False)
     if operator is None:
         return []
     swapped = file.type.startswith("aclnn")  # {operator}.{type} instead of {type}.{operator}
@@ -356,9 +338,11 @@ def _list_slots(
     ]
 
 
-def _entry(folder: StepFolder, file: TensorFile, name: str, position: int, slot: Slot) -> TensorEntry:
+def _entry(
+    folder: dump_types.StepFolder, file: TensorFile, name: str, position: int, slot: Slot
+) -> dump_types.TensorEntry:
     """Build the listing entry of a slot."""
-    return TensorEntry(
+    return dump_types.TensorEntry(
         rank=folder.rank,
         step=folder.step,
         graph=folder.graph,
@@ -373,11 +357,11 @@ def _entry(folder: StepFolder, file: TensorFile, name: str, position: int, slot:
         shape=slot.host_shape,
         dtype=canonical(slot.dtype),
         format=slot.format,
-        ref=TensorRef(NAME, file.path, f"{slot.io}.{slot.number}"),
+        ref=dump_types.TensorRef(NAME, file.path, f"{slot.io}.{slot.number}"),
     )
 
 
-def _member(ref: TensorRef) -> tuple[str, int]:
+def _member(ref: dump_types.TensorRef) -> tuple[str, int]:
     """Parse the member of a reference: direction and number. Raises UnreadableError."""
     io, _, number = ref.member.partition(".")
     if not number.isdecimal():
@@ -385,9 +369,9 @@ def _member(ref: TensorRef) -> tuple[str, int]:
     return io, int(number)
 
 
-def _operator_at(folder: StepFolder, unit: UnitStatus) -> str:
+def _operator_at(folder: dump_types.StepFolder, unit: UnitStatus) -> str:
     """Return the operator that a unit reported, "" if no file has its task and stream."""
-    files = npy_files(folder.path, []) + _bin_files(folder, [])
+    files = npy_folder.npy_files(folder.path, []) + _bin_files(folder, [])
     file = next((file for file in files if (file.task, file.stream) == (unit.task, unit.stream)), None)
     if file is None or file.path.endswith(".npy"):
         return file.operator if file else ""

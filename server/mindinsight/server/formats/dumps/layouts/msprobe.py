@@ -5,8 +5,6 @@ Tensors that are in only one of the two are listed as well. Rank folders are ``r
 ``proc{pid}``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,18 +13,8 @@ from typing import Final
 from mindinsight.server.files.opener import folders_of, names_of
 from mindinsight.server.formats.arrays.element_types import count_of, element_type
 from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.formats.dumps import dump_types
 from mindinsight.server.formats.dumps.dump_layout import Layout
-from mindinsight.server.formats.dumps.dump_types import (
-    Dump,
-    FileDamage,
-    Listing,
-    Operator,
-    StepFolder,
-    TensorEntry,
-    TensorHeader,
-    TensorRef,
-    read_or_report,
-)
 from mindinsight.server.formats.dumps.msprobe_folder import DATA, list_arguments, list_calls, list_tensors
 from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
 from mindinsight.server.formats.file_bytes import opened
@@ -55,19 +43,20 @@ class MsprobeLayout(Layout):
             return -1.0
         return 0.95 if folders[0].parent.parent == path else 0.6
 
-    def open_dump(self, path: Path) -> Dump:
+    def open_dump(self, path: Path) -> dump_types.Dump:
         """Return steps and ranks.
 
         Framework, level and task are from the first ``dump.json`` that has them.
         """
-        damage: list[FileDamage] = []
+        damage: list[dump_types.FileDamage] = []
         rank_folders = _rank_folders(path)
         numbers = _number_ranks({folder.name for folder in rank_folders})
         folders = [
-            StepFolder(numbers[rank.name], _step(rank), "", str(rank), str(rank)) for rank in rank_folders
+            dump_types.StepFolder(numbers[rank.name], _step(rank), "", str(rank), str(rank))
+            for rank in rank_folders
         ]
         fields = next((head for head in map(_head, rank_folders) if head), {})
-        return Dump(
+        return dump_types.Dump(
             str(path),
             NAME,
             tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step))),
@@ -75,33 +64,33 @@ class MsprobeLayout(Layout):
             framework=fields.get("framework", ""),
             level=fields.get("level", ""),
             task=fields.get("task", ""),
-            config=read_or_report(path / "config.json", read_text, damage) or "",
+            config=dump_types.read_or_report(path / "config.json", read_text, damage) or "",
             damage=tuple(damage),
         )
 
-    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+    def tensors(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.TensorEntry]:
         """Return the tensors of a rank and step in the order of their calls."""
         return list_tensors(folder, NAME)
 
-    def operators(self, folder: StepFolder) -> Listing[Operator]:
+    def operators(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.Operator]:
         """Return the calls of a rank and step, including modules and gradients."""
         return list_calls(folder)
 
-    def arguments(self, folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    def arguments(self, folder: dump_types.StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
         """Yield the arguments only. Calls are not joined with tensors, scopes and stacks."""
         return list_arguments(folder)
 
-    def header(self, ref: TensorRef) -> TensorHeader:
+    def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:
         """Return shape, type and size in bytes of a tensor file. Raises UnreadableError."""
         if ref.path.endswith(".npy"):
             return npy_header(ref)
         file = open_torch(Path(ref.path))
         tensor = file.tensors[_only_name(file)]
-        return TensorHeader(
+        return dump_types.TensorHeader(
             tensor.shape, tensor.dtype, element_type(tensor.dtype).size(count_of(tensor.shape))
         )
 
-    def values(self, ref: TensorRef) -> Values:
+    def values(self, ref: dump_types.TensorRef) -> Values:
         """Return the values of a tensor file, read in parts if it is not compressed."""
         if ref.path.endswith(".npy"):
             return npy_values(ref)

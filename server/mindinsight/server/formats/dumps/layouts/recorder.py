@@ -1,7 +1,5 @@
 """Layout of directories with only the logs of MindSpore's Running Data Recorder, and no tensors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

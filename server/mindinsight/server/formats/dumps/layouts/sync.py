@@ -4,26 +4,15 @@ All three naming generations are read, with or without ``.dump_metadata``, and a
 or of one iteration alone (as a conversion tool leaves it).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from mindinsight.server.files.opener import files_of, folders_of
+from mindinsight.server.formats.dumps import dump_types
 from mindinsight.server.formats.dumps.dump_layout import Arguments, Layout, assemble_operators
 from mindinsight.server.formats.dumps.dump_names import GraphFiles, parse_npy_name
-from mindinsight.server.formats.dumps.dump_types import (
-    Dump,
-    FileDamage,
-    Listing,
-    NotRecorded,
-    Operator,
-    StepFolder,
-    TensorEntry,
-    read_or_report,
-)
 from mindinsight.server.formats.dumps.npy_folder import STATISTICS_FILE, list_npy_folder
 from mindinsight.server.formats.dumps.recorder_files import recorder_logs
 from mindinsight.server.formats.text_files import read_json, read_text
@@ -49,19 +38,19 @@ class SyncLayout(Layout):
             return 0.7
         return 0.3 if _is_iteration(path) else -1.0
 
-    def open_dump(self, path: Path) -> Dump:
+    def open_dump(self, path: Path) -> dump_types.Dump:
         """Return ranks, nets, graphs and iterations, with the metadata of the first rank that has any."""
-        damage: list[FileDamage] = []
+        damage: list[dump_types.FileDamage] = []
         ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
         if not ranks and _RANK.fullmatch(path.name):
             ranks = [path]
         folders = [folder for rank in ranks for folder in _step_folders(rank)]
         if not ranks:
-            folders = [StepFolder(0, 0, "", str(path), str(path))]
+            folders = [dump_types.StepFolder(0, 0, "", str(path), str(path))]
         configurations = [_metadata(rank, damage) for rank in ranks]
         not_recorded = tuple(gap for rank in ranks for gap in _not_recorded(rank, damage))
         metadata, config = next((folder for folder in configurations if folder != ({}, "")), ({}, ""))
-        return Dump(
+        return dump_types.Dump(
             str(path),
             NAME,
             tuple(sorted(folders, key=lambda folder: (folder.rank, folder.step, folder.graph))),
@@ -76,16 +65,16 @@ class SyncLayout(Layout):
             not_recorded=not_recorded,
         )
 
-    def tensors(self, folder: StepFolder) -> Listing[TensorEntry]:
+    def tensors(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.TensorEntry]:
         """Return the tensors of one iteration. The constants of its graph come first."""
         constants = Path(folder.path).parent / CONSTANTS
         graph_files = GraphFiles(folder, [])
         listing = list_npy_folder(
             folder, NAME, graph_files.resolve_names, str(constants) if folder.graph else ""
         )
-        return Listing(listing.items, (*listing.damage, *graph_files.damage))
+        return dump_types.Listing(listing.items, (*listing.damage, *graph_files.damage))
 
-    def operators(self, folder: StepFolder) -> Listing[Operator]:
+    def operators(self, folder: dump_types.StepFolder) -> dump_types.Listing[dump_types.Operator]:
         """Return the operators of one iteration, with the sources and call stacks of the graph files."""
         listing, graph_files = self.tensors(folder), GraphFiles(folder, [])
         kernels = {name for name in files_of(Path(folder.path)) if name.endswith(".json")}
@@ -97,7 +86,7 @@ class SyncLayout(Layout):
         operators = assemble_operators(
             folder.graph, listing, graph_files.order(), graph_files.nodes(), arguments
         )
-        return Listing(operators, (*listing.damage, *graph_files.damage))
+        return dump_types.Listing(operators, (*listing.damage, *graph_files.damage))
 
 
 def _ranks(path: Path) -> list[Path]:
@@ -132,33 +121,33 @@ def _is_iteration(path: Path) -> bool:
     return STATISTICS_FILE in names or any(parse_npy_name(name) for name in names[:_PROBED_FILES])
 
 
-def _step_folders(rank: Path) -> list[StepFolder]:
+def _step_folders(rank: Path) -> list[dump_types.StepFolder]:
     """Return the iterations of a rank."""
     return [
-        StepFolder(_number(rank), int(step.name), graph, str(step), str(rank))
+        dump_types.StepFolder(_number(rank), int(step.name), graph, str(step), str(rank))
         for graph, folders in _graphs(rank)
         for step in folders
         if step.name.isdecimal()
     ]
 
 
-def _metadata(rank: Path, damage: list[FileDamage]) -> tuple[dict[str, Any], str]:
+def _metadata(rank: Path, damage: list[dump_types.FileDamage]) -> tuple[dict[str, Any], str]:
     """Return the parsed ``config.json`` and the text of ``data_dump.json``. Both may be missing."""
     folder = rank / ".dump_metadata"
-    metadata = read_or_report(folder / "config.json", read_json, damage)
-    config = read_or_report(folder / "data_dump.json", read_text, damage)
+    metadata = dump_types.read_or_report(folder / "config.json", read_json, damage)
+    config = dump_types.read_or_report(folder / "data_dump.json", read_text, damage)
     return metadata if isinstance(metadata, dict) else {}, config or ""
 
 
-def _not_recorded(rank: Path, damage: list[FileDamage]) -> Iterator[NotRecorded]:
+def _not_recorded(rank: Path, damage: list[dump_types.FileDamage]) -> Iterator[dump_types.NotRecorded]:
     """Yield the entries of ``not_recorded.json``.
 
     Invalid entries are skipped, because other tools may write there.
     """
-    entries = read_or_report(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
+    entries = dump_types.read_or_report(rank / ".dump_metadata" / "not_recorded.json", read_json, damage)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
-            yield NotRecorded(
+            yield dump_types.NotRecorded(
                 _number(rank),
                 entry["kind"],
                 tuple(name for name in _items(entry, "names") if isinstance(name, str)),
@@ -180,8 +169,8 @@ def _saved_data(config: str) -> str:
     return match[1] if match else ""
 
 
-def _kernel_arguments(path: Path, damage: list[FileDamage]) -> Arguments:
+def _kernel_arguments(path: Path, damage: list[dump_types.FileDamage]) -> Arguments:
     """Return the arguments in the JSON file of a kernel. Adds to ``damage``."""
-    document = read_or_report(path, read_json, damage, optional=False)
+    document = dump_types.read_or_report(path, read_json, damage, optional=False)
     items = document.items() if isinstance(document, dict) else ()
     return tuple((str(key), str(value)) for key, value in items)

@@ -11,7 +11,7 @@ import pytest
 
 import mindinsight
 from mindinsight.proto.kinds import KINDS
-from mindinsight.server.client.kinds import EXPORTED, decoder, payload
+from mindinsight.server.client.payload_kinds import EXPORTED, PAYLOADS, decoder
 from mindinsight.server.commands.main import main
 from mindinsight.writer import SummaryRecord
 
@@ -38,7 +38,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_modules_are_kinds_of_the_table() -> None:
     assert set(EXPORTED) < {kind.name for kind in KINDS}
     assert {"image", "tensor", "text", "audio", "pr_curve", "layout"} == set(EXPORTED)
-    assert all(payload(kind).decode is decoder(kind) for kind in EXPORTED)
+    assert all(PAYLOADS[kind].decode is decoder(kind) for kind in EXPORTED)
     assert decoder("other") is bytes
 
 
