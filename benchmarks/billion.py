@@ -101,7 +101,7 @@ def main() -> None:
         print("|---|---:|---:|---:|---:|---:|---:|")
         for name in ("first", "again"):
             print(opened(base, Path(workspace), points, name), flush=True)
-        cache = sum(path.stat().st_size for path in Path(workspace).rglob("*.pack"))
+        cache = sum(path.stat().st_size for path in Path(workspace).glob("cache/*/*.*"))
         print(f"\n{cache / points:.2f} bytes a point in the index cache, load {os.getloadavg()[0]:.1f}")
     if not options.keep:
         shutil.rmtree(base)

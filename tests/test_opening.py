@@ -24,6 +24,7 @@ ALLOWED = {
     "http/health.py": "folders of installed packages",
     "texts.py": "texts",
     "ingest/index_cache.py": "the cache in the workspace",
+    "ingest/cold_columns.py": "the cache in the workspace",
     "ingest/loader.py": "the cache in the workspace",
     "ingest/mirrors.py": "copies in the workspace",
     "files/own_files.py": "files of the workspace",

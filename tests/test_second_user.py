@@ -26,12 +26,12 @@ import pytest
 from mindinsight.server.commands.main import main
 from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.statistics_cache import Identity, Measurement, StatisticsCache
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.files.opener import open_stream
 from mindinsight.server.files.own_files import locked, trust_copies
 from mindinsight.server.files.placeholders import CATALOGUE, PlaceholderIndex, put_placeholder
 from mindinsight.server.files.remote_store import RemoteFile, RemoteStore
-from mindinsight.server.ingest.cold_columns import ColdColumns
+from mindinsight.server.ingest.cold_columns import ColdColumns, TagValues
 from mindinsight.server.ingest.index_cache import CacheFile, CacheFileWriter, IndexCache
 from mindinsight.server.ingest.mirrors import Mirror
 from mindinsight.server.process import daemon, logs
@@ -128,6 +128,18 @@ def test_pack_of_an_index_cache(shared: SharedWorkspace) -> None:
     pack = shared.plant("cache/0123/1.pack", genuine.read_bytes())
     with pytest.raises(OSError, match="another user"):
         CacheFile(pack)
+
+
+def test_values_of_an_index_cache(shared: SharedWorkspace) -> None:
+    genuine = ColdColumns(shared.home.parent / "own", values=shared.home.parent / "own")
+    section = genuine.store({"loss": 0}, np.ones((1, 3)), None)
+    assert section is not None
+    assert len(TagValues((section,), "loss", 3).read(0)) == 1
+    content = section.file.path.read_bytes()
+    planted = shared.plant(f"cache/0123/{section.file.path.name}", content)
+    theirs = ColdColumns(shared.workspace / "cache", values=planted.parent).value_file(planted.name)
+    with pytest.raises(Gone, match="another user"):
+        TagValues((section._replace(file=theirs),), "loss", 3).read(0)
 
 
 def test_cold_columns(shared: SharedWorkspace) -> None:

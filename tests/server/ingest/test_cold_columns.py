@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindinsight.server.errors import Gone
 from mindinsight.server.ingest import cold_columns
-from mindinsight.server.ingest.cold_columns import ColdColumns
+from mindinsight.server.ingest.cold_columns import ColdColumns, TagValues, ValueSection
+from tests.narrowing import require
 
 
 def columns() -> list[Any]:
@@ -102,3 +104,60 @@ def test_nothing_is_mapped_from_another_machine(tmp_path: Path, monkeypatch: pyt
     before = columns()
     cold = ColdColumns(tmp_path, smallest=1)
     assert all(new is old for new, old in zip(cold.move(before), before, strict=True))
+
+
+def stored_sections(cold: ColdColumns, *lengths: int) -> tuple[list[ValueSection], Any]:
+    """Sections of the tags a and b in one file, and the values of b."""
+    sections: list[ValueSection] = []
+    values = [np.random.default_rng(length).standard_normal((2, length)) for length in lengths]
+    values[0] = values[0].astype(np.float32)
+    for matrix in values:
+        file = sections[-1].file if sections else None
+        sections.append(require(cold.store({"a": 0, "b": 1}, matrix, file)))
+    return sections, np.concatenate([matrix[1] for matrix in values])
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_stored_values_come_back_from_any_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(cold_columns, "_MAX_WRITE", most)
+    sections, values = stored_sections(ColdColumns(tmp_path, values=tmp_path / "cache" / "base"), 3, 1, 5)
+    assert len({section.file for section in sections}) == 1
+    assert all(section.is_complete() for section in sections)
+    for first in range(10):
+        chunks = TagValues(tuple(sections), "b", 9).read(first)
+        assert [number for chunk in chunks for number in chunk.tolist()] == values[first:].tolist()
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "remove", "link"])
+def test_a_damaged_file_of_values_is_noted_and_never_read(tmp_path: Path, harm: str) -> None:
+    cold = ColdColumns(tmp_path, values=tmp_path / "cache")
+    (section, _), _ = stored_sections(cold, 3, 4)
+    path = section.file.path
+    content = bytearray(path.read_bytes())
+    content[section.row_size + 5] ^= 1
+    if harm == "flip":
+        path.write_bytes(content)
+    elif harm == "cut":
+        os.truncate(path, section.row_size + 8)
+        assert not section.is_complete()
+    else:
+        path.rename(tmp_path / "elsewhere")
+        if harm == "link":
+            path.symlink_to(tmp_path / "elsewhere")
+    assert not cold.lost
+    with pytest.raises(Gone):
+        TagValues((section,), "b", 3).read(0)
+    assert cold.lost == {section.file}
+
+
+def test_values_stay_in_memory_without_a_folder_or_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    values = np.zeros((1, 4), np.float32)
+    assert ColdColumns(tmp_path).store({"a": 0}, values, None) is None
+    (tmp_path / "file").write_bytes(b"")
+    cold = ColdColumns(tmp_path, values=tmp_path / "file" / "cache")
+    assert [cold.store({"a": 0}, values, None) for _ in range(2)] == [None, None]
+    assert caplog.text.count("cannot store columns") == 1

@@ -9,6 +9,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 from hypothesis.extra import numpy as arrays
 
+from mindinsight.server.errors import Gone
+from mindinsight.server.ingest import file_stage, piece_reader
 from mindinsight.server.ingest import index_cache as cache
-from mindinsight.server.ingest import piece_reader
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.index_cache import (
@@ -616,3 +618,123 @@ def test_the_samples_have_sessions_and_hyperparameters_to_keep() -> None:
         file.fold(require(answer.section))
         facts.append((file.sessions > 0, bool(file.hparams)))
     assert tuple(map(any, zip(*facts, strict=True))) == (True, True)
+
+
+@pytest.fixture
+def stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of all groups go to disk, as those of large tables do."""
+    for name in ("MAX_IN_MEMORY", "_MIN_SECTION", "_MIN_STORED", "_MIN_NUMBERS"):
+        monkeypatch.setattr(file_stage, name, 1)
+    monkeypatch.setattr("mindinsight.server.ingest.catalogue.PIECE", 400)
+    monkeypatch.setattr("mindinsight.server.ingest.loader.PIECE", 400)
+
+
+@pytest.fixture
+def value_files(settings: Any) -> Callable[..., Any]:
+    return lambda: sorted((settings.workspace / "cache").glob("*/*.values"))
+
+
+@pytest.mark.usefixtures("stores")
+def test_stored_values_are_read_on_demand_after_a_restart(
+    written: list[Any], restart: Callable[..., Any], read: Any, value_files: Callable[..., Any], events: Any
+) -> None:
+    plain = repr(seen(restart(cache=False)))
+    assert value_files() == []
+    assert repr(seen(restart())) == plain
+    assert len(value_files()) == 3
+    again = restart()
+    assert (read, repr(seen(again))) == ([], plain)
+    assert all(part.stored for part in again.runs["./a"].scalars["loss"].parts)
+    events.append(written[1], events.records(7, 8, 9))
+    grown = repr(seen(restart()))
+    assert ("a", written[1].stat().st_size) not in read
+    assert repr(seen(restart(cache=False))) == repr(seen(restart())) == grown != plain
+
+
+@pytest.mark.usefixtures("stores")
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: os.truncate(path, 5)])
+def test_a_file_without_its_values_is_read_again(
+    written: list[Any],
+    restart: Callable[..., Any],
+    read: Any,
+    value_files: Callable[..., Any],
+    harm: Callable[[Path], None],
+) -> None:
+    first = repr(seen(restart()))
+    for path in value_files():
+        harm(path)
+    assert repr(seen(restart())) == first
+    assert {run for run, _ in read} == {"a", "b"}
+
+
+@pytest.mark.usefixtures("stores")
+def test_values_that_turn_out_to_be_damaged_are_read_again_by_the_same_server(
+    written: list[Any], settings: Any, value_files: Callable[..., Any]
+) -> None:
+    loader = Loader(settings, Store())
+    loader.load()
+    expected = repr(seen(loader._store.snapshot()))
+    for path in value_files():
+        path.write_bytes(bytes(path.stat().st_size))
+    for run in loader._store.snapshot().runs.values():
+        run.scalars["loss"].forget()
+    harmed = loader._store.snapshot().runs["./a"].scalars["loss"]
+    with pytest.raises(Gone):
+        harmed.columns()
+    for _ in written:  # of each run, the first damaged file is noticed
+        for run in loader._store.snapshot().runs.values():
+            with suppress(Gone):
+                run.scalars["loss"].columns()
+        loader.load()
+    assert repr(seen(loader._store.snapshot())) == expected
+
+
+@pytest.mark.usefixtures("stores")
+def test_a_server_that_was_killed_while_reading_goes_on_where_it_saved(
+    base: Any,
+    events: Any,
+    settings: Any,
+    restart: Callable[..., Any],
+    read: Any,
+    value_files: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = events.file(base / "a", events.records(*range(100)))
+    killed = Loader(settings, Store())
+    killed._scan_first()
+    for _ in range(4):
+        killed._publish_at = 0
+        killed._work()
+    done = require(killed._cache)
+    monkeypatch.setattr(cache, "_MAX_UNSAVED", 1000)
+    done.save(killed._catalogue.stages, growth=None)
+    (file,) = killed._catalogue.stages["./a"].files.values()
+    assert 1000 < file.read < path.stat().st_size
+    assert restart().runs["./a"].scalars["loss"].columns().values.tolist() == [*range(100)]
+    assert min(offset for _, offset in read) == file.read
+    assert len(value_files()) == 2
+    assert not require(killed._cold).lost
+
+
+@pytest.mark.usefixtures("stores")
+def test_values_are_removed_with_their_event_file_and_those_of_killed_servers_later(
+    written: list[Any], settings: Any, value_files: Callable[..., Any], restart: Callable[..., Any]
+) -> None:
+    loader = Loader(settings, Store())
+    loader.load()
+    require(loader._cache).save(loader._catalogue.stages)
+    used = value_files()
+    written[2].unlink()
+    loader.load()
+    require(loader._cache).save(loader._catalogue.stages)
+    assert len(value_files()) == len(used) - 1
+    stray = [used[0].with_name(f"{number}.values") for number in range(2)]
+    for path in stray:
+        path.write_bytes(b"")
+    os.utime(stray[0], (0, 0))
+    for path in used:
+        if path.exists():
+            os.utime(path, (0, 0))
+    restart()
+    assert set(value_files()) == {*used, stray[1]} & {*value_files(), stray[1]}
+    assert len(value_files()) == len(used)

@@ -32,11 +32,18 @@ def steps_of(table: Any, tag: Any) -> list[Any]:
     return table.groups[tag].axis.steps.view().tolist()
 
 
+def values_of(table: Any, tag: Any) -> list[Any]:
+    group = table.groups[tag]
+    stored = group.stored(tag)
+    chunks = [*(stored.read(0) if stored else ()), group.values[group.tags[tag]]]
+    return np.concatenate(chunks).tolist()
+
+
 def test_tags_of_one_event_share_steps_and_wall_times() -> None:
     table = table_of(block("ab", 1, 2), block("ab", 3))
     assert table.groups["a"] is table.groups["b"]
     assert steps_of(table, "a") == [1, 2, 3]
-    assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.25]
+    assert values_of(table, "b") == [1.25, 2.25, 3.25]
 
 
 def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows() -> None:
@@ -44,7 +51,7 @@ def test_a_tag_that_comes_alone_parts_from_the_others_and_all_keep_their_rows() 
     assert steps_of(table, "a") == steps_of(table, "c") == [1, 2, 4, 5]
     assert steps_of(table, "b") == [1, 2, 3, 4]
     assert table.groups["a"] is table.groups["c"]
-    assert table.groups["b"].values["b"].view().tolist() == [1.25, 2.25, 3.0, 4.25]
+    assert values_of(table, "b") == [1.25, 2.25, 3.0, 4.25]
 
 
 def test_a_new_tag_beside_known_ones_begins_an_axis_of_its_own() -> None:
@@ -235,3 +242,39 @@ def test_spare_room_is_given_up_and_views_stay() -> None:
     assert not column.trim()
     column.append(ints(600))
     assert column.view()[-1] == 600
+
+
+def test_stored_tables_hold_the_same_rows_however_tags_part_and_whenever_they_are_moved(
+    tmp_path: Path,
+) -> None:
+    choice = np.random.default_rng(8)
+    tags = [f"tag{number}" for number in range(6)]
+    cold = ColdColumns(tmp_path / "cold", smallest=1, values=tmp_path / "cache")
+    plain, stored = ScalarTable(), ScalarTable()
+    for step in range(200):
+        present = tags if step < 20 else [tag for tag in tags if choice.random() < 0.7]
+        choice.shuffle(present)
+        values = choice.standard_normal((len(present), 1))
+        rows = ints(step)
+        dtype = np.float64 if step % 50 > 40 else np.float32
+        for table in (plain, stored):
+            if present:
+                table.fold(ScalarBlock(tuple(present), rows, rows, rows * 1.0, values.astype(dtype)))
+        if step % 7 == 0:
+            stored.store(cold, 4)
+        if step % 31 == 0:
+            stored.compact(cold)
+    assert stored.in_memory < sum(len(values_of(plain, tag)) for tag in tags) == plain.in_memory
+    for tag in tags:
+        assert steps_of(stored, tag) == steps_of(plain, tag)
+        assert values_of(stored, tag) == values_of(plain, tag)
+    assert len(stored.files()) == len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_the_last_value_stays_in_memory_and_few_values_all_do(tmp_path: Path) -> None:
+    cold = ColdColumns(tmp_path, values=tmp_path / "cache")
+    table = table_of(block("ab", 1, 2, 3), block("c", 1, 2))
+    assert table.store(cold, 5) == ["a", "b"]
+    assert table.groups["b"].values.tolist() == [[3.0], [3.25]]
+    assert table.groups["c"].stored("c") is None
+    assert (table.in_memory, table.store(cold, 1), table.store(cold, 1)) == (4, ["c"], [])

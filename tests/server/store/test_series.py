@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.store import series as series_module
 from mindinsight.server.store.series import (
     MAX_PAYLOAD,
     ReferencePart,
@@ -238,3 +239,47 @@ def test_a_payload_beyond_the_budget_is_refused_before_it_is_read(tmp_path: Path
     with pytest.raises(UnreadableError) as caught:
         read_payload(Reference(str(path), 0, MAX_PAYLOAD + 1))
     assert caught.value.reason == "payload.too_large"
+
+
+class Stored:
+    """Values on disk, which notes from which rows it was read."""
+
+    def __init__(self, *values: float) -> None:
+        self._values = np.array(values, np.float64)
+        self.count = len(values)
+        self.reads: list[int] = []
+
+    def read(self, first: int) -> list[Any]:
+        self.reads.append(first)
+        return [self._values[first:2], self._values[max(first, 2) :]]
+
+
+def stored_series(stored: Stored) -> ScalarSeries:
+    rows = np.arange(6)
+    recent = np.array([4, 5], np.float32)
+    only = ScalarPart(rows, rows + 0.5, recent, np.zeros(1, np.int64), stored=stored)
+    return ScalarSeries("loss", [only], version=1)
+
+
+def test_stored_values_are_read_when_they_are_needed_and_kept_for_a_while() -> None:
+    stored = Stored(0, 1, 2, 3)
+    series = stored_series(stored)
+    assert (series.count, series.last_value, series.last_step) == (6, 5.0, 5)
+    assert series.tail(4).values.tolist() == series.values_from(4).tolist() == [4, 5]
+    assert stored.reads == []
+    assert series.tail(3).values.tolist() == [3, 4, 5]
+    assert series.line().values.tolist() == series.columns().values.tolist() == [0, 1, 2, 3, 4, 5]
+    assert stored.reads == [3, 0]
+    series.forget()
+    assert series.recorded().values.tolist() == [0, 1, 2, 3, 4, 5]
+    assert stored.reads == [3, 0, 0]
+
+
+def test_joined_columns_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series_module, "_recent", series_module._RecentSeries(300))
+    all_series = [stored_series(Stored(0, 1, 2, 3)) for _ in range(4)]
+    lines = [series.line().values.tolist() for series in all_series]
+    assert lines == [[0, 1, 2, 3, 4, 5]] * 4
+    assert [series._columns is None for series in all_series] == [True, True, False, False]
+    del all_series[2:]
+    assert all_series[0].line().values.tolist() == lines[0]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
-from mindinsight.server.ingest.cold_columns import ColdColumns
+from mindinsight.server.ingest.cold_columns import ColdColumns, ValueFile
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.index_cache import IndexCache
@@ -199,6 +199,16 @@ class Catalogue:
                 del self._retry_at[item]
                 if item[0].files.get(item[1].name) is item[1]:
                     self._queue.add(*item)
+        if self._cold is not None and self._cold.lost:
+            self._restart_lost(self._cold.lost)
+
+    def _restart_lost(self, lost: set[ValueFile]) -> None:
+        """Read files again whose values on disk were damaged or removed."""
+        for stage in self.stages.values():
+            for file in list(stage.files.values()):
+                if not lost.isdisjoint(file.scalars.files()):
+                    self._restart_file(stage, file)
+        lost.clear()
 
     def take(self, stage: RunStage, file: FileStage, request: SectionRequest, answer: SectionResult) -> None:
         """Add the result of a read request to its run. Ignore it if the file was replaced meanwhile."""

@@ -1,8 +1,11 @@
-"""Storage of cold columns: unlinked temporary files, mapped for reading.
+"""Storage of cold columns: unlinked temporary files, mapped for reading, and files of values with a name.
 
 Columns that are complete need no memory of the process. The system reads their pages on access and reclaims
 them when memory is short. The files have no name, so no other process can truncate them under the map, which
 would end the process (SIGBUS). The system frees them with the last array.
+
+Values of large tables go to files with a name, section by section while the event file is read. Nothing maps
+these files. The index cache refers to their sections, so that a restart reads no values before a client asks.
 """
 
 from __future__ import annotations
@@ -11,25 +14,126 @@ import errno
 import logging
 import mmap
 import os
+import time
 import weakref
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.files.own_files import own_folder
+from mindinsight.server.errors import Gone
+from mindinsight.server.files.own_files import open_own, own_folder
 from mindinsight.server.ingest.filesystems import is_shared
 
 _SEGMENT: Final = 128 << 20  # bytes of a file, which is sparse until it is written
 _MIN_SIZE: Final = 64 << 10  # bytes; fewer are not worth a system call
 _ALIGNMENT: Final = 64  # bytes
 _MAX_PIECES: Final = 512  # buffers of one write; the system accepts at most 1024 (IOV_MAX)
+_MAX_WRITE: Final = 4 << 20  # bytes of a section that are written at a time
+_CRC: Final = 4  # bytes of a checksum
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _log = logging.getLogger(__name__)
+
+
+class ValueFile:
+    """File of values, appended section by section by one process, and read on demand by any thread."""
+
+    def __init__(self, path: Path, lost: set[ValueFile]) -> None:
+        """Create a file that may not exist yet. It adds itself to ``lost`` when it cannot be read."""
+        self.path = path
+        self._lost = lost
+        self._end = 0
+
+    def append(self, tags: Mapping[str, int], values: Array) -> ValueSection:
+        """Write rows of ``values`` [k, n], each followed by its CRC-32. Return the section.
+
+        ``tags`` are the rows of the tags. Raises OSError.
+        """
+        count, length = values.shape
+        flags = os.O_WRONLY | (os.O_APPEND if self._end else os.O_CREAT | os.O_EXCL)
+        with os.fdopen(open_own(self.path, flags), "wb", buffering=0) as file:
+            section = ValueSection(self, self._end, length, values.dtype.newbyteorder("<"), tags)
+            octets = length * values.dtype.itemsize
+            at_a_time = max(_MAX_WRITE // octets, 1)
+            for first in range(0, count, at_a_time):
+                rows = np.ascontiguousarray(values[first : first + at_a_time], section.dtype)
+                lines = np.empty((len(rows), octets + _CRC), np.uint8)
+                lines[:, :octets] = rows.view(np.uint8).reshape(len(rows), octets)
+                sums = np.array([zlib.crc32(row) for row in rows], "<u4")
+                lines[:, octets:] = sums.view(np.uint8).reshape(-1, _CRC)
+                left = lines.reshape(-1).data
+                while left:
+                    left = left[file.write(left) :]
+            self._end = file.seek(0, os.SEEK_END)
+        return section
+
+    def damage(self, reason: object) -> Gone:
+        """Note that the file cannot be read. Return the error to raise."""
+        self._lost.add(self)
+        return Gone(f"{self.path.name}: {reason}")
+
+
+class ValueSection(NamedTuple):
+    """Values of consecutive rows of a group of tags in a file."""
+
+    file: ValueFile
+    offset: int
+    length: int  # values of each tag
+    dtype: np.dtype[Any]  # little-endian
+    tags: Mapping[str, int]  # row of each tag
+
+    @property
+    def row_size(self) -> int:
+        """Return the bytes of a tag with its checksum."""
+        return self.length * self.dtype.itemsize + _CRC
+
+    def is_complete(self) -> bool:
+        """Return True if the file has the rows of all tags. Raises OSError without a file."""
+        end = self.offset + len(self.tags) * self.row_size
+        return self.offset >= 0 and self.length > 0 and self.file.path.lstat().st_size >= end
+
+    def read(self, descriptor: int, tag: str) -> Array:
+        """Return the values of a tag. Raises Gone if they are damaged, OSError if they cannot be read."""
+        data = os.pread(descriptor, self.row_size, self.offset + self.tags[tag] * self.row_size)
+        if len(data) < self.row_size or zlib.crc32(data[:-_CRC]) != int.from_bytes(data[-_CRC:], "little"):
+            raise self.file.damage("damaged")
+        return np.frombuffer(data, self.dtype, self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class TagValues:
+    """Values of one tag in sections, oldest first."""
+
+    sections: tuple[ValueSection, ...]
+    tag: str
+    count: int
+
+    def read(self, first: int) -> list[Array]:
+        """Return the values from row ``first`` on, in chunks. Raises Gone if they cannot be read."""
+        chunks: list[Array] = []
+        with ExitStack() as stack:
+            descriptors: dict[ValueFile, int] = {}
+            row = self.count
+            for section in reversed(self.sections):
+                if row <= first:
+                    break
+                row -= section.length
+                try:
+                    if section.file not in descriptors:
+                        descriptors[section.file] = open_own(section.file.path, os.O_RDONLY)
+                        stack.callback(os.close, descriptors[section.file])
+                    values = section.read(descriptors[section.file], self.tag)
+                except OSError as error:
+                    raise section.file.damage(error.strerror) from error
+                chunks.append(values[max(first - row, 0) :])
+        return chunks[::-1]
 
 
 class ColdColumns:
@@ -41,8 +145,19 @@ class ColdColumns:
     machine, which may disappear under a map.
     """
 
-    def __init__(self, folder: Path, segment: int = _SEGMENT, smallest: int = _MIN_SIZE) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        segment: int = _SEGMENT,
+        smallest: int = _MIN_SIZE,
+        values: Path | None = None,
+    ) -> None:
+        """Create the storage. ``values`` is the folder of files of values, None to have none."""
         self._folder = folder
+        self._values_folder = values
+        self._full = values is None  # no further values can be stored
+        self.lost: set[ValueFile] = set()  # files that could not be read
+        self.created: set[ValueFile] = set()  # files of this process
         self._segment_size = segment
         self._smallest = smallest
         self._segment: _Segment | None = None
@@ -63,6 +178,31 @@ class ColdColumns:
             return list(arrays)
         self.moved += size
         return moved
+
+    def store(self, tags: Mapping[str, int], values: Array, file: ValueFile | None) -> ValueSection | None:
+        """Write ``values`` [k, n] to a file of values, by default a new one.
+
+        Return their section, or None if they stay in memory. ``tags`` are the rows of the tags.
+        """
+        if self._full or self._values_folder is None:
+            return None
+        try:
+            if file is None:
+                own_folder(self._values_folder.parent)
+                own_folder(self._values_folder)
+                file = self.value_file(f"{time.time_ns():020}.values")
+                self.created.add(file)
+            return file.append(tags, values)
+        except OSError as error:
+            self._full = True
+            _log.warning("cannot store columns, keeping them in memory: %s", error.strerror or error)
+            return None
+
+    def value_file(self, name: str) -> ValueFile:
+        """Return the file of values with this name. Raises ValueError without a folder or for a path."""
+        if self._values_folder is None or Path(name).name != name:
+            raise ValueError(name)
+        return ValueFile(self._values_folder / name, self.lost)
 
     def release(self) -> None:
         """Release pages that were read. The next access reads them from the system's cache again."""

@@ -32,6 +32,9 @@ Key: TypeAlias = tuple[Kind, str]  # kind, tag
 MAX_GRAPHS: Final = 1000  # graphs of one file, each of which is a tag
 MAX_FACTS: Final = 1000  # records of hyperparameters that are kept of one file
 MAX_DAMAGE: Final = 1000  # entries that are kept of one file; the last one adds up all further damage
+MAX_IN_MEMORY: Final = 1 << 23  # values of a file in memory; with more, groups are moved to disk
+_MIN_SECTION: Final = 1 << 16  # values of a group that are moved while the file is read
+_MIN_STORED: Final = 1 << 20  # values of a group that are moved after the file was read
 _MIN_NUMBERS: Final = 3 * 4096  # numbers in scalar columns; compacting fewer saves nothing
 
 
@@ -157,11 +160,19 @@ class FileStage:
         return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
-        """Reduce the memory of columns after the file was read to its end. Return the tags that moved."""
-        if self.unread > self.pending or self._numbers < max(_MIN_NUMBERS, 2 * self._compacted):
-            return []
-        self._compacted = self._numbers
-        return [("scalar", tag) for tag in self.scalars.compact(cold)]
+        """Reduce the memory of columns that are large, or of a file that was read to its end.
+
+        Return the tags that moved.
+        """
+        moved: list[str] = []
+        if cold is not None and self.scalars.in_memory >= MAX_IN_MEMORY:
+            moved = self.scalars.store(cold, _MIN_SECTION)
+        if self.unread <= self.pending and self._numbers >= max(_MIN_NUMBERS, 2 * self._compacted):
+            self._compacted = self._numbers
+            if cold is not None:
+                moved += self.scalars.store(cold, _MIN_STORED)
+            moved += self.scalars.compact(cold)
+        return [("scalar", tag) for tag in moved]
 
     def fold_whole(self) -> list[Key]:
         """Add a ``.pb`` file, which is one graph payload. Return its key."""
@@ -186,9 +197,10 @@ class FileStage:
         return ScalarPart(
             axis.steps.view(),
             axis.walls.view(),
-            group.values[tag].view(),
+            group.values[group.tags[tag]],
             axis.starts.view(),
             _session_rows(axis),
+            group.stored(tag),
         )
 
     def _reference_part(self, key: Key) -> ReferencePart:

@@ -1,7 +1,8 @@
 """Index cache on disk: columns read from event files, so that a restart reads only new bytes.
 
 Columns are stored as differences from row to row, each less the smallest one, without the high bytes that are
-zero in all of them: no bytes for even steps, two or three for wall times. Noise is stored as it is.
+zero in all of them: no bytes for even steps, two or three for wall times. Noise is stored as it is. Values
+in files of their own are not copied, see `ValueFile`.
 """
 
 from __future__ import annotations
@@ -14,16 +15,15 @@ import shutil
 import struct
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, Final
 
 import numpy as np
 
 from mindinsight.server.files.own_files import check_folder, open_own, own_folder
-from mindinsight.server.ingest.cold_columns import ColdColumns
+from mindinsight.server.ingest.cold_columns import ColdColumns, ValueFile, ValueSection
 from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.piece_reader import Fingerprint, SectionRequest, read_file_section
@@ -32,7 +32,7 @@ from mindinsight.server.ingest.staged_columns import Axis, ReferenceGroup, Scala
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at, little_endian
 from mindinsight.server.types import Damage
 
-FORMAT: Final = 7
+FORMAT: Final = 8
 _READ: Final = 1 << 22  # bytes read at a time
 _MAX_BLOCK: Final = 1 << 21  # numbers of an array of many tags
 _MIN_SHRUNK: Final = 4096  # numbers of an array; fewer are read faster than they are added up
@@ -191,6 +191,12 @@ class Body:
             raise StaleError(str(error)) from error
         return array if self._cold is None else self._cold.move([array])[0]
 
+    def value_file(self, name: str) -> ValueFile:
+        """Return a file of values. Raises StaleError or ValueError."""
+        if self._cold is None:
+            raise StaleError(name)
+        return self._cold.value_file(name)
+
     def _at(self, dtype: str, at: int, length: int) -> Array:
         """Return an array that is stored as it is. Raises ValueError or TypeError."""
         if self._data:
@@ -244,6 +250,7 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
     """Write the columns of a file to a cache file. Return a note with everything else."""
     assert file.fingerprint is not None
     groups = {id(group): group for group in file.scalars.groups.values()}
+    files = {stored: number for number, stored in enumerate(file.scalars.files())}
     return {
         "name": file.name,
         "stamp": file.checked,
@@ -256,7 +263,8 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
         "skipped": file.skipped,
         "sessions": file.sessions,
         "hparams": [content.hex() for content in file.hparams],
-        "scalars": [_scalars(group, pack) for group in groups.values()],
+        "files": [stored.path.name for stored in files],
+        "scalars": [_scalars(group, pack, files) for group in groups.values()],
         "references": [[*key, *_references(group, pack)] for key, group in file.references.items()],
     }
 
@@ -275,27 +283,53 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
     file.skipped = {str(what): int(count) for what, count in note["skipped"].items()}
     file.sessions = int(note["sessions"])
     file.hparams = [*map(bytes.fromhex, note["hparams"])]
-    for axis, blocks in note["scalars"]:
-        values: dict[str, Array] = {}
-        for tags, position in blocks:
-            values.update(zip(tags, body.array(position).reshape(len(tags), -1), strict=True))
-        file.scalars.put(ScalarGroup(_axis(axis, body), values))
+    files = [body.value_file(name) for name in note["files"]]
+    for axis, tags, sections, blocks in note["scalars"]:
+        values = [body.array(position).reshape(count, -1) for count, position in blocks]
+        matrix = values[0] if len(values) == 1 else np.concatenate(values)
+        if len(matrix) != len(tags):
+            raise StaleError("tags without values")
+        stored = tuple(_decode_sections(sections, tags, files))
+        file.scalars.put(ScalarGroup(_axis(axis, body), tags, matrix, stored))
     for kind, tag, axis, offsets, sizes in note["references"]:
         group = ReferenceGroup(_axis(axis, body), body.array(offsets), body.array(sizes))
         file.references[kind, tag] = group
     return file
 
 
-def _scalars(group: ScalarGroup, pack: CacheFileWriter) -> list[Any]:
-    """Write a group of scalars. Return the positions of its arrays, each of many tags of one type."""
-    columns = [(tag, column.view()) for tag, column in group.values.items()]
-    limit = max(_MAX_BLOCK // group.axis.steps.count, 1)
-    blocks = []
-    for _, alike in groupby(columns, key=lambda item: item[1].dtype):
-        while some := list(islice(alike, limit)):
-            tags, rows = zip(*some, strict=True)
-            blocks.append([tags, pack.rows(np.concatenate(rows) if len(rows) > 1 else rows[0], len(rows))])
-    return [_encode_axis(group.axis, pack), blocks]
+def _scalars(group: ScalarGroup, pack: CacheFileWriter, files: Mapping[ValueFile, int]) -> list[Any]:
+    """Write a group of scalars. Return its tags, sections, and the positions of its arrays."""
+    tags, values = list(group.tags), group.own_values
+    limit = max(_MAX_BLOCK // values.shape[1], 1)  # tags of an array
+    chunks = [values[first : first + limit] for first in range(0, len(values), limit)]
+    blocks = [[len(chunk), pack.rows(chunk.reshape(-1), len(chunk))] for chunk in chunks]
+    return [_encode_axis(group.axis, pack), tags, _encode_sections(group, tags, files), blocks]
+
+
+def _encode_sections(group: ScalarGroup, tags: list[str], files: Mapping[ValueFile, int]) -> list[list[Any]]:
+    """Return the positions of a group's sections, with rows of the tags if those before were others."""
+    known: Mapping[str, int] = {tag: row for row, tag in enumerate(tags)}
+    sections = []
+    for section in group.sections:
+        same = section.tags is known or section.tags == known
+        rows = None if same else [section.tags[tag] for tag in tags]
+        known = section.tags
+        sections.append([files[section.file], section.offset, section.length, section.dtype.str[1:], rows])
+    return sections
+
+
+def _decode_sections(
+    positions: list[list[Any]], tags: list[str], files: Sequence[ValueFile]
+) -> Iterator[ValueSection]:
+    """Yield the sections at these positions. Raises StaleError, ValueError, TypeError or OSError."""
+    known = {tag: row for row, tag in enumerate(tags)}
+    for number, offset, length, dtype, rows in positions:
+        if rows is not None:
+            known = dict(zip(tags, map(int, rows), strict=True))
+        section = ValueSection(files[number], int(offset), int(length), np.dtype(f"<{dtype}"), known)
+        if not section.is_complete():
+            raise StaleError(section.file.path.name)
+        yield section
 
 
 def _references(group: ReferenceGroup, pack: CacheFileWriter) -> list[Any]:
@@ -318,7 +352,8 @@ def _axis(positions: list[Any], body: Body) -> Axis:
 
 
 _MAX_FILES: Final = 6  # cache files of a base; more are merged into one
-_GROWTH: Final = 0.25  # a run is written again after it grew by this share
+_MAX_UNSAVED: Final = 1 << 30  # bytes of a run that are read before it is written although more follow
+GROWTH: Final = 0.25  # a run is written again after it grew by this share
 _MIN_GROWTH: Final = 64 << 10  # bytes of event files that are read again faster than they are cached
 _EXPIRY: Final = 30 * 86400  # seconds without use after which the cache of a base is deleted
 _UNFINISHED: Final = 3600  # seconds after which a temporary file belongs to a killed server
@@ -340,9 +375,8 @@ class IndexCache:
     def __init__(self, workspace: Path, base: Path, cold: ColdColumns | None = None) -> None:
         """Create the cache. ``cold`` takes the columns of runs that are found."""
         self._cold = cold
-        name = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
-        self._root = workspace / "cache"
-        self._folder = self._root / name
+        self._folder = cache_folder(workspace, base)
+        self._root = self._folder.parent
         self._notes: dict[str, tuple[CacheFile, dict[str, Note]]] = {}
         self._bodies: dict[str, Body] = {}
         self._files: list[CacheFile] = []
@@ -391,13 +425,22 @@ class IndexCache:
     def release(self, stages: Mapping[str, RunStage]) -> None:
         """Forget everything that the first scan did not ask for."""
         self._saved_sizes = {run: _bytes_read(stages[run]) for run in self._notes.keys() & stages.keys()}
+        notes = [note for _, files in self._notes.values() for note in files.values()]
+        used = {name for note in notes for name in note.get("files", ())}
+        for path in _list_folder(self._folder):
+            if path.suffix == ".values" and path.name not in used and _age(path) > _UNFINISHED:
+                self._discard(path)
         for pack in self._files:
             pack.close()
         self._files, self._notes, self._bodies = [], {}, {}
 
-    def save(self, stages: Mapping[str, RunStage], everything: bool = False) -> None:
-        """Write the runs that changed much, or with ``everything`` all that changed."""
-        changed = [stage for stage in stages.values() if self._is_worth_saving(stage, everything)]
+    def save(self, stages: Mapping[str, RunStage], growth: float | None = GROWTH) -> None:
+        """Write the runs that grew by more than a share ``growth``.
+
+        With 0 write all that changed, with None those that grew by more than a gigabyte.
+        """
+        self._remove_unused(stages)
+        changed = [stage for stage in stages.values() if self._is_worth_saving(stage, growth)]
         if not changed:
             return
         try:
@@ -434,13 +477,25 @@ class IndexCache:
         packs = {path for path in _list_folder(self._folder) if path.suffix == ".pack"}
         return sorted(packs - self._stuck)
 
-    def _is_worth_saving(self, stage: RunStage, everything: bool) -> bool:
+    def _remove_unused(self, stages: Mapping[str, RunStage]) -> None:
+        """Remove files of values whose event file was removed or read again."""
+        created = self._cold.created if self._cold else set()
+        if created:
+            files = [file for stage in stages.values() for file in stage.files.values()]
+            unused = created - {stored for file in files for stored in file.scalars.files()}
+            for stored in unused:
+                self._discard(stored.path)
+            created -= unused
+
+    def _is_worth_saving(self, stage: RunStage, growth: float | None) -> bool:
         """Return True if a run changed enough to be written again."""
         before = self._saved_sizes.get(stage.discovered.id)
         now = _bytes_read(stage)
+        if growth is None:
+            return abs(now - (before or 0)) > _MAX_UNSAVED
         if before is None:
             return now > 0
-        return abs(now - before) > (0 if everything else max(_MIN_GROWTH, _GROWTH * before))
+        return abs(now - before) > (max(_MIN_GROWTH, growth * before) if growth else 0)
 
     def _write(self, stages: Iterable[RunStage]) -> None:
         """Write runs to a new cache file. Raises OSError."""
@@ -472,6 +527,11 @@ def _is_savable(file: FileStage) -> bool:
 def _bytes_read(stage: RunStage) -> int:
     """Return the bytes read of the files that can be cached."""
     return sum(file.read for file in stage.files.values() if _is_savable(file))
+
+
+def cache_folder(workspace: Path, base: Path) -> Path:
+    """Return the folder of the cache of a base directory."""
+    return workspace / "cache" / hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
 
 
 def _age(path: Path) -> float:

@@ -14,7 +14,7 @@ from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.compute.memory_budget import release_freed_memory
 from mindinsight.server.ingest.catalogue import PIECE, BaseStatus, Catalogue, Item, ReadQueue, request_of
 from mindinsight.server.ingest.cold_columns import ColdColumns
-from mindinsight.server.ingest.index_cache import IndexCache
+from mindinsight.server.ingest.index_cache import GROWTH, IndexCache, cache_folder
 from mindinsight.server.ingest.piece_reader import (
     SectionRequest,
     SectionResult,
@@ -157,8 +157,12 @@ class Loader:
         self._thread: threading.Thread | None = None
         self._queue = ReadQueue()
         bases = settings.summary_base_dir
-        self._cold = ColdColumns(settings.workspace / "cache") if settings.cache else None
-        self._cache = IndexCache(settings.workspace, home(bases), self._cold) if settings.cache else None
+        self._cold: ColdColumns | None = None
+        self._cache: IndexCache | None = None
+        if settings.cache:
+            values = cache_folder(settings.workspace, home(bases))
+            self._cold = ColdColumns(settings.workspace / "cache", values=values)
+            self._cache = IndexCache(settings.workspace, home(bases), self._cold)
         status = BaseStatus(joined(bases), "polling")
         self._catalogue = Catalogue(store, self._queue, status, self._cache, self._cold)
         self._mirrors = _mirrors_of(settings)
@@ -217,7 +221,7 @@ class Loader:
                 self._mirrors.stop()
             self._scanner.stop()
             if self._cache:
-                self._cache.save(self._catalogue.stages, everything=True)
+                self._cache.save(self._catalogue.stages, growth=0)
 
     def _scan_first(self) -> None:
         """Scan for the first time, with the cache of an earlier server.
@@ -259,9 +263,9 @@ class Loader:
         working = self._work()
         if looked:
             self._scanner.pause(min(_SHARE * (time.thread_time() - began), _REST))
-        if self._cache and not working and time.monotonic() >= self._save_at:
+        if self._cache and time.monotonic() >= self._save_at:
             self._save_at = time.monotonic() + _SAVE
-            self._cache.save(self._catalogue.stages)
+            self._cache.save(self._catalogue.stages, None if working else GROWTH)
         self._release(working)
         return working
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.ingest.cold_columns import ColdColumns
+from mindinsight.server.ingest.cold_columns import ColdColumns, TagValues, ValueFile, ValueSection
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock, ScalarRows
 
 _MIN_ROWS: Final = 16  # rows of the first buffer
@@ -141,27 +141,104 @@ _SAMPLE: Final = 8  # rows that decide which columns are compared
 
 
 class ScalarGroup:
-    """Scalar tags that were always recorded together: one axis, and one column of values for each tag."""
+    """Scalar tags that were always recorded together: one axis, and one matrix with a row for each tag.
 
-    __slots__ = ("axis", "values")
+    The first values may be in ``sections`` on disk. The others, at least the last one, are in the matrix.
+    """
 
-    def __init__(self, axis: Axis, values: dict[str, Floats]) -> None:
-        self.axis = axis
-        self.values = {tag: GrowingColumn(column) for tag, column in values.items()}
+    __slots__ = ("_count", "_matrix", "_view", "axis", "sections", "tags")
 
-    def append(
-        self, steps: Ints, walls: Doubles, values: dict[str, Floats], sessions: Ints | None = None
+    def __init__(
+        self,
+        axis: Axis,
+        tags: Iterable[str],
+        values: Floats,
+        sections: tuple[ValueSection, ...] = (),
     ) -> None:
-        """Append rows for every tag of the group."""
-        self.axis.append(steps, walls, sessions)
-        for tag, column in values.items():
-            self.values[tag].append(column)
+        """Create a group that owns ``values`` [k, n]. The caller must not write to them."""
+        self.axis = axis
+        self.tags = {tag: row for row, tag in enumerate(tags)}  # row of each tag in the matrix
+        self.sections = sections
+        self._matrix = values  # [k, n or more]
+        self._count = values.shape[1]
+        self._view: Floats | None = None
 
-    def split(self, tags: Iterable[str]) -> ScalarGroup:
+    @property
+    def values(self) -> Floats:
+        """Return an immutable view of the values in memory, [k, n]. Rows without a tag have no meaning."""
+        if self._view is None:
+            self._view = self._matrix[:, : self._count]
+            self._view.flags.writeable = False
+        return self._view
+
+    @property
+    def own_size(self) -> int:
+        """Return the number of values in memory."""
+        return len(self.tags) * self._count
+
+    @property
+    def own_values(self) -> Floats:
+        """Return the values in memory in the order of the tags, [k, n]."""
+        rows = list(self.tags.values())
+        return self.values if len(rows) == len(self._matrix) else self.values[rows]
+
+    def append(self, steps: Ints, walls: Doubles, values: Floats, sessions: Ints | None = None) -> None:
+        """Append rows. ``values`` [k, n] are in the order of the tags."""
+        self.axis.append(steps, walls, sessions)
+        end, capacity = self._count + values.shape[1], self._matrix.shape[1]
+        dtype = np.promote_types(self._matrix.dtype, values.dtype)
+        if end > capacity or dtype != self._matrix.dtype or len(self.tags) < len(self._matrix):
+            spare = self._count if self._count < _LARGE_COLUMN else self._count // 4
+            grown = np.empty((len(self.tags), max(end, self._count + spare, _MIN_ROWS)), dtype)
+            with np.errstate(invalid="ignore"):  # signalling NaN when float32 becomes float64
+                grown[:, : self._count] = self.own_values
+            self._relocate(grown)
+        with np.errstate(invalid="ignore"):
+            self._matrix[:, self._count : end] = values
+        self._count, self._view = end, None
+
+    def split(self, tags: Sequence[str]) -> ScalarGroup:
         """Split `tags` into a new group, because later events record them without the others."""
-        parted = ScalarGroup(self.axis.copy(), {})
-        parted.values = {tag: self.values.pop(tag) for tag in tags}
-        return parted
+        values = self.values[[self.tags.pop(tag) for tag in tags]]
+        return ScalarGroup(self.axis.copy(), tags, values, self.sections)
+
+    def trim(self) -> bool:
+        """Shrink the matrix if much of it is unused. Return True if the values were moved."""
+        if (self._matrix.shape[1] - self._count) * _SPARE_RATIO < self._count:
+            return False
+        self._relocate(self.own_values.copy())
+        return True
+
+    def relocate(self, values: npt.NDArray[Any]) -> None:
+        """Replace the matrix by equal and read-only ``values``, tag by tag in their order."""
+        self._relocate(values.reshape(len(self.tags), -1))
+
+    def store(self, cold: ColdColumns, file: ValueFile | None) -> ValueFile | None:
+        """Move the values except the last of each tag to a file, a new one by default.
+
+        Return the file, or None if the values stay in memory.
+        """
+        values = self.own_values
+        known = self.sections[-1].tags if self.sections else {}
+        tags = known if list(known) == list(self.tags) else {tag: row for row, tag in enumerate(self.tags)}
+        section = cold.store(tags, values[:, :-1], file)
+        if section is None:
+            return None
+        self.sections = (*self.sections, section)
+        self._count = 1
+        self._relocate(values[:, -1:].copy())
+        return section.file
+
+    def stored(self, tag: str) -> TagValues | None:
+        """Return the values of a tag on disk, or None without any."""
+        count = self.axis.steps.count - self._count
+        return TagValues(self.sections, tag, count) if count else None
+
+    def _relocate(self, matrix: Floats) -> None:
+        """Replace the matrix by one with the rows of the tags in their order."""
+        if len(self.tags) < len(self._matrix):
+            self.tags = {tag: row for row, tag in enumerate(self.tags)}
+        self._matrix, self._view = matrix, None
 
 
 class ScalarTable:
@@ -174,9 +251,11 @@ class ScalarTable:
     there are many: a wide run has work for each of its tags, which is done for many sections at once.
     """
 
-    __slots__ = ("_count", "_groups", "_grown", "_waiting")
+    __slots__ = ("_count", "_file", "_groups", "_grown", "_waiting", "in_memory")
 
     def __init__(self) -> None:
+        self.in_memory = 0  # values in the groups that are not on disk
+        self._file: ValueFile | None = None  # to which values are written
         self._groups: dict[str, ScalarGroup] = {}
         self._waiting: list[ScalarBlock | ScalarRows] = []
         self._count = 0  # waiting values
@@ -236,22 +315,54 @@ class ScalarTable:
     def _add(self, block: ScalarBlock, sessions: Ints | None = None) -> None:
         """Append the rows of a block to the groups of its tags."""
         self._grown.update(dict.fromkeys(block.tags))
-        columns = dict(zip(block.tags, block.values, strict=True))
+        self.in_memory += block.values.size
+        rows = {tag: row for row, tag in enumerate(block.tags)}
         for group, tags in self._groups_of(block.tags):
-            values = {tag: columns[tag] for tag in tags}
             if group is None:
-                self.put(ScalarGroup(Axis(block.steps, block.walls, None, sessions), values))
-            elif len(tags) == len(group.values):
-                group.append(block.steps, block.walls, values, sessions)
-            else:
-                parted = group.split(tags)
-                parted.append(block.steps, block.walls, values, sessions)
-                self.put(parted)
+                axis = Axis(block.steps, block.walls, None, sessions)
+                self._set_group(ScalarGroup(axis, tags, _rows_of(block.values, rows, tags)))
+                continue
+            if len(tags) < len(group.tags):
+                group = group.split(tags)  # noqa: PLW2901
+                self._set_group(group)
+            values = _rows_of(block.values, rows, list(group.tags))
+            group.append(block.steps, block.walls, values, sessions)
 
     def put(self, group: ScalarGroup) -> None:
+        """Add a group that was cached, and set the group of its tags."""
+        self.in_memory += group.own_size
+        self._set_group(group)
+
+    def _set_group(self, group: ScalarGroup) -> None:
         """Set the group of its tags."""
-        for tag in group.values:
-            self._groups[tag] = group
+        self._groups.update(dict.fromkeys(group.tags, group))
+
+    def files(self) -> set[ValueFile]:
+        """Return the files with values."""
+        return {section.file for group in self._by_id() for section in group.sections}
+
+    def store(self, cold: ColdColumns, smallest: int) -> list[str]:
+        """Move the values of groups with at least ``smallest`` values in memory to disk.
+
+        Return the tags that moved. The last value of each stays in memory.
+        """
+        self.settle()
+        moved: list[str] = []
+        for group in self._by_id():
+            size = group.own_size
+            if size < max(smallest, 2 * len(group.tags)):
+                continue
+            file = group.store(cold, self._file)
+            if file is None:
+                break
+            self._file = file
+            self.in_memory += group.own_size - size
+            moved += group.tags
+        return moved
+
+    def _by_id(self) -> Iterable[ScalarGroup]:
+        """Return each group once."""
+        return {id(group): group for group in self._groups.values()}.values()
 
     def compact(self, cold: ColdColumns | None = None) -> list[str]:
         """Store equal steps, and equal wall times, of different groups once.
@@ -268,28 +379,29 @@ class ScalarTable:
         """Share the memory of equal axes. Return the tags that moved."""
         known: dict[tuple[float, ...], GrowingColumn] = {}
         moved: list[str] = []
-        for group in {id(group): group for group in self._groups.values()}.values():
+        for group in self._by_id():
             columns = [group.axis.steps, group.axis.walls]
-            trimmed = [column.trim() for column in (*columns, *group.values.values())]
+            trimmed = [group.trim(), *(column.trim() for column in columns)]
             shared = [_share_equal(column, known) for column in columns]
             if any(trimmed) or any(shared):
-                moved += group.values
+                moved += group.tags
         return moved
 
     def _move(self, cold: ColdColumns) -> bool:
         """Move all columns to ``cold``, shared memory once. Return True if they were moved."""
-        groups = {id(group): group for group in self._groups.values()}.values()
-        columns = [
-            column
-            for group in groups
-            for column in (group.axis.steps, group.axis.walls, *group.values.values())
-        ]
+        groups = self._by_id()
+        columns = [column for group in groups for column in (group.axis.steps, group.axis.walls)]
         rows = {id(column.view()): column.view() for column in columns}
-        moved = dict(zip(rows, cold.move(list(rows.values())), strict=True))
-        if all(moved[key] is array for key, array in rows.items()):
+        matrices = [group.own_values.reshape(-1) for group in groups]
+        arrays = [*rows.values(), *matrices]
+        moved = cold.move(arrays)
+        if all(new is old for new, old in zip(moved, arrays, strict=True)):
             return False
+        moved_rows = dict(zip(rows, moved, strict=False))
         for column in columns:
-            column.relocate(moved[id(column.view())])
+            column.relocate(moved_rows[id(column.view())])
+        for group, matrix in zip(groups, moved[len(rows) :], strict=True):
+            group.relocate(matrix)
         return True
 
     def _groups_of(self, tags: tuple[str, ...]) -> list[tuple[ScalarGroup | None, list[str]]]:
@@ -299,6 +411,11 @@ class ScalarTable:
             group = self._groups.get(tag)
             groups.setdefault(id(group), (group, []))[1].append(tag)
         return list(groups.values())
+
+
+def _rows_of(values: Floats, rows: dict[str, int], tags: list[str]) -> Floats:
+    """Return the rows of the tags, without a copy if they are all rows in their order."""
+    return values if list(rows) == tags else values[[rows[tag] for tag in tags]]
 
 
 def _merge_blocks(blocks: Iterable[ScalarBlock]) -> Iterator[ScalarBlock]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
+import weakref
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -91,14 +94,36 @@ def _no_rows() -> Ints:
     return NO_ROWS
 
 
+class StoredValues(Protocol):
+    """First values of a column, which are on disk."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of values."""
+        ...
+
+    def read(self, first: int) -> list[Floats]:
+        """Return the values from row ``first`` on, in chunks. Raises Gone if they cannot be read."""
+        ...
+
+
 class ScalarPart(NamedTuple):
     """Rows of one scalar tag in one file, at least one."""
 
     steps: Ints  # [n]
     walls: Doubles  # [n] Unix seconds
-    values: Floats  # [n]
+    recent: Floats  # [m] values in memory, the last ones, at least one
     starts: Ints  # [s] rows at which the step went back; the first is 0
     sessions: Ints = NO_ROWS  # [t] rows at which a later session begins
+    stored: StoredValues | None = None  # n - m values, None if all are in memory
+
+    def values(self, first: int = 0) -> Floats:
+        """Return the values from row ``first`` on. Raises Gone if stored values cannot be read."""
+        skip = first - (0 if self.stored is None else self.stored.count)
+        if self.stored is None or skip >= 0:
+            return self.recent[skip:]
+        with np.errstate(invalid="ignore"):  # signalling NaN when float32 is joined with float64
+            return np.concatenate([*self.stored.read(first), self.recent])
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +210,7 @@ def read_payload(reference: Reference, identity: tuple[int, int] | None = None) 
 
 
 _Number = TypeVar("_Number", np.int64, np.float64)
+_MAX_JOINED: Final = 64 << 20  # bytes of joined columns that series hold
 
 
 def _zero() -> Ints:
@@ -250,13 +276,24 @@ class ScalarSeries:
     @property
     def last_value(self) -> float:
         """Return the value of the last point."""
-        return float(self.parts[-1].values[self._last_row])
+        last = self.parts[-1]
+        return float(last.values(self._last_row % len(last.steps))[0])
 
     def columns(self) -> Columns:
-        """Return all rows: without a copy for a single file, otherwise concatenated once."""
-        if self._columns is None:
-            self._columns = _columns_of(self.parts)
-        return self._columns
+        """Return all rows: without a copy for a single file in memory, otherwise joined and kept for a while.
+
+        Raises Gone if stored values cannot be read.
+        """
+        columns = self._columns
+        if columns is None:
+            columns = self._columns = _columns_of(self.parts)
+            if len(self.parts) > 1 or self.parts[0].stored is not None:
+                _recent.note(self, 3 * columns.steps.nbytes)
+        return columns
+
+    def forget(self) -> None:
+        """Release the columns. The next reader joins them again."""
+        self._columns = self._line = None
 
     def line(self) -> Line:
         """Return the points of the line: ascending steps, each with the value written last."""
@@ -282,12 +319,13 @@ class ScalarSeries:
 
     def _line_and_rows(self) -> tuple[Line, Ints | None]:
         """Return the line and its rows, None for all rows. Computed once."""
-        if self._line is None:
+        line = self._line
+        if line is None:
             columns = self.columns()
             rows = line_rows(columns.steps, columns.files)
             whole = Line(columns.steps, columns.walls, columns.values)
-            self._line = (whole if rows is None else whole.rows(rows), rows)
-        return self._line
+            line = self._line = (whole if rows is None else whole.rows(rows), rows)
+        return line
 
     def tail(self, row: int) -> Columns:
         """Return the rows from ``row`` on, without reading the files before it.
@@ -295,25 +333,60 @@ class ScalarSeries:
         ``starts`` and ``files`` count from ``row``. Their first value is 0 only if a segment, or a file,
         begins there.
         """
-        columns, first = self._trailing_columns(row)
+        parts, first = self._trailing_parts(row)
         skip = row - first
+        starts, files = segment_rows(parts), file_rows(parts)
         return Columns(
-            steps=columns.steps[skip:],
-            walls=columns.walls[skip:],
-            values=columns.values[skip:],
-            starts=columns.starts[np.searchsorted(columns.starts, skip) :] - skip,
-            files=columns.files[np.searchsorted(columns.files, skip) :] - skip,
+            steps=_concatenated([part.steps for part in parts])[skip:],
+            walls=_concatenated([part.walls for part in parts])[skip:],
+            values=self.values_from(row),
+            starts=starts[np.searchsorted(starts, skip) :] - skip,
+            files=files[np.searchsorted(files, skip) :] - skip,
         )
 
-    def _trailing_columns(self, row: int) -> tuple[Columns, int]:
+    def values_from(self, row: int) -> Floats:
+        """Return the values from ``row`` on, without reading those before it.
+
+        Raises Gone if stored values cannot be read.
+        """
+        (part, *others), first = self._trailing_parts(row)
+        chunks = [part.values(row - first), *(other.values() for other in others)]
+        return chunks[0] if not others else np.concatenate(chunks)  # type: ignore[return-value]
+
+    def _trailing_parts(self, row: int) -> tuple[Sequence[ScalarPart], int]:
         """Return the trailing parts needed to include the row before `row`, and the row they start at."""
-        if self._columns is not None:
-            return self._columns, 0
         first, used = self.count, len(self.parts)
         while first and first >= row:
             used -= 1
             first -= len(self.parts[used].steps)
-        return _columns_of(self.parts[used:]), first
+        return self.parts[used:], first
+
+
+class _RecentSeries:
+    """Series that hold joined columns, oldest first, bounded by their bytes. Any thread uses it."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._held: OrderedDict[int, tuple[weakref.ref[ScalarSeries], int]] = OrderedDict()
+        self._size = 0
+
+    def note(self, series: ScalarSeries, size: int) -> None:
+        """Add a series with joined columns of ``size`` bytes, and release those of the oldest."""
+        with self._lock:
+            self._size += size - self._held.pop(id(series), (None, 0))[1]
+            self._held[id(series)] = (weakref.ref(series), size)
+            released = []
+            while self._size > self._limit and len(self._held) > 1:
+                _, (oldest, freed) = self._held.popitem(last=False)
+                self._size -= freed
+                released.append(oldest())
+        for other in released:
+            if other is not None:
+                other.forget()
+
+
+_recent = _RecentSeries(_MAX_JOINED)
 
 
 class ReferenceSeries:
@@ -393,11 +466,11 @@ def _columns_of(parts: Sequence[ScalarPart]) -> Columns:
     """Return all rows of the parts."""
     if len(parts) == 1:
         part = parts[0]
-        return Columns(part.steps, part.walls, part.values, part.starts, file_rows(parts))
+        return Columns(part.steps, part.walls, part.values(), part.starts, file_rows(parts))
     return Columns(
         steps=np.concatenate([part.steps for part in parts]),
         walls=np.concatenate([part.walls for part in parts]),
-        values=np.concatenate([part.values for part in parts]),
+        values=np.concatenate([part.values() for part in parts]),
         starts=segment_rows(parts),
         files=file_rows(parts),
     )

@@ -229,7 +229,7 @@ def test_columns_of_a_wide_run_are_the_same_whenever_somebody_looks(
             for step, wall, value in zip(
                 group.axis.steps.view().tolist(),
                 group.axis.walls.view().tolist(),
-                group.values[tag].view().tolist(),
+                group.values[group.tags[tag]].tolist(),
                 strict=True,
             )
         ]

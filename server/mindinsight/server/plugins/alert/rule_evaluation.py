@@ -12,7 +12,7 @@ from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, 
 from mindinsight.server.curves.rank_outliers import OutlierKind, RankOutlier, find_outliers
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
-from mindinsight.server.types import Doubles, Floats, Ints
+from mindinsight.server.types import Doubles, Ints
 from mindinsight.server.workspace.alert_rules import Rule
 
 
@@ -43,7 +43,7 @@ def rule_episodes(
     if before.version == series.version:
         return before
     known = before.episodes.end
-    if not holds(condition, limit, _values_behind(series, known)).any():  # almost always: no copies
+    if not holds(condition, limit, series.values_from(known)).any():  # almost always: no copies
         nothing_new = Intervals(before.episodes.rows, before.episodes.counts, series.count)
         first_points = before.steps, before.walls, before.values
         return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
@@ -58,13 +58,6 @@ def rule_episodes(
         np.concatenate([before.walls, new.walls[first]]),
         np.concatenate([before.values, new.values[first].astype(np.float64)]),
     )
-
-
-def _values_behind(series: ScalarSeries, row: int) -> Floats:
-    """Return the values from `row` on."""
-    last = series.parts[-1].values
-    first = series.count - len(last)
-    return last[row - first :] if row >= first else series.tail(row).values
 
 
 def tags_of(run: Run, pattern: str) -> list[str]:
