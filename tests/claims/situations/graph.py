@@ -404,6 +404,56 @@ def blocks_of_which_the_first_differs(folder: Path) -> Question:
     return counted(folder, stack(12, swapped=0)(), [11])
 
 
+def linear_stack(without_bias: tuple[int, ...] = (), without_skip: tuple[int, ...] = ()) -> bytes:
+    """Return a graph of six blocks with a normalization, a linear layer and a residual, as PyTorch exports.
+
+    The layers of ``without_bias`` have no bias, the blocks of ``without_skip`` add a value to itself.
+    """
+    graph = GraphBuilder("net")
+    shapes = {"a.weight": (8, 8), "a.bias": (8,), "n.weight": (8,), "n.bias": (8,)}
+    names = {
+        (i, name): graph.parameter(f"{i}.{name}", shape)
+        for i in range(6)
+        for name, shape in shapes.items()
+        if name != "a.bias" or i not in without_bias
+    }
+    stream = graph.parameter("input", (2, 8))
+
+    def layer(i: int, kind: str, name: str, value: str) -> str:
+        weights = [names[i, f"{name}.{end}"] for end in ("weight", "bias") if (i, f"{name}.{end}") in names]
+        return graph.node(kind, [value, *weights], shape=(2, 8))
+
+    for i in range(6):
+        with graph.scope(f"{i}-Blk"):
+            with graph.scope("n-LayerNorm"):
+                value = layer(i, "layer_norm", "n", stream)
+            with graph.scope("a-Linear"):
+                value = layer(i, "linear", "a", value)
+            value = graph.node("gelu", [value], shape=(2, 8))
+            stream = graph.node("add", [value if i in without_skip else stream, value], shape=(2, 8))
+    graph.output(stream)
+    data: bytes = graph.model().graph.SerializeToString()
+    return data
+
+
+@situation(never=["claim.graph.repeats"])
+def blocks_of_which_one_has_no_bias(folder: Path) -> Question:
+    """The linear layer of block 3 has no bias: the other five are not in a row."""
+    return counted(folder, linear_stack(without_bias=(3,)), [])
+
+
+@situation(makes=["claim.graph.repeats"])
+def blocks_of_which_the_last_has_no_bias(folder: Path) -> Question:
+    """The linear layer of the last of six blocks has no bias: five are equal."""
+    return counted(folder, linear_stack(without_bias=(5,)), [5])
+
+
+@situation(makes=["claim.graph.repeats"])
+def blocks_that_all_have_a_bias(folder: Path) -> Question:
+    """Six equal blocks."""
+    return counted(folder, linear_stack(), [6])
+
+
 @situation(makes=["claim.graph.none"])
 def run_without_graph(folder: Path) -> Question:
     """A run that recorded scalars alone, beside one with a graph."""

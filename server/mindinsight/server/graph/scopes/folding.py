@@ -170,7 +170,7 @@ def operator_codes(tree: scope_tree.Tree) -> Hashes:
     own = mix(own + np.uint64(1))
     edges = graph.edges
     slots = np.arange(len(edges)) - np.searchsorted(edges.targets, edges.targets)
-    salts = mix(slots.astype(np.uint64))
+    salts = mix(slots.astype(np.uint64) + _SPREAD)  # apart from ``own``, or slot and number cancel out
     used = np.flatnonzero(graph.kinds[edges.sources] != OPERATOR)
     codes = own.copy()
     np.add.at(codes, edges.targets[used], mix(own[edges.sources[used]] ^ salts[used]))
