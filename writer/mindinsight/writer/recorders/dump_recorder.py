@@ -111,8 +111,8 @@ class DumpRecorder:
     variable ``MINDSPORE_DUMP_CONFIG``. ``model`` is a ``torch.nn.Module`` or ``mindspore.nn.Cell``, or a
     mapping of names to several networks that train together. In graph mode MindSpore writes the dump itself:
     ``start`` writes its configuration and must precede the first compilation. The layout is that of
-    MindSpore's synchronous dump. Graph and lines of code belong to the first dumped step. Iterations that are
-    not selected run without any of our code.
+    MindSpore's synchronous dump. A step that runs other operators than the one before gets a graph and lines of code
+    of its own. Iterations that are not selected run without any of our code.
 
     Tensors are copied in the training step and written by a thread. The training waits while ``capacity``
     bytes are queued. With ``limit``, tensors beyond that many bytes are omitted and counted. A failure during
@@ -143,7 +143,6 @@ class DumpRecorder:
         self._dump = None if self.delegates else self._made_dump(rank)
         self._queue = WriteQueue(capacity)
         self._iteration = self.config.initial_iteration
-        self._graph_written = False
         self._overflows = 0
         self._failed = False
         self._error: Exception | None = None
@@ -211,7 +210,8 @@ class DumpRecorder:
         """End the dump and wait until it is written. An unfinished iteration stays incomplete."""
         if self._capture is not None and self._capture.running:
             self._capture.stop()
-            self._write_graph()
+            if self._graph.has_operators:
+                self._write_graph()
         self._queue.close()
         if self._kernels.unmatched:
             _log.warning("no operator matches these kernels: %s", ", ".join(self._kernels.unmatched))
@@ -335,10 +335,9 @@ class DumpRecorder:
         return host
 
     def _write_graph(self) -> None:
-        if not self._graph_written and self._queue.error is None and self._dump is not None:
-            self._graph_written = True
-            content, dump = self._graph.serialised(), self._dump
-            self._queue.put(lambda: dump.graph(content), len(content))
+        if self._queue.error is None and self._dump is not None:
+            content, dump, iteration = self._graph.serialised(), self._dump, self._iteration
+            self._queue.put(lambda: dump.graph(content, iteration), len(content))
 
     def _fail(self, error: Exception) -> None:
         if self._failed:
