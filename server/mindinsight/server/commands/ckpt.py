@@ -26,6 +26,7 @@ _STATES: Final[Mapping[checkpoint_weights.State, str]] = {
     "changed": "changed",
     "type": "other type",
     "shape": "other shape",
+    "reshaped": "equal values in another shape",
     "first": "only in the first",
     "second": "only in the second",
     "unreadable": "unreadable",
