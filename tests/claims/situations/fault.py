@@ -860,6 +860,54 @@ def a_fault_in_a_recording_that_reached_its_limit(folder: Path) -> Question:
     return with_gap(folder, Gap("limit", count=193), floats(1, NAN))
 
 
+@situation(
+    makes=["claim.fault.not_recorded", "claim.part.gap.thread", "claim.fault.no_operator"],
+    never=["claim.fault.no_backward", "claim.part.gap.mixed"],
+    exit_code=2,
+)
+def operators_that_ran_in_another_thread(folder: Path) -> Question:
+    dump = Dump(folder / "dump")
+    dump.iteration(0).parameter("fc.weight", floats(1, 2))
+    dump.not_recorded([Gap("thread", iterations=(0,))])
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.not_recorded", "claim.part.gap.mixed", "claim.fault.none"],
+    never=["claim.fault.no_operator", "claim.part.gap.thread"],
+    exit_code=2,
+)
+def two_recordings_in_one_folder(folder: Path) -> Question:
+    return with_gap(folder, Gap("mixed", iterations=(0,)))
+
+
+def infinite_gradient(folder: Path, *gaps: Gap) -> Question:
+    """A gradient arrives infinite at a recorded backward operator."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Gradients/Default"):
+        graph.node("ReluGrad", [graph.parameter("inputs2", (2,))], shape=(2,), number=0)
+    dump = Dump(folder / "dump", graph=graph)
+    step = dump.iteration(0)
+    step.input("Gradients/Default/ReluGrad-op0", floats(INF, 1))
+    step.output("Gradients/Default/ReluGrad-op0", floats(INF, 1))
+    dump.not_recorded(gaps)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.unknown.unseen"], never=["claim.fault.met.data", "claim.fault.made"], exit_code=1
+)
+def a_gradient_of_an_operator_that_was_not_recorded(folder: Path) -> Question:
+    return infinite_gradient(folder, Gap("backward", ("Sqrt",)))
+
+
+@situation(
+    makes=["claim.fault.met.data"], never=["claim.fault.unknown.unseen", "claim.fault.made"], exit_code=1
+)
+def a_gradient_that_was_given(folder: Path) -> Question:
+    return infinite_gradient(folder)
+
+
 @situation(makes=["claim.fault.none"], never=["claim.fault.not_recorded"])
 def a_recording_that_reached_its_limit_at_another_step(folder: Path) -> Question:
     question = with_gap(folder, Gap("limit", count=193, iterations=(5,)))

@@ -150,7 +150,7 @@ def test_gradients_that_overflow_are_left_to_a_scaler_until_its_scale_has_fallen
 
     recorder.step(step)
     titles = [title for title, *_ in alerts.kept]
-    expected = "Training fault: the norm of the gradients is inf although the loss scale has fallen to 1"
+    expected = "Training fault: the norm of the gradients is Inf although the loss scale has fallen to 1"
     assert titles == [expected] * faults
     alerts = Alerts()
     FlightRecorder(network, tmp_path, record=alerts).step(step)  # type: ignore[arg-type]

@@ -229,7 +229,7 @@ Kind: TypeAlias = Literal["made", "met", "unknown"]
 Carrier: TypeAlias = Literal[
     "", "input", "weight", "state", "data", "constant", "mask", "number", "nothing", "tensors"
 ]
-Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between"]
+Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between", "unseen"]
 
 
 @dataclass(frozen=True, slots=True)

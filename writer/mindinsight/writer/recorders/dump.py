@@ -193,7 +193,7 @@ class Gap:
     ``docs/dumps.md`` describes each kind.
     """
 
-    kind: Literal["compiled", "backward", "limit", "lost", "ended"]
+    kind: Literal["compiled", "backward", "limit", "lost", "ended", "thread", "mixed"]
     names: tuple[str, ...] = ()  # modules, or types of operators
     count: int = 0  # tensors
     detail: str = ""  # the error, in English
@@ -350,6 +350,11 @@ class Dump:
         folder = private_folder(self._folder / str(number))
         self._metadata.add_iteration(number)
         return DumpStep(self, folder)
+
+    def holds(self, number: int) -> bool:
+        """Return True if the folder of an iteration has files, such as those of an earlier recording."""
+        folder = self._folder / str(number)
+        return folder.is_dir() and any(folder.iterdir())
 
     def take_origin(self, value: object) -> None:
         """Write framework and device of ``value``, the first tensor of the dump. Later calls do nothing."""

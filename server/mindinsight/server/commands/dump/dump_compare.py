@@ -355,7 +355,8 @@ def _text_of_steps(
     lines = [table(_HEADS, cells, terminal_width())] if shown else []
     ranks = len({summary.rank for summary in summaries})
     tensors = sum(summary.tensors for summary in summaries)
-    counts = (count_text(len(summaries), "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
+    steps = len({summary.step for summary in summaries})
+    counts = (count_text(steps, "step"), count_text(ranks, "rank"), count_text(tensors, "tensor"))
     lines.append("{} of {}, {}.".format(*counts))
     lines += _tolerance_lines(*(summary.outcome for summary in summaries))
     return "\n".join([*lines, *map(localize_claim, claims)])
@@ -367,7 +368,7 @@ def _json_of_steps(
     return as_json(
         {
             "claims": [claim.as_json() for claim in claims],
-            "steps": len(summaries),
+            "steps": len({summary.step for summary in summaries}),
             "tensors": sum(summary.tensors for summary in summaries),
             "differing": [
                 {
