@@ -128,7 +128,7 @@ def check_workers_of_a_loader_are_left_alone(folder: Path) -> None:
         for batch in DataLoader(Rows(), batch_size=8, num_workers=2):
             recorder.step(lambda batch=batch: model(batch).sum())
     assert dumped(folder)[0] == 5  # the row 40
-    assert "the loss is nan" in alerts(folder)[0].title
+    assert "the loss is NaN" in alerts(folder)[0].title
 
 
 def check_hooks_of_others_stay(folder: Path) -> None:

@@ -25,12 +25,12 @@ def run(name: str, out: Path) -> None:
 
 
 def faults(folder: Path) -> list:
-    return [alert for alert in alerts(folder) if alert.title.startswith("Training fault: the loss is nan")]
+    return [alert for alert in alerts(folder) if alert.title.startswith("Training fault: the loss is NaN")]
 
 
 def check(folder: Path, step: int) -> None:
     first = faults(folder)[0]
-    assert first.title == "Training fault: the loss is nan", first.title
+    assert first.title == "Training fault: the loss is NaN", first.title
     assert first.dump == "flight_dump" and f"step {step}" in first.text, first.text
     assert "did not break" not in first.text, first.text
     assert (folder / "flight_dump" / "rank_0" / "Net" / "0" / str(step)).is_dir()

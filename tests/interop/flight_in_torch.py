@@ -102,7 +102,7 @@ def check_nan_in_data(folder):
     plain = train(fault=data_fault)[0]
     losses, messages, _ = train(folder, fault=data_fault, dumps=1)
     np.testing.assert_array_equal(losses, plain)  # continued, generators as the first run left them
-    assert messages[0].title == "Training fault: the loss is nan", messages
+    assert messages[0].title == "Training fault: the loss is NaN", messages
     assert "Its dump is flight_dump, step 25" in messages[0].text and messages[0].dump == "flight_dump", (
         messages[0].text
     )
@@ -125,7 +125,7 @@ def check_an_operators_domain_and_raising(folder):
     try:
         train(folder, model=Net(domain=True), on_trigger="raise")
     except TrainingFaultError as error:
-        assert "Step 0: the loss is nan" in str(error)
+        assert "Step 0: the loss is NaN" in str(error)
     else:
         raise AssertionError("nothing was raised")
     assert dumped(folder) == [0]
@@ -170,7 +170,7 @@ def check_masks_are_no_faults(folder):
     assert not messages, messages
     assert not (folder / "flight_dump").exists()
     _, messages, _ = train(folder, model=model, check_every=1, fault=data_fault, steps=26)
-    assert messages and messages[0].title == "Training fault: the loss is nan", messages
+    assert messages and messages[0].title == "Training fault: the loss is NaN", messages
 
 
 def check_a_scaler_looks_for_its_scale(folder):

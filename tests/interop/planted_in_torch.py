@@ -75,10 +75,10 @@ def dead_relu(model: Net, x: torch.Tensor) -> None:
 
 Fault: TypeAlias = Callable[[Net, torch.Tensor], None]
 PLANTED: dict[str, tuple[str, Fault, str]] = {  # head, fault, beginning of the alert
-    "nan_in_data": ("", nan_in_data, "Training fault: the loss is nan"),
-    "nan_in_weight": ("", nan_in_weight, "Training fault: the loss is nan"),
-    "logarithm": ("log", grown_weight, "Training fault: the loss is nan"),
-    "square_root": ("sqrt", grown_weight, "Training fault: the loss is nan"),
+    "nan_in_data": ("", nan_in_data, "Training fault: the loss is NaN"),
+    "nan_in_weight": ("", nan_in_weight, "Training fault: the loss is NaN"),
+    "logarithm": ("log", grown_weight, "Training fault: the loss is NaN"),
+    "square_root": ("sqrt", grown_weight, "Training fault: the loss is NaN"),
     "half_overflow": ("half", large_batch, "Training fault: the loss is inf"),
     "exploding_gradient": ("", grown_weight, "Training fault: the loss jumped to"),
     "dead_relu": ("", dead_relu, "Training warning: every output of act is zero"),
@@ -204,7 +204,7 @@ def check(folder: Path) -> None:
     first, second = (alerts(folder / "nan_on_one_rank" / f"rank_{rank}") for rank in range(2))
     assert len(first) == len(second) == 1, (first, second)  # the weights were left alone: only one step broke
     assert first[0].title.endswith("; rank 1 reported it"), first[0].title
-    assert second[0].title == "Training fault: the loss is nan", second[0].title
+    assert second[0].title == "Training fault: the loss is NaN", second[0].title
     for rank in range(2):
         assert (folder / "nan_on_one_rank" / "flight_dump" / f"rank_{rank}" / "Net" / "0" / "25").is_dir()
 

@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from fastapi.testclient import TestClient
 
+from mindinsight.server.claims import Claim
+from mindinsight.server.debug.watchpoints import Hit, check_and_count, common_faults, group_hits
+from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
 
@@ -152,6 +155,24 @@ def a_weight_that_hardly_changes(folder: Path) -> Question:
 @situation(makes=["claim.check.exploding"], never=except_for("exploding"), exit_code=1)
 def a_weight_that_grows_tenfold(folder: Path) -> Question:
     return checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(10**step)})
+
+
+@situation(makes=["claim.check.exploding", "claim.part.worst_step"], exit_code=1)
+def a_weight_that_grows_faster_and_faster(folder: Path) -> Question:
+    """The figure is that of the last step, in which it grows most."""
+    question = checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(4**step**2)})
+    dump = open_dump(folder / "dump")
+    hits = [hit for hit in check_and_count(dump, common_faults()) if isinstance(hit, Hit) and hit.verdict.hit]
+    (claim,) = (finding.claim for finding in group_hits(hits) if finding.kind == "exploding")
+    last = max(dump.steps())
+    assert float(str(claim.values["actual"])) > 4 ** (2 * last - 1) / 2
+    assert isinstance(claim.values["steps"], Claim) and claim.values["steps"].values["step"] == last
+    return question
+
+
+@situation(makes=["claim.check.exploding"], never=["claim.part.worst_step"], exit_code=1)
+def a_weight_that_grows_in_one_step(folder: Path) -> Question:
+    return checked(folder, parameters=lambda step: {"fc.weight": noise(0) * np.float32(10 if step else 1)})
 
 
 @situation(makes=["claim.check.none"], never=["claim.check.exploding"], exit_code=0)

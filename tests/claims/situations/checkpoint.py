@@ -15,8 +15,8 @@ from tests.claims.situation import Question, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
 
 ONES = np.ones(4, np.float32)
-WEIGHTS = ("unchanged", "changed", "type", "shape", "first", "second", "unreadable")
-CELLS = ("changed", "unchanged", "start", "absent", "type", "shape", "unreadable", "lost")
+WEIGHTS = ("unchanged", "changed", "type", "shape", "reshaped", "first", "second", "unreadable")
+CELLS = ("changed", "unchanged", "start", "absent", "type", "shape", "reshaped", "unreadable", "lost")
 BROKEN = np.array([1, np.nan, 1, np.inf], np.float32)
 
 
@@ -152,6 +152,22 @@ def weight_that_was_replaced(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.checkpoint.reshaped"], never=["claim.checkpoint.no_change", "claim.checkpoint.changed"]
+)
+def weight_with_its_values_in_another_shape(folder: Path) -> Question:
+    files(folder, {"w": ONES}, {"w": ONES.reshape(2, 2)})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(
+    makes=["claim.checkpoint.changed"], never=["claim.checkpoint.no_change", "claim.checkpoint.reshaped"]
+)
+def weight_with_other_values_in_another_shape(folder: Path) -> Question:
+    files(folder, {"w": ONES}, {"w": 2 * ONES.reshape(2, 2)})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(
     makes=["claim.checkpoint.no_change", "claim.checkpoint.other_values"],
     never=["claim.checkpoint.changed", "claim.checkpoint.not_read"],
 )
@@ -264,7 +280,8 @@ differences(
     "weight_with_the_same_nan", "Equal bytes.", {"a": ONES * np.nan}, {"a": ONES * np.nan}, "unchanged"
 )
 differences("weight_of_another_type", "Equal values.", {"a": ONES}, {"a": ONES.astype(np.float64)}, "type")
-differences("weight_of_another_shape", "Equal values.", {"a": ONES}, {"a": ONES.reshape(2, 2)}, "shape")
+differences("weight_that_was_reshaped", "Equal values.", {"a": ONES}, {"a": ONES.reshape(2, 2)}, "reshaped")
+differences("weight_of_another_shape", "Ones and twos.", {"a": ONES}, {"a": 2 * ONES.reshape(2, 2)}, "shape")
 differences("weights_of_one_file_each", "No common name.", {"a": ONES}, {"b": ONES}, "first", "second")
 
 
@@ -317,6 +334,13 @@ cells(
     ["start", "shape"],
     {"a": ONES},
     {"a": np.ones(5)},
+)
+cells(
+    "cells_of_a_weight_that_is_reshaped",
+    "Equal values.",
+    ["start", "reshaped"],
+    {"a": ONES},
+    {"a": ONES.reshape(2, 2)},
 )
 cells(
     "cells_of_a_weight_that_becomes_nan",

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.debug.fault import find_faults
+from mindinsight.server.debug.fault_explanation import explain
+from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
@@ -857,6 +860,54 @@ def a_fault_in_a_recording_that_reached_its_limit(folder: Path) -> Question:
     return with_gap(folder, Gap("limit", count=193), floats(1, NAN))
 
 
+@situation(
+    makes=["claim.fault.not_recorded", "claim.part.gap.thread", "claim.fault.no_operator"],
+    never=["claim.fault.no_backward", "claim.part.gap.mixed"],
+    exit_code=2,
+)
+def operators_that_ran_in_another_thread(folder: Path) -> Question:
+    dump = Dump(folder / "dump")
+    dump.iteration(0).parameter("fc.weight", floats(1, 2))
+    dump.not_recorded([Gap("thread", iterations=(0,))])
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.not_recorded", "claim.part.gap.mixed", "claim.fault.none"],
+    never=["claim.fault.no_operator", "claim.part.gap.thread"],
+    exit_code=2,
+)
+def two_recordings_in_one_folder(folder: Path) -> Question:
+    return with_gap(folder, Gap("mixed", iterations=(0,)))
+
+
+def infinite_gradient(folder: Path, *gaps: Gap) -> Question:
+    """A gradient arrives infinite at a recorded backward operator."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Gradients/Default"):
+        graph.node("ReluGrad", [graph.parameter("inputs2", (2,))], shape=(2,), number=0)
+    dump = Dump(folder / "dump", graph=graph)
+    step = dump.iteration(0)
+    step.input("Gradients/Default/ReluGrad-op0", floats(INF, 1))
+    step.output("Gradients/Default/ReluGrad-op0", floats(INF, 1))
+    dump.not_recorded(gaps)
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.unknown.unseen"], never=["claim.fault.met.data", "claim.fault.made"], exit_code=1
+)
+def a_gradient_of_an_operator_that_was_not_recorded(folder: Path) -> Question:
+    return infinite_gradient(folder, Gap("backward", ("Sqrt",)))
+
+
+@situation(
+    makes=["claim.fault.met.data"], never=["claim.fault.unknown.unseen", "claim.fault.made"], exit_code=1
+)
+def a_gradient_that_was_given(folder: Path) -> Question:
+    return infinite_gradient(folder)
+
+
 @situation(makes=["claim.fault.none"], never=["claim.fault.not_recorded"])
 def a_recording_that_reached_its_limit_at_another_step(folder: Path) -> Question:
     question = with_gap(folder, Gap("limit", count=193, iterations=(5,)))
@@ -900,6 +951,12 @@ def a_product_with_a_number_that_no_recorder_saw(folder: Path) -> Question:
     return of_torch(folder, "mul", [floats(1, 2)], floats(NAN, NAN))
 
 
+@situation(makes=["claim.fault.made.tensors"], never=["claim.fault.made"], exit_code=1)
+def a_sum_with_a_factor_that_no_recorder_saw(folder: Path) -> Question:
+    """``torch.add(x, h, alpha=nan)`` and ``x + h`` differ in what was recorded."""
+    return of_torch(folder, "add", [floats(1, 2), floats(3, 4)], floats(NAN, NAN))
+
+
 @situation(makes=["claim.fault.made"], never=["claim.fault.made.tensors"], exit_code=1)
 def a_product_of_two_tensors(folder: Path) -> Question:
     return of_torch(folder, "mul", [floats(3e38, 2), floats(3e38, 1)], floats(INF, 2))
@@ -910,6 +967,33 @@ def a_product_of_two_tensors(folder: Path) -> Question:
 )
 def a_logarithm_takes_no_number(folder: Path) -> Question:
     return of_torch(folder, "log", [floats(-1, 2)], floats(NAN, 1), taken=True)
+
+
+@situation(
+    makes=["claim.fault.made", "claim.cause.log_negative", "claim.cause.source"],
+    never=["claim.fault.made.seen", *except_for("log_negative")],
+    exit_code=1,
+)
+def a_later_step_that_takes_another_branch(folder: Path) -> Question:
+    """The source is that of the second graph. In the first the same operator follows an addition."""
+    dump = Dump(folder / "dump", rank=0)
+    for number, (before, values) in enumerate((("add", floats(1, 2)), ("sub", floats(-1, 2)))):
+        graph = GraphBuilder("Net")
+        with graph.scope("/Default"):
+            given = graph.parameter("inputs0", (2,))
+            graph.node("log", [graph.node(before, [given], shape=(2,), number=0)], shape=(2,), number=0)
+        dump.graph(graph, number)
+        step = dump.iteration(number)
+        step.input(f"Default/{before}-op0", values)
+        step.output(f"Default/{before}-op0", values)
+        step.input("Default/log-op0", values)
+        with np.errstate(invalid="ignore"):
+            step.output("Default/log-op0", np.log(values))
+
+    opened = open_dump(folder / "dump")
+    explained = explain(opened, find_faults(opened).faults[0])
+    assert explained is not None and explained.claims[1].values["source"] == "Default/sub-op0"
+    return ask(folder)
 
 
 @situation(

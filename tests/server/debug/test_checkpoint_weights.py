@@ -102,7 +102,7 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) ->
     nan = np.array([np.nan, 1], np.float32)
     np.savez(
         tmp_path / "a.npz",
-        same=nan, moved=np.array([1, 2], np.float32), shape=np.zeros((2, 3)),
+        same=nan, moved=np.array([1, 2], np.float32), shape=np.ones((2, 3)), turned=np.zeros((2, 3)),
         wider=np.array([1, 2], np.float32),
         gone=np.zeros(1), signed=np.array([0.0], np.float32), empty=np.zeros((0, 4)),
     )  # fmt: skip
@@ -112,6 +112,7 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) ->
         same=("F32", nan),
         moved=("F32", np.array([1, 3], np.float32)),
         shape=("F64", np.zeros((3, 2))),
+        turned=("F64", np.zeros((3, 2))),
         wider=("F64", np.array([1, 2], np.float64)),
         signed=("F32", np.array([-0.0], np.float32)),
         empty=("F64", np.zeros((0, 4))),
@@ -122,6 +123,7 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) ->
         "same": "unchanged",
         "moved": "changed",
         "shape": "shape",
+        "turned": "reshaped",
         "wider": "type",
         "gone": "first",
         "signed": "changed",

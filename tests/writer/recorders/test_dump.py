@@ -267,6 +267,26 @@ def test_a_graph_has_the_order_of_its_operators_and_iterations_are_added(tmp_pat
     assert (order / "ms_global_execution_order_graph_2.csv").read_text() == "0\n7\n"
 
 
+def test_a_graph_that_changes_is_written_beside_the_first(tmp_path: Path) -> None:
+    first, other = (
+        graph_pb2.ModelProto(graph=graph_pb2.GraphProto(node=[graph_pb2.NodeProto(full_name=name)]))
+        for name in ("Default/a-op0", "Default/b-op0")
+    )
+    metadata = DumpMetadata(tmp_path, 0)
+    for iteration, model in enumerate((first, first, other, other, first)):
+        metadata.graph(model.SerializeToString(), iteration)
+    DumpMetadata(tmp_path, 0).graph(first.SerializeToString())  # a later dump without iterations
+    written = {
+        path.name.removeprefix("ms_execution_order_graph_0"): path.read_text().splitlines()[1:]
+        for path in (tmp_path / "execution_order").iterdir()
+    }
+    assert written == {
+        ".csv": ["Default/a-op0"],
+        "_iteration_2.csv": ["Default/b-op0"],
+        "_iteration_4.csv": ["Default/a-op0"],
+    }
+
+
 def test_what_is_missing_in_a_dump_is_added_once(tmp_path: Path) -> None:
     metadata = DumpMetadata(tmp_path, 0)
     metadata.not_recorded([])

@@ -166,7 +166,24 @@ def test_gradients_that_come_and_go_are_not_suspicious() -> None:
 
 def test_a_fault_that_lasts_is_one_episode() -> None:
     episode = FaultEpisode()
-    assert [step for step in [5, 6, 7, 8, 20, 41, 42, 90] if episode.begins(step)] == [5, 41, 90]
+    begun = []
+    for step in range(100):
+        if step not in (5, 6, 7, 8, 20, 41, 42, 90):
+            episode.pass_healthy(watched=False)
+        elif episode.begins(hidden=False):
+            begun.append(step)
+    assert begun == [5, 41, 90]
+
+
+def test_an_output_that_stays_broken_between_the_steps_that_measure_it_is_one_fault() -> None:
+    episode = FaultEpisode()
+    assert episode.begins(hidden=True)
+    for _ in range(50):
+        episode.pass_healthy(watched=False)
+    assert not episode.begins(hidden=True)
+    for step in range(21):
+        episode.pass_healthy(watched=step == 0)
+    assert episode.begins(hidden=True)
 
 
 @pytest.fixture
@@ -176,13 +193,19 @@ def detector() -> JumpDetector:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_reported_from_the_first_step_on(detector: JumpDetector, value: Any) -> None:
-    assert detector.check(value) == f"the loss is {value}"
+    assert detector.check(value) == f"the loss is {str(value).replace('nan', 'NaN').replace('inf', 'Inf')}"
 
 
 def test_a_jump_is_reported_with_its_size_after_the_warm_up(detector: JumpDetector) -> None:
     assert [detector.check(2.0) for _ in range(5)] == [""] * 5
     assert detector.check(-1000.0) == "the loss jumped to -1000, 500 times its running mean"
     assert detector.check(9.0) == ""
+
+
+def test_a_jump_beyond_the_largest_values_of_late_is_compared_with_these(detector: JumpDetector) -> None:
+    for _ in range(5):
+        detector.check(1.0)
+    assert detector.check(30.0) == "the loss jumped to 30, 30 times the largest of late"
 
 
 def test_nothing_is_a_jump_while_few_values_are_known(detector: JumpDetector) -> None:
@@ -266,7 +289,7 @@ def test_the_weight_that_grew_most_is_named() -> None:
     )
     assert record().grown({"fc.weight": 100.0, "new": float("nan")}) == ""
     assert record().grown({"fc.weight": float("nan"), "fc.bias": 99.0}) == (
-        "The norm of the weight fc.weight is nan; it was 12 at step 20."
+        "The norm of the weight fc.weight is NaN; it was 12 at step 20."
     )
     assert HealthRecord().grown({"fc.weight": 1.0}) == ""
 

@@ -131,8 +131,8 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
     assert len(results) == 4
     assert dumps == [(tmp_path / "flight_dump", 2, 77)]
     ((title, text, level, step),) = alerts
-    assert (title, level, step) == ("Training fault: the loss is nan", "error", 2)
-    assert text == "Step 2: the loss is nan. Its dump is flight_dump, step 2."
+    assert (title, level, step) == ("Training fault: the loss is NaN", "error", 2)
+    assert text == "Step 2: the loss is NaN. Its dump is flight_dump, step 2."
     assert (network.random, network.gradient) == (4, 1.0)
 
 
@@ -150,7 +150,7 @@ def test_gradients_that_overflow_are_left_to_a_scaler_until_its_scale_has_fallen
 
     recorder.step(step)
     titles = [title for title, *_ in alerts.kept]
-    expected = "Training fault: the norm of the gradients is inf although the loss scale has fallen to 1"
+    expected = "Training fault: the norm of the gradients is Inf although the loss scale has fallen to 1"
     assert titles == [expected] * faults
     alerts = Alerts()
     FlightRecorder(network, tmp_path, record=alerts).step(step)  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ def test_a_second_run_that_fails_does_not_end_the_training(network: Any, tmp_pat
 def test_skip_clears_gradients_and_raise_raises(network: Any, tmp_path: Path) -> None:
     train(network, tmp_path, [math.nan], on_trigger="skip")
     assert network.gradient is None
-    with pytest.raises(TrainingFaultError, match=r"Step 0: the loss is nan.* dump check /.* --step 0"):
+    with pytest.raises(TrainingFaultError, match=r"Step 0: the loss is NaN.* dump check /.* --step 0"):
         train(network, tmp_path, [math.nan], on_trigger="raise")
 
 

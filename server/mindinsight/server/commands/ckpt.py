@@ -24,6 +24,7 @@ _STATES: Final[Mapping[checkpoint_weights.State, str]] = {
     "changed": "changed",
     "type": "other type",
     "shape": "other shape",
+    "reshaped": "equal values in another shape",
     "first": "only in the first",
     "second": "only in the second",
     "unreadable": "unreadable",
@@ -50,7 +51,7 @@ def register(subparsers: Any) -> None:
 def ls(options: argparse.Namespace) -> int:
     """Print the tensors of a checkpoint.
 
-    Return 0 if all are finite, 1 for non-finite values or damage, 2 without a checkpoint.
+    Return 0 if all are finite, 1 for non-finite values or damage, 2 without a checkpoint or without tensors.
     """
     file = _open(options.file)
     with worker_pool() as executor:
@@ -61,10 +62,15 @@ def ls(options: argparse.Namespace) -> int:
     else:
         heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
         print(terminal.table(heads, map(_row, measurements), terminal.terminal_width()))
+        if any(tensor.weight.dtype.startswith("complex") for tensor in measurements):
+            print("MIN, MAX, MEAN and L2 of complex tensors are those of the magnitudes.")
     damaged = _report_damage([file], ((tensor.weight.name, tensor.error) for tensor in measurements))
     unread = [tensor.weight.name for tensor in measurements if tensor.error]
     for claim in checkpoint_weights.unread_claims(unread):
         terminal.say(terminal.localize_claim(claim))
+    if not measurements:
+        terminal.say(f"{options.file} holds no tensors.")
+        return 1 if damaged else 2
     finite = all(tensor.statistics is None or tensor.statistics.finite for tensor in measurements)
     return 0 if finite and not unread and not damaged else 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -21,7 +22,9 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
-State: TypeAlias = Literal["unchanged", "changed", "type", "shape", "first", "second", "unreadable"]
+State: TypeAlias = Literal[
+    "unchanged", "changed", "type", "shape", "reshaped", "first", "second", "unreadable"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class WeightDifference:
     """Difference of a tensor between two files.
 
     ``first``, ``second``: only in that file. ``unchanged``: equal bytes. ``type``: types differ, values are
-    compared. ``shape``: shapes differ, values are not compared.
+    compared. ``shape``: shapes differ, and values do. ``reshaped``: equal bytes in another shape.
     """
 
     name: str
@@ -153,7 +156,17 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
         if item.state == "unreadable" or any(side and side.error for side in (item.first, item.second))
     ]
     claims = unread_claims(unread)
-    changed = [item.name for item in differences if item.state not in ("unchanged", "unreadable")]
+    reshaped = [item for item in differences if item.state == "reshaped"]
+    if reshaped:
+        shapes = [str(list(side.shape)) for side in (reshaped[0].first, reshaped[0].second) if side]
+        values: dict[str, object] = {
+            "n": len(reshaped),
+            "names": few([item.name for item in reshaped], _NAMED),
+        }
+        values |= {"first": shapes[0], "second": shapes[1]}
+        claims = [Claim("claim.checkpoint.reshaped", "found", values), *claims]
+    equal = ("unchanged", "reshaped", "unreadable")
+    changed = [item.name for item in differences if item.state not in equal]
     if changed:
         values = {"n": len(changed), "count": len(differences), "names": few(changed, _NAMED)}
         return [Claim("claim.checkpoint.changed", "found", values), *claims]
@@ -211,13 +224,15 @@ def _read_and_compared(
 ) -> WeightDifference:
     before, now = file.values(first.name), other.values(second.name)
     if before.shape != now.shape:
-        return WeightDifference(first.name, "shape", first, second)
+        same = first.dtype == second.dtype and math.prod(before.shape) == math.prod(now.shape)
+        state: State = "reshaped" if same and _equal_share(before, now) == 1.0 else "shape"
+        return WeightDifference(first.name, state, first, second)
     equal = _equal_share(before, now) if first.dtype == second.dtype else None
     if equal == 1.0:
         return WeightDifference(first.name, "unchanged", first, second, equal=equal)
     text = any(weight.dtype.startswith("str") for weight in (first, second))  # "str32" of NumPy
     measures = None if text else measure_value_pair(now, before)
-    state: State = "type" if equal is None else "changed"
+    state = "type" if equal is None else "changed"
     return WeightDifference(first.name, state, first, second, measures, equal)
 
 

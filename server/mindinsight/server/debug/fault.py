@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import tee
 from typing import Final
 
@@ -126,6 +126,7 @@ class Coverage:
     masks: int = 0  # with minus infinities that are no fault
     open_masks: int = 0  # masks that may affect outputs that were not recorded
     by_statistics: int = 0  # judged by recorded statistics, without their values
+    operators: bool = False  # the dump has tensors of an operator
     backward: bool = False  # the dump has an operator of a backward pass
 
     @property
@@ -162,7 +163,9 @@ class Coverage:
         if self.by_statistics:
             values = {"n": self.by_statistics}
             yield Claim("claim.fault.by_statistics", "note", values)
-        if not self.backward:
+        if not self.operators:
+            yield Claim("claim.fault.no_operator", "note")
+        elif not self.backward:
             yield Claim("claim.fault.no_backward", "note")
 
     def count(self, result: TensorResult) -> None:
@@ -213,9 +216,16 @@ class Report:
 
 SEARCHED: Final = Claim("claim.fault.searched", "note")  # added where only non-finite values were searched
 _NAMED: Final = 5  # modules or operators of a gap that a sentence names
-_CUT: Final = ("limit", "lost", "ended")  # gaps that leave out tensors of a recording that was to have them
+_CUT: Final = (
+    "limit",
+    "lost",
+    "ended",
+    "thread",
+    "mixed",
+)  # gaps that leave out tensors of a recording that was to have them
 _OVERFLOW_MODE: Final = re.compile(r'"op_debug_mode"\s*:\s*([123])\b')
 _GAPS: Final = (*_CUT, "backward", "compiled")
+_UNSEEN: Final = {"backward": is_gradient, "compiled": lambda entry: True}  # gap -> tensors that it may feed
 
 
 def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) -> Iterator[Claim]:
@@ -312,6 +322,7 @@ def _search_step(
     sure = len(listing.items) - len(candidates)
     coverage.tensors += sure
     coverage.by_statistics += sure and sum(map(finite_by_statistics, listing.items))
+    coverage.operators = coverage.operators or any(entry.type != "Parameter" for entry in listing.items)
     coverage.backward = coverage.backward or any(map(is_gradient, listing.items))
     known: dict[int, TensorResult] = {}  # by position in the listing
 
@@ -332,11 +343,20 @@ def _search_step(
             search = OriginSearch(listing.items, operators, measure, dump.level == MODULES, numbers)
             origin = search.origin()
             if origin:
+                origin = _without_guess(origin, gaps_at(dump, [rank], [step]))
                 report.faults.append(Fault(origin, rank, step, tuple(search.results(origin.entry))))
                 return
         if search is not None and is_non_finite(result):
             coverage.masks += 1
             coverage.open_masks += search.is_open_mask(result.entry)
+
+
+def _without_guess(origin: Origin, gaps: Iterable[NotRecorded]) -> Origin:
+    """Return the origin, or an unknown one if an operator that was not recorded may have fed it."""
+    unseen = any(gap.kind in _UNSEEN and _UNSEEN[gap.kind](origin.entry) for gap in gaps)
+    if origin.kind == "met" and origin.carrier in ("data", "input") and unseen:
+        return replace(origin, kind="unknown", carrier="", gap="unseen")
+    return origin
 
 
 def find_step_fault(

@@ -229,7 +229,7 @@ Kind: TypeAlias = Literal["made", "met", "unknown"]
 Carrier: TypeAlias = Literal[
     "", "input", "weight", "state", "data", "constant", "mask", "number", "nothing", "tensors"
 ]
-Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between"]
+Gap: TypeAlias = Literal["", "inputs", "outputs", "operator", "values", "later", "between", "unseen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,7 +434,8 @@ class OriginSearch:
         """Return "tensors" if an operator of finite tensors may have been given an unrecorded number."""
         known = self._numbers_known or operator.depends
         count = max(len(operator.inputs), len(operator.sources))
-        return "" if known or takes_no_number(operator.type, count) else "tensors"
+        module = operator.scope[-1] if operator.scope else ""
+        return "" if known or takes_no_number(operator.type, count, module) else "tensors"
 
     def _judge_by_sources(self, position: int, operator: Operator | None) -> Origin:
         """Return the origin of an output without recorded inputs, from the outputs of its sources."""

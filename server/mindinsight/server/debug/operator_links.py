@@ -132,9 +132,17 @@ _OF_TWO: Final = frozenset(
 )
 
 
-def takes_no_number(operator_type: str, tensors: int) -> bool:
-    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides."""
+_SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take factors: alpha, beta
+
+
+def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
+    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides.
+
+    ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
+    """
     name = canonical(operator_type).removesuffix("backward")
+    if name in _SCALED:
+        return name == "addmm" and module.rpartition("-")[2] == "Linear"
     return name in _OF_ONE or is_sum(name) or (name in _OF_TWO and tensors > 1)
 
 

@@ -17,6 +17,7 @@ from mindinsight.server.debug.conditions import (
     HOLDS_INF,
     NO_PREVIOUS,
     Condition,
+    Finding,
     Limits,
     Parameter,
     Target,
@@ -246,6 +247,9 @@ def _names(entry: TensorEntry) -> set[str]:
     return {entry.operator, entry.recorded}
 
 
+_WITH_FIGURE: Final = ("exploding", "inactive", "saturated", "slow", "vanishing")  # kinds that state one
+
+
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
     """Anomaly of one tensor, with the hits at all its steps."""
@@ -281,11 +285,14 @@ class CheckFinding:
     def claim(self) -> Claim:
         """Return the claim about the anomaly, with its first steps as evidence."""
         entry, steps = self.hits[0].entry, self.steps
-        finding = next((result for result in self.hits[0].verdict.findings if result.hit), None)
+        worst, finding = self._worst
         limits = self.hits[0].watchpoint.limits
+        named: object = few([str(step) for step in steps], _SHOWN)
+        if worst is not None and self.kind in _WITH_FIGURE:
+            named = Claim("claim.part.worst_step", "note", {"steps": named, "step": worst})
         values = {
             "tensor": self.tensor,
-            "steps": few([str(step) for step in steps], _SHOWN),
+            "steps": named,
             "condition": self.hits[0].watchpoint.condition,
             "actual": finding.actual if finding else 0,
             "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
@@ -294,6 +301,22 @@ class CheckFinding:
         location = {"steps": steps, "graph": entry.graph, "operator": entry.operator}
         evidence = tuple({"rank": rank, **location} for rank in self.ranks)
         return Claim(f"claim.check.{self.kind}", "found", values, evidence)
+
+    @property
+    def _worst(self) -> tuple[int | None, Finding | None]:
+        """Return the figure that is farthest beyond its limit, and its step if other steps have others."""
+        findings = [
+            (hit.entry.step, result)
+            for hit in self.hits
+            if (result := next((result for result in hit.verdict.findings if result.hit), None))
+        ]
+        if not findings:
+            return None, None
+        name = findings[0][1].name
+        own = [(step, result) for step, result in findings if result.name == name]
+        pick = min if name.endswith("_lt") else max
+        step, worst = pick(own, key=lambda item: item[1].actual)
+        return (step if len({result.actual for _, result in own}) > 1 else None), worst
 
 
 def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
@@ -318,13 +341,14 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
     return sorted(merged, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
 
 
-def _of_ranks(findings: Iterable[CheckFinding]) -> list[CheckFinding]:
+def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
     """Return findings that differ by rank alone as one."""
     merged: dict[tuple[object, ...], CheckFinding] = {}
-    for finding in findings:
+    for finding in anomalies:
         entry, hit = finding.hits[0].entry, finding.hits[0]
         position = (finding.kind, entry.graph, entry.recorded, entry.direction, entry.slot)
-        key = (*position, tuple(finding.steps), hit.watchpoint.id, hit.verdict.findings)
+        findings = tuple(own.verdict.findings for own in finding.hits)
+        key = (*position, tuple(finding.steps), hit.watchpoint.id, findings)
         known = merged.get(key)
         merged[key] = replace(known, ranks=(*known.ranks, entry.rank)) if known else finding
     return list(merged.values())

@@ -200,6 +200,19 @@ def test_recorded_names_are_resolved_by_the_order(rank: Any) -> None:
     assert names["unknown"] == ("unknown", -1)
 
 
+def test_a_graph_holds_until_the_iteration_of_the_next(rank: Path) -> None:
+    for number, name in (("1", "Default/a-op0"), ("1_iteration_5", "Default/b-op0"), ("0", "Default/c-op0")):
+        write_order(rank, number, name)
+    for step, name in (
+        (0, "Default/a-op0"),
+        (4, "Default/a-op0"),
+        (5, "Default/b-op0"),
+        (9, "Default/b-op0"),
+    ):
+        files = GraphFiles(StepFolder(0, step, "Net/1", str(rank / "step"), str(rank)), [])
+        assert files.order() == [name, "Default/c-op0"]
+
+
 def test_without_files_there_is_nothing(tmp_path: Path) -> None:
     files = graph_files(tmp_path)
     assert (files.order(), files.parameters(), files.nodes(), files.damage) == ([], [], {}, [])

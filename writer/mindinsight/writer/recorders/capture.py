@@ -179,6 +179,11 @@ class GraphRecorder:
             self._nodes[facts.key] = node
         self._last = node
 
+    @property
+    def has_operators(self) -> bool:
+        """Return True if an operator ran."""
+        return bool(self._last)
+
     def serialised(self) -> bytes:
         """Return the graph as bytes of a ModelProto. The operator that ran last is its output."""
         for label, facts in self._parameters.values():

@@ -193,7 +193,7 @@ class Gap:
     ``docs/dumps.md`` describes each kind.
     """
 
-    kind: Literal["compiled", "backward", "limit", "lost", "ended"]
+    kind: Literal["compiled", "backward", "limit", "lost", "ended", "thread", "mixed"]
     names: tuple[str, ...] = ()  # modules, or types of operators
     count: int = 0  # tensors
     detail: str = ""  # the error, in English
@@ -206,6 +206,7 @@ class DumpMetadata:
     def __init__(self, rank: Path, graph_id: int) -> None:
         self._rank = rank
         self._graph_id = graph_id
+        self._model = b""  # the graph written last
 
     def settings(self, content: str) -> None:
         """Write the configuration of the dump to ``data_dump.json``, unless the file exists."""
@@ -223,15 +224,26 @@ class DumpMetadata:
             fields |= {"framework": origin.framework, "framework_version": origin.version}
         _write_once(self._metadata("config.json"), json.dumps(fields, separators=(",", ":")).encode())
 
-    def graph(self, model: bytes) -> None:
-        """Write the graph in ``model``, bytes of a ModelProto, and the order of its operators."""
+    def graph(self, model: bytes, iteration: int | None = None) -> None:
+        """Write the graph in ``model``, bytes of a ModelProto, and the order of its operators.
+
+        The first graph has no iteration in its name. A later one that differs holds from ``iteration`` on.
+        Without an iteration, or if nothing has changed, existing files stay as they are.
+        """
+        suffix = str(self._graph_id)
+        name = f"ms_output_trace_code_graph_{suffix}.pb"
+        if (private_folder(self._rank / "graphs") / name).exists():
+            if iteration is None or model == self._model:
+                return
+            suffix += f"_iteration_{iteration}"
+            name = f"ms_output_trace_code_graph_{suffix}.pb"
+        self._model = model
         graph = graph_pb2.ModelProto.FromString(model).graph
         # Without ir_version: dumps have it as text, event files as a number.
         content = graph_pb2.ModelProto(graph=graph).SerializeToString()
-        name = f"ms_output_trace_code_graph_{self._graph_id}.pb"
         _write_once(private_folder(self._rank / "graphs") / name, content)
         lines = [_ORDER_HEADER, *(node.full_name for node in graph.node if node.full_name), ""]
-        _write_once(self._order(f"ms_execution_order_graph_{self._graph_id}.csv"), "\n".join(lines).encode())
+        _write_once(self._order(f"ms_execution_order_graph_{suffix}.csv"), "\n".join(lines).encode())
 
     def not_recorded(self, gaps: Iterable[Gap]) -> None:
         """Add the gaps that ``not_recorded.json`` does not list yet. Without gaps no file is written."""
@@ -319,9 +331,13 @@ class Dump:
         self._time = 0
         self._origin_known = False
 
-    def graph(self, graph: GraphBuilder | bytes) -> None:
-        """Write the graph and the order of its operators, unless the files exist."""
-        self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph)
+    def graph(self, graph: GraphBuilder | bytes, iteration: int | None = None) -> None:
+        """Write the graph and the order of its operators, unless the files exist.
+
+        With ``iteration``, a graph that differs from the one before is written beside it, for the iterations
+        from this one on.
+        """
+        self._metadata.graph(graph.serialised() if isinstance(graph, GraphBuilder) else graph, iteration)
 
     def not_recorded(self, gaps: Iterable[Gap]) -> None:
         """Write the gaps of this dump, so that no reader takes missing tensors for healthy."""
@@ -334,6 +350,11 @@ class Dump:
         folder = private_folder(self._folder / str(number))
         self._metadata.add_iteration(number)
         return DumpStep(self, folder)
+
+    def holds(self, number: int) -> bool:
+        """Return True if the folder of an iteration has files, such as those of an earlier recording."""
+        folder = self._folder / str(number)
+        return folder.is_dir() and any(folder.iterdir())
 
     def take_origin(self, value: object) -> None:
         """Write framework and device of ``value``, the first tensor of the dump. Later calls do nothing."""

@@ -104,8 +104,8 @@ class DumpRecorder:
     variable ``MINDSPORE_DUMP_CONFIG``. ``model`` is a ``torch.nn.Module`` or ``mindspore.nn.Cell``, or a
     mapping of names to several networks that train together. In graph mode MindSpore writes the dump itself:
     ``start`` writes its configuration and must precede the first compilation. The layout is that of
-    MindSpore's synchronous dump. Graph and lines of code belong to the first dumped step. Iterations that are
-    not selected run without any of our code.
+    MindSpore's synchronous dump. A step that runs other operators than the one before gets a graph and lines
+    of code of its own. Iterations that are not selected run without any of our code.
 
     Tensors are copied in the training step and written by a thread. The training waits while ``capacity``
     bytes are queued. With ``limit``, tensors beyond that many bytes are omitted and counted. A failure during
@@ -136,11 +136,12 @@ class DumpRecorder:
         self._dump = None if self.delegates else self._made_dump(rank)
         self._queue = capture.WriteQueue(capacity)
         self._iteration = self.config.initial_iteration
-        self._graph_written = False
         self._overflows = 0
         self._failed = False
         self._error: Exception | None = None
         self._step: DumpStep | None = None
+        self._without_operators: dict[int, None] = {}  # iterations, in order
+        self._mixed: dict[int, None] = {}  # iterations with files of an earlier recording
         self._capture: Any = None
         self._started = False
         self._paused = False
@@ -204,7 +205,8 @@ class DumpRecorder:
         """End the dump and wait until it is written. An unfinished iteration stays incomplete."""
         if self._capture is not None and self._capture.running:
             self._capture.stop()
-            self._write_graph()
+            if self._graph.has_operators:
+                self._write_graph()
         self._queue.close()
         if self._kernels.unmatched:
             _log.warning("no operator matches these kernels: %s", ", ".join(self._kernels.unmatched))
@@ -220,6 +222,12 @@ class DumpRecorder:
         if unseen:
             _log.warning("the dump has no backward operators of %s", ", ".join(unseen))
         gaps = [Gap("backward", unseen)] if unseen else []
+        if self._without_operators:
+            _log.warning("no operator ran in the thread of the recorder, so the dump has none of some steps")
+            gaps.append(Gap("thread", iterations=tuple(self._without_operators)))
+        if self._mixed:
+            _log.warning("%s has files of an earlier recording in the same steps", self.config.path)
+            gaps.append(Gap("mixed", iterations=tuple(self._mixed)))
         if self._excess:
             gaps.append(Gap("limit", count=self._excess, iterations=tuple(self._cut_iterations)))
         if self._queue.dropped:
@@ -262,6 +270,8 @@ class DumpRecorder:
         self._capture.stop()
         if self._failed:
             return
+        if not self._graph.has_operators:
+            self._without_operators[self._iteration] = None
         try:
             if self.config.input_output != 1 and not self.config.op_debug_mode:
                 for name, tensor in self._backend.named_parameters(self._models):
@@ -317,6 +327,8 @@ class DumpRecorder:
             return
         step = self._step
         if step is None:  # only now, as an iteration without tensors has no folder
+            if self._dump.holds(self._iteration):
+                self._mixed[self._iteration] = None
             step = self._step = self._dump.iteration(self._iteration)
         self._queue.put(lambda: step.write(kind, name, io, slot, host), host.values.nbytes)
 
@@ -328,10 +340,9 @@ class DumpRecorder:
         return host
 
     def _write_graph(self) -> None:
-        if not self._graph_written and self._queue.error is None and self._dump is not None:
-            self._graph_written = True
-            content, dump = self._graph.serialised(), self._dump
-            self._queue.put(lambda: dump.graph(content), len(content))
+        if self._queue.error is None and self._dump is not None:
+            content, dump, iteration = self._graph.serialised(), self._dump, self._iteration
+            self._queue.put(lambda: dump.graph(content, iteration), len(content))
 
     def _fail(self, error: Exception) -> None:
         if self._failed:

@@ -215,22 +215,35 @@ class DeadLayers:
                 reasons.setdefault(
                     name,
                     f"no output of {name} is above zero and no gradient reaches its weights:"
-                    " a ReLU behind it is dead",
+                    " as before a ReLU that is dead",
                 )
         return reasons
 
 
 class FaultEpisode:
-    """Consecutive broken steps of one fault. Twenty healthy steps in a row end it."""
+    """Consecutive broken steps of one fault. Twenty healthy steps in a row end it.
+
+    A fault that only the outputs of modules showed may last in the steps that do not measure them. Healthy
+    steps count from the first that does.
+    """
 
     def __init__(self) -> None:
-        self._last: int | None = None
+        self._healthy = _HEALTHY  # steps in a row
+        self._hidden = False
 
-    def begins(self, step: int) -> bool:
-        """Record a broken step. Return True if a new fault begins with it."""
-        new = self._last is None or step - self._last > _HEALTHY
-        self._last = step
+    def begins(self, hidden: bool) -> bool:
+        """Record a broken step. Return True if a new fault begins with it.
+
+        ``hidden`` says that a step that does not measure outputs would have looked healthy.
+        """
+        new = self._healthy >= _HEALTHY
+        self._healthy, self._hidden = 0, hidden
         return new
+
+    def pass_healthy(self, watched: bool) -> None:
+        """Record a step without a sign of a fault. ``watched`` says whether outputs were measured."""
+        self._hidden = self._hidden and not watched
+        self._healthy += not self._hidden
 
 
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
@@ -273,7 +286,7 @@ class JumpDetector:
     def check(self, value: float) -> str:
         """Return a description of the anomaly of a value, "" if the value is normal."""
         if not math.isfinite(value):
-            return f"the {self.name} is {value}"
+            return f"the {self.name} is {_spelled(value)}"
         magnitude = abs(value)
         reason = self._anomaly(value, magnitude) if self._seen >= self._warmup else ""
         if not reason:
@@ -293,8 +306,8 @@ class JumpDetector:
         if magnitude > _BEYOND_ALL * highest and (
             jumped or magnitude > _BEYOND_MAXIMUM * self._factor * highest
         ):
-            times = magnitude / self._mean
-            return f"the {self.name} jumped to {value:.6g}, {times:.3g} times its running mean"
+            times, known = (self._mean, "its running mean") if jumped else (highest, "the largest of late")
+            return f"the {self.name} jumped to {value:.6g}, {magnitude / times:.3g} times {known}"
         for count in _GROWTH:
             if (start := self._grown_from(value, count)) is not None:
                 grown = f"grew from {start:.6g} to {value:.6g} in {count} steps"
@@ -340,6 +353,11 @@ class JumpDetector:
             self._learn(value)
 
 
+def _spelled(value: float) -> str:
+    """Return the name of a non-finite number, as rules spell it."""
+    return "NaN" if math.isnan(value) else "Inf" if value > 0 else "-Inf"
+
+
 def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
     """Return True if the numbers grow by a factor of ``least`` and no single step brings most of the growth.
 
@@ -373,7 +391,7 @@ class HealthRecord:
         for name, norm in healthy:
             if not math.isfinite(norm):
                 before = f"it was {self.weights[name]:.3g} at step {self.step}"
-                return f"The norm of the weight {name} is {norm}; {before}."
+                return f"The norm of the weight {name} is {_spelled(norm)}; {before}."
         ratios = [(norm / self.weights[name], name) for name, norm in healthy]
         if not ratios or max(ratios)[0] < _GROWN_NORM:
             return ""

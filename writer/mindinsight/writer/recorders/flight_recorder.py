@@ -121,6 +121,7 @@ _RANKS_EVERY: Final = 10  # steps between two measurements of all weights in a d
 _EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
 _EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
 _SUSPECTED: Final = 3  # steps that are watched when weights have lost their gradient
+_OUTPUT: Final = "the output of"  # begin of a reason that only watched steps give
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
 
 
@@ -284,6 +285,8 @@ class FlightRecorder:
             self._report(run, before, examined, norm)
         elif examined.cause != fault_signs.FINE:
             self._trigger(run, before, examined, norm)
+        if examined.cause <= fault_signs.SILENT:
+            self._episode.pass_healthy(watched is not None)
         if watch is not None:
             self._end_watched(watch, healthy=examined.cause <= fault_signs.SILENT)
         self._schedule.passed(time.perf_counter() - self._begun)
@@ -395,7 +398,7 @@ class FlightRecorder:
         if loss_reason:
             return fault_signs.Examined(loss_reason, fault_signs.OWN)
         if broken:
-            return fault_signs.Examined(f"the output of {broken[0]} is non-finite", fault_signs.OWN)
+            return fault_signs.Examined(f"{_OUTPUT} {broken[0]} is non-finite", fault_signs.OWN)
         if norm is not None and norm_reason:
             return fault_signs.Examined(norm_reason + self._loss_scale.remark(norm), fault_signs.SHARED)
         if watched is None or (loss == 0 and not norm):  # nothing is left to learn
@@ -408,7 +411,7 @@ class FlightRecorder:
     ) -> None:
         """Carry out ``on_trigger``. Record and report the first step of a fault before."""
         text, path = f"Step {self._number}: {examined.reason}.", None
-        if self._episode.begins(self._number):
+        if self._episode.begins(examined.reason.startswith(_OUTPUT)):
             text, path = self._report(run, before, examined, norm)
         if self._on_trigger == "skip":
             self._torch.take_gradients(self._tensors)

@@ -327,8 +327,9 @@ def _text_of_steps(
     lines = [terminal.table(_HEADS, cells, terminal.terminal_width())] if shown else []
     ranks = len({summary.rank for summary in summaries})
     tensors = sum(summary.tensors for summary in summaries)
+    steps = len({summary.step for summary in summaries})
     counts = (
-        terminal.count_text(len(summaries), "step"),
+        terminal.count_text(steps, "step"),
         terminal.count_text(ranks, "rank"),
         terminal.count_text(tensors, "tensor"),
     )
@@ -343,7 +344,7 @@ def _json_of_steps(
     return terminal.as_json(
         {
             "claims": [claim.as_json() for claim in claims],
-            "steps": len(summaries),
+            "steps": len({summary.step for summary in summaries}),
             "tensors": sum(summary.tensors for summary in summaries),
             "differing": [
                 {

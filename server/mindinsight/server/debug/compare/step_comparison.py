@@ -114,7 +114,7 @@ def decide_steps(
 
 def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> Claim:
     """Return the claim on steps that all agree: that they are equal, or the largest difference."""
-    values: dict[str, Any] = {"n": len(outcomes)}
+    values: dict[str, Any] = {"n": len({step for (_, step), _ in outcomes})}
     differing = [
         (claim.values["amount"], claim.values["name"], rank, step)
         for (rank, step), outcome in outcomes

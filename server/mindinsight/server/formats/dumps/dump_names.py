@@ -167,9 +167,9 @@ def _number(name: str) -> int:
     return int(match[1]) if match else -1
 
 
-_ORDER: Final = re.compile(r"ms_execution_order_graph_(\d+)\.csv")
-_IR: Final = re.compile(r"ms_output_trace_code_graph_(\d+)\.ir")
-_PB: Final = re.compile(r"ms_output_trace_code_graph_(\d+)\.pb")
+_ORDER: Final = re.compile(r"ms_execution_order_graph_(\d+)(?:_iteration_(\d+))?\.csv")
+_IR: Final = re.compile(r"ms_output_trace_code_graph_(\d+)(?:_iteration_(\d+))?\.ir")
+_PB: Final = re.compile(r"ms_output_trace_code_graph_(\d+)(?:_iteration_(\d+))?\.pb")
 _HEADER: Final = "NodeExecutionOrder-FullNameWithScope"
 
 
@@ -217,12 +217,19 @@ class GraphFiles:
         return nodes
 
     def _files(self, name: str, pattern: re.Pattern[str]) -> list[Path]:
-        """Return the files with a matching name: files of the folder's own graph first, then by number."""
+        """Return the files with a matching name: files of the folder's own graph first, then by number.
+
+        Of the files of one graph, the last that holds at this step is returned. A file without an iteration
+        in its name holds until the first that has one.
+        """
         graph_number = self.folder.graph.rpartition("/")[2]
         folder = Path(self.folder.root) / name
         matches = [match for match in map(pattern.fullmatch, files_of(folder)) if match]
-        matches.sort(key=lambda match: (match[1] != graph_number, int(match[1])))
-        return [folder / match[0] for match in matches]
+        matches = [match for match in matches if int(match[2] or -1) <= self.folder.step]
+        matches.sort(key=lambda match: int(match[2] or -1))
+        latest = {match[1]: match for match in matches}
+        ordered = sorted(latest.values(), key=lambda match: (match[1] != graph_number, int(match[1])))
+        return [folder / match[0] for match in ordered]
 
     def _read(self, path: Path, read: Callable[[Path], dump_types.Content]) -> dump_types.Content | None:
         """Read a file. Return None and note the damage if it cannot be read."""
