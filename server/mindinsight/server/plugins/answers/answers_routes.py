@@ -176,8 +176,10 @@ def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
-    rows = [  # a single value, such as a result recorded at the end, is no curve
-        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag))) for tag in lines or common
+    compared = lines or common  # a single value, such as a result recorded at the end, is no curve
+    rows = [
+        TagParting(tag, compare_groups(_curves(good, tag), _curves(bad, tag), len(compared)))
+        for tag in compared
     ]
     return sorted(rows, key=_rank_reasons)
 
