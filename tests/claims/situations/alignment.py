@@ -1,6 +1,7 @@
 """Situations of alignment and of ranks: pairs of runs, and jobs, whose differences are planted."""
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -396,3 +397,45 @@ def rank_with_spikes(folder: Path) -> Question:
     ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
     ranks[3][[40, 140]] *= 3
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.non_finite"], never=["claim.health.alike", *UNDECIDED])
+def every_rank_is_nan_from_step_100_on(folder: Path) -> Question:
+    """That they are alike in it is no health."""
+    return job(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})
+
+
+@situation(makes=["claim.health.non_finite"], never=["claim.health.alike"])
+def every_rank_but_one_is_nan_from_step_100_on(folder: Path) -> Question:
+    ranks = {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(7)}
+    return job(folder, {**ranks, 7: noisy(7)})
+
+
+@situation(makes=["claim.health.differs"], never=["claim.health.spikes", "claim.health.alike"])
+def rank_that_is_slower_in_the_last_five_steps(folder: Path) -> Question:
+    """It is still slow at the end: that is no spike."""
+    ranks = {rank: np.array(noisy(rank)) for rank in range(8)}
+    ranks[7][195:] *= 3
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.missing_ranks", *UNDECIDED])
+def ranks_that_are_counted_from_one(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank) for rank in range(1, 5)})
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.groups", "claim.health.spread"])
+def rank_that_is_noisier_around_the_same_mean(folder: Path) -> Question:
+    chance = np.random.default_rng(6)
+    ranks = {rank: 0.44 + 0.03 * chance.standard_normal(300) for rank in range(8)}
+    ranks[6] = 0.45 + 0.104 * chance.standard_normal(300)
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.left_out_ranks"], never=["claim.health.missing_ranks", "claim.health.alike"])
+def ranks_beyond_the_limit_of_runs(folder: Path) -> Question:
+    """Ranks 0 and 1 are the oldest of six runs, of which four are shown: they are there."""
+    question = job(folder, {rank: noisy(rank) for rank in range(6)})
+    for number, path in enumerate(sorted((folder / "job").glob("*/*"))):
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    return Question(base=folder, request=question.request, settings={"max_runs": 4})

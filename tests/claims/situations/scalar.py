@@ -29,7 +29,7 @@ RANK = [
             "spikes_every",
             "silent",
             "non_finite",
-            "grows",
+            "non_finite_shared",
         ),
         *("alike", "too_few", "not_recorded", "spread", "grows"),
     )
@@ -62,6 +62,11 @@ def four(change: Callable[[np.ndarray[Any, Any]], None]) -> dict[int, list[float
     losses = {rank: np.array(noisy(rank)) for rank in range(4)}
     change(losses[2])
     return {rank: values.tolist() for rank, values in losses.items()}
+
+
+@situation(makes=["claim.rank.non_finite_shared"], never=but(RANK, "non_finite_shared"))
+def four_ranks_that_are_nan_from_step_100_on(folder: Path) -> Question:
+    return ranks(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})
 
 
 @situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))

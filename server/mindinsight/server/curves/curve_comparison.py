@@ -287,7 +287,7 @@ def _named(
     first, last = extent
     margin = _window(len(steps))
     begins = first > margin or divergence.kind == "parts"
-    begins |= 0 < first and all(_sets_in(size[: last + 1], first) for size in differences)
+    begins |= first > 0 and all(_sets_in(size[: last + 1], first) for size in differences)
     ends = last < len(steps) - 1 - margin
     onset = int(steps[first])
     if not ends:
