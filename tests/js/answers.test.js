@@ -8,8 +8,21 @@ const value = ({ id }) => "abcdef".indexOf(id);
 const of = (groups, group) => [...groups].filter(([, name]) => name === group).map(([id]) => id);
 
 test("equal values make runs neither good nor bad", () => {
-  assert.equal(splitRuns(runs, () => 1, "min", () => false).size, 0);
-  const tied = splitRuns(runs, ({ id }) => (id === "a" ? 0 : 1), "min", () => false);
+  assert.equal(
+    splitRuns(
+      runs,
+      () => 1,
+      "min",
+      () => false,
+    ).size,
+    0,
+  );
+  const tied = splitRuns(
+    runs,
+    ({ id }) => (id === "a" ? 0 : 1),
+    "min",
+    () => false,
+  );
   assert.deepEqual([of(tied, "good"), of(tied, "bad")], [["a"], []]);
 });
 

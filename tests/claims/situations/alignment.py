@@ -283,7 +283,10 @@ def losses_that_fall_to_a_sixth_and_differ_from_step_200(folder: Path) -> Questi
     return question
 
 
-@situation(makes=["claim.health.missing_ranks"], never=["claim.health.alike", *FAULTS])
+@situation(
+    makes=["claim.health.missing_ranks"],
+    never=["claim.health.alike", "claim.health.left_out_ranks", *FAULTS],
+)
 def ranks_0_1_and_5(folder: Path) -> Question:
     """Nothing is known of ranks 2, 3 and 4."""
     return job(folder, {rank: noisy(rank) for rank in (0, 1, 5)})
@@ -439,3 +442,38 @@ def ranks_beyond_the_limit_of_runs(folder: Path) -> Question:
     for number, path in enumerate(sorted((folder / "job").glob("*/*"))):
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
     return Question(base=folder, request=question.request, settings={"max_runs": 4})
+
+
+@situation(makes=["claim.align.diverges"], never=["claim.align.apart", *EQUAL])
+def equal_for_forty_steps_after_a_common_nan(folder: Path) -> Question:
+    """Both are NaN in the first twenty steps, and equal to the bit up to step 59."""
+    values = np.array(noisy(1, 400))
+    values[:20] = math.nan
+    return pair(folder, values, values + 0.3 * (np.arange(400) >= 60))
+
+
+@situation(makes=["claim.align.diverges"], never=["claim.align.apart", *EQUAL])
+def equal_in_the_first_five_steps_only(folder: Path) -> Question:
+    values = np.array(noisy(1, 400))
+    return pair(folder, values, values + 0.3 * (np.arange(400) >= 5))
+
+
+@situation(
+    makes=["claim.align.diverges_beyond_noise"], never=["claim.align.differs", "claim.align.apart", *EQUAL]
+)
+def equal_but_for_a_while_and_for_the_last_100_steps(folder: Path) -> Question:
+    """No more steps are needed to know that it differs at the end."""
+    values, steps = np.array(noisy(1, 400)), np.arange(400)
+    return pair(folder, values, values + 0.3 * (((steps >= 100) & (steps < 150)) | (steps >= 300)))
+
+
+@situation(makes=["claim.align.only_baseline"], never=["claim.align.only_run", "claim.align.all_agree"])
+def validation_loss_that_only_the_baseline_has(folder: Path) -> Question:
+    loss = dict(enumerate(noisy(1)))
+    return runs(folder, {"train/loss": loss, "val/loss": loss}, {"loss": loss})
+
+
+@situation(makes=["claim.align.only_run"], never=["claim.align.only_baseline", "claim.align.undecided"])
+def norm_that_only_the_run_has(folder: Path) -> Question:
+    loss = dict(enumerate(noisy(1)))
+    return runs(folder, {"loss": loss}, {"loss": loss, "norm": loss})

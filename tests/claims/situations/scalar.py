@@ -208,7 +208,10 @@ def a_rank_with_an_infinity(folder: Path) -> Question:
     return ranks(folder, four(broken))
 
 
-@situation(makes=["claim.rank.too_few"], never=but(RANK, "too_few"))
+@situation(
+    makes=["claim.rank.too_few", "claim.rank.non_finite_shared"],
+    never=but(RANK, "too_few", "non_finite_shared"),
+)
 def every_rank_is_nan_throughout(folder: Path) -> Question:
     """None of them differs from the others, and none can be compared."""
     return ranks(folder, {rank: [math.nan] * 100 for rank in range(4)})

@@ -402,7 +402,7 @@ class Judgement:
         The server shows all runs but ``left_out``.
         """
         claims = [outlier_claim(stray, ranks) for stray in self.strays]
-        faulty = {row for stray in self.strays for row in (stray.row, stray.other)}
+        faulty = {row for stray in self.strays if not stray.shared for row in (stray.row, stray.other)}
         short = [row for row in range(len(ranks)) if row not in self.compared and row not in faulty]
         unknown = missing_ranks([rank for rank in job if rank is not None], 0, left_out)
         if short:

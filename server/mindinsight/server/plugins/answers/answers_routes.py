@@ -18,6 +18,7 @@ from mindinsight.server.curves.alignment import (
     align,
     claim_of,
     difference_claim,
+    one_sided_claims,
     paired_tags,
 )
 from mindinsight.server.curves.curve_comparison import (
@@ -66,10 +67,19 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
     return (0 if begins else order), (aligned.onset or 0 if begins else 0), -(aligned.largest or 0.0), row.tag
 
 
-def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
-    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together."""
+def alignment_claims(
+    rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
+) -> list[Claim]:
+    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together.
+
+    ``alone`` are the scalars that only the run and only the baseline have.
+    """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
+    return [*_compared_claims(rows, tolerance), *one_sided_claims(*alone)]
+
+
+def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     main = min(rows, key=lambda row: _interest(row.tag))
     claims = [
         Claim("claim.part.align_scalar", main.claim.verdict, {"tag": main.tag, "claim": main.claim}),
@@ -434,11 +444,15 @@ def alignment(
     both = [snapshot.run(run), snapshot.run(baseline)]
     unread = still_read(both)
     rows = [] if unread else alignments(both[0], both[1], tolerance)
+    alone = (
+        sorted(set(both[0].scalars) - {row.other for row in rows}),
+        sorted(set(both[1].scalars) - {row.tag for row in rows}),
+    )
     return {
         "run": run,
         "baseline": baseline,
         "tolerance": tolerance,
-        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance)],
+        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance, alone)],
         "tags": [
             {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
             for row in rows

@@ -59,9 +59,9 @@ export function splitRuns(runs, value, end, broken) {
   const third = Math.min(MOST, Math.max(1, Math.floor(runs.length / 3)));
   const best = ordered.slice(0, third);
   const rest = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
-  const tied = rest.length ? value(best[best.length - 1]) : undefined;
-  const isTied = value(rest[0] ?? {}) === tied && tied !== undefined;
-  const [good, worst] = [best, rest].map((group) => group.filter((run) => !isTied || value(run) !== tied));
+  const [last, first] = [best.at(-1), rest[0]];
+  const tied = last && first && value(last) === value(first) ? value(last) : NaN; // NaN equals no value
+  const [good, worst] = [best, rest].map((group) => group.filter((run) => value(run) !== tied));
   return new Map([
     ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
     ...[...bad, ...worst].slice(0, MOST).map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
