@@ -70,7 +70,7 @@ def ask_server(question: Question, workspace: Path) -> set[str]:
     settings = Settings(base, workspace, workers=1, reload_interval=0.1, **(question.settings or {}))
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         runs = {path.parent for pattern in ("*.summary.*", "*tfevents*") for path in base.rglob(pattern)}
-        wait_until_read(client, len(runs))
+        wait_until_read(client, min(len(runs), settings.max_runs))
         request = question.request
         assert request is not None
         if isinstance(request, str):

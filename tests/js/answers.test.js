@@ -7,6 +7,25 @@ const runs = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id }));
 const value = ({ id }) => "abcdef".indexOf(id);
 const of = (groups, group) => [...groups].filter(([, name]) => name === group).map(([id]) => id);
 
+test("equal values make runs neither good nor bad", () => {
+  assert.equal(
+    splitRuns(
+      runs,
+      () => 1,
+      "min",
+      () => false,
+    ).size,
+    0,
+  );
+  const tied = splitRuns(
+    runs,
+    ({ id }) => (id === "a" ? 0 : 1),
+    "min",
+    () => false,
+  );
+  assert.deepEqual([of(tied, "good"), of(tied, "bad")], [["a"], []]);
+});
+
 test("the best third is good and the worst third is bad, whichever end is the best", () => {
   const lower = splitRuns(runs, value, "min", () => false);
   assert.deepEqual(

@@ -1,6 +1,7 @@
 """Situations of alignment and of ranks: pairs of runs, and jobs, whose differences are planted."""
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -282,7 +283,10 @@ def losses_that_fall_to_a_sixth_and_differ_from_step_200(folder: Path) -> Questi
     return question
 
 
-@situation(makes=["claim.health.missing_ranks"], never=["claim.health.alike", *FAULTS])
+@situation(
+    makes=["claim.health.missing_ranks"],
+    never=["claim.health.alike", "claim.health.left_out_ranks", *FAULTS],
+)
 def ranks_0_1_and_5(folder: Path) -> Question:
     """Nothing is known of ranks 2, 3 and 4."""
     return job(folder, {rank: noisy(rank) for rank in (0, 1, 5)})
@@ -396,3 +400,80 @@ def rank_with_spikes(folder: Path) -> Question:
     ranks = {rank: np.array(noisy(rank)) for rank in range(4)}
     ranks[3][[40, 140]] *= 3
     return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.non_finite"], never=["claim.health.alike", *UNDECIDED])
+def every_rank_is_nan_from_step_100_on(folder: Path) -> Question:
+    """That they are alike in it is no health."""
+    return job(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})
+
+
+@situation(makes=["claim.health.non_finite"], never=["claim.health.alike"])
+def every_rank_but_one_is_nan_from_step_100_on(folder: Path) -> Question:
+    ranks = {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(7)}
+    return job(folder, {**ranks, 7: noisy(7)})
+
+
+@situation(makes=["claim.health.differs"], never=["claim.health.spikes", "claim.health.alike"])
+def rank_that_is_slower_in_the_last_five_steps(folder: Path) -> Question:
+    """It is still slow at the end: that is no spike."""
+    ranks = {rank: np.array(noisy(rank)) for rank in range(8)}
+    ranks[7][195:] *= 3
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.missing_ranks", *UNDECIDED])
+def ranks_that_are_counted_from_one(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank) for rank in range(1, 5)})
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.groups", "claim.health.spread"])
+def rank_that_is_noisier_around_the_same_mean(folder: Path) -> Question:
+    chance = np.random.default_rng(6)
+    ranks = {rank: 0.44 + 0.03 * chance.standard_normal(300) for rank in range(8)}
+    ranks[6] = 0.45 + 0.104 * chance.standard_normal(300)
+    return job(folder, {rank: values.tolist() for rank, values in ranks.items()})
+
+
+@situation(makes=["claim.health.left_out_ranks"], never=["claim.health.missing_ranks", "claim.health.alike"])
+def ranks_beyond_the_limit_of_runs(folder: Path) -> Question:
+    """Ranks 0 and 1 are the oldest of six runs, of which four are shown: they are there."""
+    question = job(folder, {rank: noisy(rank) for rank in range(6)})
+    for number, path in enumerate(sorted((folder / "job").glob("*/*"))):
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    return Question(base=folder, request=question.request, settings={"max_runs": 4})
+
+
+@situation(makes=["claim.align.diverges"], never=["claim.align.apart", *EQUAL])
+def equal_for_forty_steps_after_a_common_nan(folder: Path) -> Question:
+    """Both are NaN in the first twenty steps, and equal to the bit up to step 59."""
+    values = np.array(noisy(1, 400))
+    values[:20] = math.nan
+    return pair(folder, values, values + 0.3 * (np.arange(400) >= 60))
+
+
+@situation(makes=["claim.align.diverges"], never=["claim.align.apart", *EQUAL])
+def equal_in_the_first_five_steps_only(folder: Path) -> Question:
+    values = np.array(noisy(1, 400))
+    return pair(folder, values, values + 0.3 * (np.arange(400) >= 5))
+
+
+@situation(
+    makes=["claim.align.diverges_beyond_noise"], never=["claim.align.differs", "claim.align.apart", *EQUAL]
+)
+def equal_but_for_a_while_and_for_the_last_100_steps(folder: Path) -> Question:
+    """No more steps are needed to know that it differs at the end."""
+    values, steps = np.array(noisy(1, 400)), np.arange(400)
+    return pair(folder, values, values + 0.3 * (((steps >= 100) & (steps < 150)) | (steps >= 300)))
+
+
+@situation(makes=["claim.align.only_baseline"], never=["claim.align.only_run", "claim.align.all_agree"])
+def validation_loss_that_only_the_baseline_has(folder: Path) -> Question:
+    loss = dict(enumerate(noisy(1)))
+    return runs(folder, {"train/loss": loss, "val/loss": loss}, {"loss": loss})
+
+
+@situation(makes=["claim.align.only_run"], never=["claim.align.only_baseline", "claim.align.undecided"])
+def norm_that_only_the_run_has(folder: Path) -> Question:
+    loss = dict(enumerate(noisy(1)))
+    return runs(folder, {"loss": loss}, {"loss": loss, "norm": loss})

@@ -29,7 +29,7 @@ RANK = [
             "spikes_every",
             "silent",
             "non_finite",
-            "grows",
+            "non_finite_shared",
         ),
         *("alike", "too_few", "not_recorded", "spread", "grows"),
     )
@@ -62,6 +62,11 @@ def four(change: Callable[[np.ndarray[Any, Any]], None]) -> dict[int, list[float
     losses = {rank: np.array(noisy(rank)) for rank in range(4)}
     change(losses[2])
     return {rank: values.tolist() for rank, values in losses.items()}
+
+
+@situation(makes=["claim.rank.non_finite_shared"], never=but(RANK, "non_finite_shared"))
+def four_ranks_that_are_nan_from_step_100_on(folder: Path) -> Question:
+    return ranks(folder, {rank: [*noisy(rank, 100), *[math.nan] * 100] for rank in range(4)})
 
 
 @situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
@@ -203,7 +208,10 @@ def a_rank_with_an_infinity(folder: Path) -> Question:
     return ranks(folder, four(broken))
 
 
-@situation(makes=["claim.rank.too_few"], never=but(RANK, "too_few"))
+@situation(
+    makes=["claim.rank.too_few", "claim.rank.non_finite_shared"],
+    never=but(RANK, "too_few", "non_finite_shared"),
+)
 def every_rank_is_nan_throughout(folder: Path) -> Question:
     """None of them differs from the others, and none can be compared."""
     return ranks(folder, {rank: [math.nan] * 100 for rank in range(4)})

@@ -15,7 +15,8 @@ COURSE = 0.5 + 2 * np.exp(-STEPS / 40)
 SEPARATES = ["claim.why.only_good", "claim.why.only_bad"]
 BREAKS = ["claim.why.breaks", "claim.why.grows", "claim.why.breaks_longer"]
 DIFFERS = [
-    f"claim.why.{kind}" for kind in ("diverges", "apart", "interval", "until", "some_differ", "unproven")
+    f"claim.why.{kind}"
+    for kind in ("diverges", "apart", "interval", "until", "some_differ", "some_apart", "unproven")
 ]
 LATE = ["claim.why.behind", "claim.why.ahead"]
 
@@ -25,6 +26,7 @@ def but(*keys: str) -> list[str]:
     return [key for key in (*DIFFERS, "claim.why.together") if key.rpartition(".")[2] not in keys]
 
 
+ENDS = ["claim.why.bad_end_first", "claim.why.good_end_first"]
 NOTHING = ["claim.why.none_separates", "claim.why.too_few_runs", "claim.why.by_chance"]
 
 
@@ -431,3 +433,112 @@ def half_of_a_run_is_read(folder: Path) -> Question:
 def all_but_the_newest_step_is_read(folder: Path) -> Question:
     """A run that trains always has something that is not read yet."""
     return unread(folder, (8 << 20) - 4096)
+
+
+def around_zero(folder: Path, first: int, last: int) -> Question:
+    """Ask about a scalar that is noise around zero, of bad runs higher by ten noise levels for a while."""
+    chance = np.random.default_rng(21)
+
+    def run(shift: float) -> dict[str, list[float]]:
+        values = 0.1 * chance.standard_normal(len(STEPS)) + shift * ((first <= STEPS) & (last > STEPS))
+        return {"bias": values.tolist()}
+
+    return with_curves(folder, [run(0.0) for _ in range(6)], [run(1.0) for _ in range(6)])
+
+
+@situation(makes=["claim.why.interval"], never=but("interval"))
+def noise_around_zero_that_is_higher_for_a_while(folder: Path) -> Question:
+    return around_zero(folder, 70, 120)
+
+
+@situation(makes=["claim.why.until"], never=but("until"))
+def noise_around_zero_that_is_higher_at_first(folder: Path) -> Question:
+    return around_zero(folder, 0, 70)
+
+
+@situation(makes=["claim.why.diverges"], never=but("diverges"))
+def loss_that_is_higher_from_the_second_step_on(folder: Path) -> Question:
+    """The first step is the same: the runs have one initialisation."""
+    return with_curves(
+        folder,
+        [{"loss": curve(n)} for n in range(4)],
+        [{"loss": curve(n + 9, np.where(STEPS >= 1, 1.5, 1.0))} for n in range(4)],
+    )
+
+
+@situation(makes=["claim.why.some_apart"], never=but("some_apart"))
+def one_bad_run_of_five_is_higher_from_the_start(folder: Path) -> Question:
+    good = [{"loss": curve(n)} for n in range(5)]
+    return with_curves(folder, good, [{"loss": curve(n + 9, 1 + 2.5 * (n == 3))} for n in range(5)])
+
+
+@situation(makes=["claim.why.together"], never=[*but("together"), "claim.why.some_apart"])
+def levels_of_runs_that_differ_by_chance(folder: Path) -> Question:
+    """Of ten scalars of twelve runs some run is always far from the others."""
+    chance = np.random.default_rng(22)
+    runs = [
+        {f"t{n}": (level + 0.1 * chance.standard_normal(len(STEPS))).tolist() for n, level in enumerate(row)}
+        for row in chance.standard_normal((12, 10))
+    ]
+    return with_curves(folder, runs[:6], runs[6:])
+
+
+def ended(folder: Path, steps: int, error: str = "", of_good: int = 0) -> Question:
+    """Ask about bad runs that end after a number of steps, with an exception if ``error`` is not empty."""
+    for group, count in (("good", 4), ("bad", 4)):
+        for number in range(count):
+            fails = error and (group == "bad" or number < of_good)
+            try:
+                with SummaryRecord(str(folder / f"{group}_{number}")) as record:
+                    for step, value in enumerate(curve(number + 9 * (group == "bad"))):
+                        if group == "bad" and step == steps:
+                            break
+                        record.add_value("scalar", "loss", value)
+                        record.record(step)
+                    if fails:
+                        raise RuntimeError(error)
+            except RuntimeError:
+                pass
+    query = "&".join(f"{group}=./{group}_{number}" for group in ("good", "bad") for number in range(4))
+    return Question(base=folder, request=f"/v2/answers/why?{query}", page=f"why?{query.replace('./', '')}")
+
+
+@situation(
+    makes=["claim.why.failed", "claim.why.bad_end_first"],
+    never=["claim.why.good_end_first", "claim.why.not_found", "claim.why.no_group"],
+)
+def bad_runs_that_failed_early(folder: Path) -> Question:
+    return ended(folder, 40, "CUDA out of memory")
+
+
+@situation(makes=["claim.why.together"], never=["claim.why.failed", *ENDS])
+def bad_runs_that_ended_one_step_earlier(folder: Path) -> Question:
+    return ended(folder, 199)
+
+
+@situation(makes=["claim.why.good_end_first"], never=["claim.why.failed", "claim.why.bad_end_first"])
+def bad_runs_that_went_on(folder: Path) -> Question:
+    good = [{"loss": curve(n)[:100]} for n in range(4)]
+    return with_curves(folder, good, [{"loss": curve(n + 9)} for n in range(4)])
+
+
+@situation(makes=["claim.why.not_found", "claim.why.together"], never=["claim.why.no_group", *ENDS])
+def run_that_does_not_exist(folder: Path) -> Question:
+    question = with_curves(folder, [{"loss": curve(n)} for n in range(3)], [{"loss": curve(9)}] * 3)
+    return Question(base=folder, request=f"{question.request}&bad=./missing")
+
+
+@situation(
+    makes=["claim.why.not_found", "claim.why.no_group"],
+    never=["claim.why.no_common_scalar", "claim.why.no_settings", "claim.why.together"],
+)
+def group_of_runs_that_do_not_exist(folder: Path) -> Question:
+    """Nothing is known of what their scalars and settings were."""
+    with_curves(folder, [{"loss": curve(n)} for n in range(3)], [{"loss": curve(9)}])
+    return Question(base=folder, request="/v2/answers/why?good=./good_0&good=./good_1&bad=./missing")
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.lineage.seeds", *NOTHING])
+def settings_named_after_seeds(folder: Path) -> Question:
+    good = [{"seed_fraction": 0.1, "seed_lr": 1} for _ in range(6)]
+    return groups(folder, good, [{"seed_fraction": 0.5, "seed_lr": 2} for _ in range(6)])

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mindinsight.server.curves.bands import row_medians, spread_of
 from mindinsight.server.curves.rank_outliers import (
     Differences,
     cumulated,
@@ -12,8 +13,6 @@ from mindinsight.server.curves.rank_outliers import (
     find_outliers,
     inflation,
     median,
-    row_medians,
-    spread_of,
     usual_change,
 )
 

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.http.service import Service
-from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, torn_since
+from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, last_step, torn_since
 from mindinsight.server.workspace.colour_slots import jobs_by_age
 from mindinsight.server.workspace.notes import Note
 from mindinsight.server.workspace.saved_views import Default
@@ -146,7 +146,7 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         **{name: getattr(run, name) for name in _RUN_FIELDS},
         "torn_since": min(torn_since(run).values(), default=None),
         "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
-        "step": max((series.last_step for series in run.scalars.values()), default=-1),
+        "step": -1 if (step := last_step(run)) is None else step,
         "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
         "lineage": run.lineage is not None,
         "pipeline": run.lineage is not None and run.lineage.dataset_graph is not None,

@@ -1,6 +1,7 @@
 """Command `mindinsight compare`: compares the scalars of a run with the scalars of a reference."""
 
 import argparse
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,21 @@ import numpy as np
 from mindinsight.server.claims import Claim, exit_code
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.options import add_bases, add_command, add_json
-from mindinsight.server.commands.terminal import as_json, localize_claim, say, table, terminal_width
-from mindinsight.server.curves.alignment import align, claim_of, paired_tags, relative_difference
+from mindinsight.server.commands.terminal import (
+    as_json,
+    damage_lines,
+    localize_claim,
+    say,
+    table,
+    terminal_width,
+)
+from mindinsight.server.curves.alignment import (
+    align,
+    claim_of,
+    one_sided_claims,
+    paired_tags,
+    relative_difference,
+)
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
 
@@ -55,7 +69,7 @@ def register(subparsers: Any) -> None:
 def compare(options: argparse.Namespace) -> int:
     """Compare and print.
 
-    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing or steps could not be compared.
+    Return 0 within the tolerance, 1 beyond it, 2 if a run, a tag of the reference or steps are missing.
     """
     summary = Summary(options.summary_dir)
     try:
@@ -66,6 +80,14 @@ def compare(options: argparse.Namespace) -> int:
         return 2
     tolerance = options.tolerance * UNITS[options.unit]
     rows = [_compared(run, reference, tag, other, tolerance, options.unit) for tag, other in pairs]
+    alone: list[Claim] = []
+    if not options.tag and not options.pair:
+        ours, theirs = {tag for tag, _ in pairs}, {other for _, other in pairs}
+        alone = one_sided_claims(sorted(set(run.scalars) - ours), sorted(set(reference.scalars) - theirs))
+    for claim in alone if rows else ():
+        say(localize_claim(claim))
+    for line in (line for side in (run, reference) for line in damage_lines(side, time.time())):
+        say(line)
     if options.json:
         print(as_json([_json(row) for row in rows]))
     elif rows:
@@ -79,7 +101,7 @@ def compare(options: argparse.Namespace) -> int:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
         say("Pair tags of different names with --pair TAG=REF_TAG.")
         return 2
-    return exit_code(row.claim for row in rows)
+    return exit_code([*(row.claim for row in rows), *alone])
 
 
 def _run(summary: Summary, name: str) -> Run:

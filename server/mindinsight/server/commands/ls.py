@@ -10,7 +10,7 @@ from mindinsight.server.commands import terminal
 from mindinsight.server.commands.options import add_command, add_json, add_runs
 from mindinsight.server.report.run_report import recorded_alerts
 from mindinsight.server.store.mounts import dump_id
-from mindinsight.server.store.run import Run, state_of, torn_files
+from mindinsight.server.store.run import Run, last_step, state_of, torn_files
 
 _HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
 
@@ -54,7 +54,7 @@ def ls(options: argparse.Namespace) -> int:
 
 def _row(run: Run, now: float) -> tuple[object, ...]:
     last = (f"{tag}={terminal.cell(series.last_value)}" for tag, series in sorted(run.scalars.items()))
-    return run.id, _state_text(run, now), _step(run), " ".join(last) or None
+    return run.id, _state_text(run, now), last_step(run), " ".join(last) or None
 
 
 def _state_text(run: Run, now: float) -> str:
@@ -81,7 +81,7 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
             "run": run.id,
             "state": state_of(run, now),
             **{name: getattr(run, name) for name in ("failure", "updated", "first_event", "last_event")},
-            "step": _step(run),
+            "step": last_step(run),
             "scalars": {
                 tag: {"count": len(series.line().steps), "step": series.last_step, "value": series.last_value}
                 for tag, series in sorted(run.scalars.items())
@@ -99,7 +99,3 @@ def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterato
             "damage": terminal.damage_count(run),
             "unfinished": [file.name for file in torn_files(run, now)],
         }
-
-
-def _step(run: Run) -> int | None:
-    return max((series.last_step for series in run.scalars.values()), default=None)

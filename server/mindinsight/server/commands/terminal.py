@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
@@ -41,7 +42,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | N
     """
     cells = [[cell(value) for value in row] for row in rows]
     numeric = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(heads))]
-    widths = [max(len(head), *(len(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
+    widths = [max(_width(head), *(_width(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
     excess = sum(widths) + 2 * (len(widths) - 1) - (width or math.inf)
     if excess > 0:
         widest = widths.index(max(widths))
@@ -105,8 +106,20 @@ def progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
 
 
 def _fit(text: str, width: int, right: bool) -> str:
-    fitted = text if len(text) <= width else "…" + text[len(text) - width + 1 :]
-    return fitted.rjust(width) if right else fitted.ljust(width)
+    fitted = text
+    while _width(fitted) > width:
+        fitted = "…" + fitted.removeprefix("…")[max(1, (_width(fitted) - width) // 2) :]
+    padding = " " * (width - _width(fitted))
+    return padding + fitted if right else fitted + padding
+
+
+def _width(text: str) -> int:
+    """Return the number of columns of a terminal that a text fills: two for wide characters of Chinese."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Precision alignment of two curves that should agree, and detection of the step at which they diverge."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.overflow_safe import limited, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
@@ -239,6 +239,7 @@ _BLOCKS: Final = 64  # blocks in which the usual size of a baseline is estimated
 _NOISE_SHARE: Final = 0.01  # share of the tolerance below which a difference is rounding
 _ROUNDING: Final = 1e-12  # relative difference that counts as none for a tolerance of 0
 _MOST: Final = 1e6  # relative difference from which the baseline counts as 0
+_PLAIN_CHANCE: Final = 1e-4  # probability from which a beginning is plain
 _LASTS: Final = 5  # steps beyond the tolerance before a divergence is claimed
 _AGREES_AGAIN: Final = 16  # steps within the tolerance before a difference counts as over
 _APART: Final = 0.5  # share of steps beyond the tolerance from which curves without an onset are apart
@@ -345,7 +346,29 @@ def _judged(
         return replace(facts, verdict=verdict, onset=onset, score=change.score, noise=noise, early=early)
     if facts.broken is not None:
         return replace(facts, verdict="not_finite", onset=facts.broken)
+    plain = _plain_onset(np.abs(relative), over, floor)
+    if plain is not None and not _ended(over, len(rows)):
+        return replace(facts, verdict="drifts", onset=int(shared[rows[plain]]))
     return replace(facts, verdict=_without_onset(over, len(rows), change is not None))
+
+
+def _plain_onset(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> int | None:
+    """Return the row at which curves that are equal elsewhere begin to differ for good, by their equality.
+
+    ``sizes`` [n] are those of the differences. Without noise, a course need not fit for a beginning to be
+    plain: of the rows before it so many are equal, or of those from it on none is, that it is no chance.
+    """
+    count, equal = len(sizes), len(sizes) - len(over)
+    if len(over) < _LASTS or count < FEWEST or not 0 < equal <= int((sizes <= floor).sum()):
+        return None
+    first = int(over[0])
+    last = int(over[-1]) - int(np.argmax(np.diff(over, prepend=-2)[::-1] > 1))
+    among = (len(over) - (count - last) + 1) / (last + 2)  # share of differing rows before the last ones
+    if over[-1] == count - 1 and count - last >= _LASTS and among ** (count - last) < _PLAIN_CHANCE:
+        return last
+    if ((equal - first + 1) / (count - first + 2)) ** first < _PLAIN_CHANCE:
+        return first
+    return None
 
 
 def _lasts(over: npt.NDArray[np.intp], onset: int, rows: int, broken: bool) -> bool:
@@ -401,7 +424,7 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "permille") -> Cl
         "last": _step(aligned.last_beyond),
         "later": _step(aligned.later),
         "tolerance": difference_claim(tolerance, False, unit),
-        "largest": difference_claim(aligned.largest, aligned.absolute, unit),
+        "largest": difference_claim(aligned.largest, aligned.absolute, unit, tolerance),
         "usual": difference_claim(aligned.noise, aligned.absolute, unit),
     }
     values = {name: value for name, value in values.items() if value is not None}
@@ -447,14 +470,22 @@ _UNITS: Final = {
 }
 
 
-def difference_claim(size: float | None, absolute: bool, unit: str = "permille") -> Claim | None:
-    """Return a difference as part of a claim: as share of the baseline, or absolute; None for none."""
+def difference_claim(
+    size: float | None, absolute: bool, unit: str = "permille", other: float | None = None
+) -> Claim | None:
+    """Return a difference as part of a claim: as share of the baseline, or absolute; None for none.
+
+    It has as many digits as it takes to differ from ``other``.
+    """
     if size is None:
         return None
     if absolute:
         return Claim("claim.part.align_absolute", "note", {"size": size})
     key, factor = _UNITS[unit]
-    return Claim(key, "note", {"size": float(f"{factor * size:.3g}")})
+    shown = float(f"{factor * size:.3g}")
+    if other is not None and size > other and shown <= factor * other:
+        return Claim(key, "note", {"size": f"{factor * size:.9g}"})
+    return Claim(key, "note", {"size": shown})
 
 
 def relative_difference(values: Doubles, base: Doubles) -> Doubles:
@@ -560,6 +591,20 @@ def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
     rows = np.searchsorted(steps, wanted)
     matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
     return matches, np.asarray(values, np.float64)[rows[matches]]
+
+
+_NAMED: Final = 3  # scalars that a claim names
+
+
+def one_sided_claims(run: Sequence[str], baseline: Sequence[str]) -> list[Claim]:
+    """Return the claims that scalars were not compared because only the run or only the baseline has them."""
+    claims = []
+    if baseline:
+        values = {"n": len(baseline), "tags": few(baseline, _NAMED)}
+        claims.append(Claim("claim.align.only_baseline", "unknown", values))
+    if run:
+        claims.append(Claim("claim.align.only_run", "note", {"n": len(run), "tags": few(run, _NAMED)}))
+    return claims
 
 
 _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})

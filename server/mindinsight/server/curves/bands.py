@@ -1,12 +1,14 @@
-"""Aggregation of many curves on one grid of steps: mean with its band, and a table of ranks by steps.
+"""Aggregation of many curves on one grid of steps: mean with its band, a table of ranks by steps, levels.
 
 The curves are the ranks of one job or the runs of a group. They need not have the same steps.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,6 +17,9 @@ import numpy.typing as npt
 from mindinsight.server.curves.overflow_safe import limited, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
+CELLS: Final = 2_000_000  # limit of curves x columns: half a second
+FEWEST_STEPS: Final = 16  # steps below which curves of ranks are not compared
+NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
 _WRAP: Final = 1 << 64
 
 
@@ -123,3 +128,87 @@ def band(grid: Cells) -> Band:
     high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)
     mean, deviation, low, high = (np.where(empty, np.nan, column) for column in (mean, deviation, low, high))
     return Band(grid.steps, mean, deviation, low, high, curves.astype(np.int64))
+
+
+def row_medians(values: Doubles) -> Doubles:
+    """Return the median [r] of each row without its NaN. NaN if only NaN is left."""
+    return column_medians(values.T)
+
+
+_LEVEL_BLOCKS: Final = 16
+_LEAST_SPREAD: Final = 0.05  # share of the level by which alike curves differ at most
+_SURE: Final = 8.0  # standard errors of a level that the levels of 64 alike curves never lie apart
+_GAP: Final = 3.0  # times the width of either group that two groups lie apart
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Levels of curves that are not alike, though no majority agrees from which some differ."""
+
+    order: tuple[int, ...]  # rows, the lowest level first
+    low: int  # how many of them form the lower of two groups; 0 if there are no two groups
+    share: float  # of the lowest level by which the highest, or the upper group, is above it
+
+
+def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
+    """Return how the levels of at least three curves differ, in all or half of their steps; None if alike."""
+    longest = max((len(steps) for steps, _ in curves), default=0)
+    if len(curves) < 3 or longest < FEWEST_STEPS:
+        return None
+    grid = cells(curves, max(FEWEST_STEPS, min(longest, CELLS // len(curves))))
+    values = grid.mean / unit_of(grid.mean)
+    centre = np.where((~np.isnan(values)).sum(axis=0) >= 2, column_medians(values), np.nan)
+    known = ~np.isnan(centre)
+    if int(known.sum()) < FEWEST_STEPS:
+        return None
+    values, centre = values[:, known], centre[known]
+    edges = np.linspace(0, len(centre), _LEVEL_BLOCKS + 1).astype(np.int64)
+    size = np.array([float(np.mean(np.abs(centre[a:b]))) for a, b in pairwise(edges)])
+    blocks = [row_medians((values - centre)[:, a:b]) for a, b in pairwise(edges)]
+    levels = np.stack(blocks, axis=1) / np.maximum(size, 1e-300)  # [r, blocks]
+    half = _LEVEL_BLOCKS // 2
+    for part in (levels, levels[:, half:], levels[:, :half]):
+        spread = _spread(row_medians(part), _level_errors(part))
+        if spread is not None:
+            return spread
+    return None
+
+
+def _level_errors(levels: Doubles) -> Doubles:
+    """Return [r] the standard errors of the means of ``levels`` [r, b], which are autocorrelated (AR(1)).
+
+    That of a curve which is noisier than usual is its own.
+    """
+    rest = levels - row_medians(levels)[:, None]
+    there = ~np.isnan(rest)
+    spread = np.sqrt((np.where(there, rest, 0.0) ** 2).sum(axis=1) / np.maximum(there.sum(axis=1), 1))
+    power = np.nansum(rest**2)
+    if not power > 0:
+        return np.zeros(len(levels))
+    correlation = float(np.nansum(rest[:, 1:] * rest[:, :-1]) / power) + 2 / levels.shape[1]
+    correlation = min(max(correlation, 0.0), 0.9)
+    factor = math.sqrt((1 + correlation) / (1 - correlation) / levels.shape[1])
+    usual = float(np.median(spread[there.any(axis=1)]))
+    return np.asarray(np.maximum(spread, usual) * factor)
+
+
+def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
+    known = np.flatnonzero(~np.isnan(levels))
+    order = known[np.argsort(levels[known], kind="stable")]
+    ordered = levels[order]
+    if len(order) < 3:
+        return None
+    error = math.hypot(float(errors[order[0]]), float(errors[order[-1]])) / math.sqrt(2)
+    if ordered[-1] - ordered[0] <= max(_LEAST_SPREAD, _SURE * error):
+        return None
+    gaps = np.diff(ordered)
+    low = int(np.argmax(gaps)) + 1
+    width = max(float(ordered[low - 1] - ordered[0]), float(ordered[-1] - ordered[low]))
+    groups = float(gaps[low - 1]) > _GAP * width and 2 <= low <= len(order) - 2
+    first, last = (
+        (float(np.median(ordered[:low])), float(np.median(ordered[low:])))
+        if groups
+        else (float(ordered[0]), float(ordered[-1]))
+    )
+    share = (last - first) / (1 + first) if 1 + first > NOT_ZERO else last - first
+    return Spread(tuple(order.tolist()), low if groups else 0, share)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
+from statistics import NormalDist
 from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from mindinsight.server.curves.alignment import (
     find_divergence,
     local_noise,
-    relative_difference,
     size_nearby,
 )
 from mindinsight.server.curves.bands import Cells, cells
@@ -48,6 +48,7 @@ _OF_SHIFT: Final = 0.25  # share of the mean shift that a bad run has at least, 
 _NEARBY: Final = 9  # columns of which the median is the course of a curve
 _FARTHER: Final = 2.0  # times as far from the good mean as any good run, where a single bad run differs
 _SPIKE: Final = 2.5  # noise levels from its course that a value counts at most
+_MOST: Final = 1e9  # largest relative difference
 _LAGS: Final = 64  # that are tried
 _FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
 
@@ -73,10 +74,10 @@ class GroupDivergence:
 
 
 def compare_groups(
-    good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]
+    good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
     """Compare curves (steps ascending, values) of good runs with those of bad runs. Neither group is
-    empty."""
+    empty. Chance is corrected for the number of ``scalars`` that are compared."""
     grid = cells([*good, *bad], _COLUMNS)
     grid = replace(grid, mean=np.stack([_without_spikes(row) for row in grid.mean]))
     split = len(good)
@@ -84,7 +85,7 @@ def compare_groups(
     at = len(grid.steps)
     if breaks:
         at = int(np.searchsorted(grid.steps, min(breaks.values()), side="right")) - 1
-    judgement = _before(grid, split, at)
+    judgement = _before(grid, split, at, scalars)
     if not breaks:
         return judgement
     row = min(breaks, key=lambda number: (breaks[number], number))
@@ -111,12 +112,18 @@ def _without_spikes(means: Doubles) -> Doubles:
         return means
     unit = unit_of(means)
     values = means[known] / unit
-    nearby = np.median(sliding_window_view(np.pad(values, _NEARBY // 2, mode="reflect"), _NEARBY), axis=1)
+    nearby = _course(values)
     noise = 1.4826 * float(np.median(np.abs(values - nearby)))
     most = _SPIKE * max(noise, _NOISE * float(np.median(np.abs(values))))
     limited = means.copy()
-    limited[known] = np.clip(values, nearby - most, nearby + most) * unit
+    kept = int(np.argmax(np.abs(values - nearby) <= most))  # the start of a course is no spike
+    limited[known[kept:]] = (np.clip(values, nearby - most, nearby + most) * unit)[kept:]
     return limited
+
+
+def _course(values: Doubles) -> Doubles:
+    """Return [n] the median of the values nearby. At least ``_NEARBY`` values are given."""
+    return np.median(sliding_window_view(np.pad(values, _NEARBY // 2, mode="reflect"), _NEARBY), axis=1)
 
 
 def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
@@ -145,15 +152,16 @@ def _non_finite_intervals(values: Floats) -> tuple[Ints, Ints]:
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _before(grid: Cells, split: int, end: int) -> GroupDivergence:
+def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     """Compare both groups in the columns before ``end``; if their means agree, each bad run by itself."""
-    whole = _compared(grid, split, end)
-    if whole.kind != "together" or len(grid.mean) - split < 2 or split < _FEWEST_GOOD:
+    whole = _compared(grid, split, end, tests)
+    bad = len(grid.mean) - split
+    if whole.kind != "together" or bad < 2 or split < _FEWEST_GOOD:
         return whole
     alone = [
         result
         for row in _outside(grid.mean[:, :end], split)
-        if (result := _compared(_only(grid, [*range(split), row]), split, end)).kind
+        if (result := _compared(_only(grid, [*range(split), row]), split, end, tests * bad)).kind
         in ("parts", "interval", "apart")
     ]
     if not alone:
@@ -183,46 +191,59 @@ def _only(grid: Cells, rows: list[int]) -> Cells:
     return Cells(grid.steps, grid.mean[rows], grid.low[rows], grid.high[rows], grid.bad[rows])
 
 
-def _compared(grid: Cells, split: int, end: int) -> GroupDivergence:
-    """Compare the means of both groups in the columns before ``end``."""
+def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
+    """Compare the means of both groups in the columns before ``end``, one of a number of ``tests``."""
     good_mean, good_spread = _mean_and_spread(grid.mean[:split])
     bad_mean, bad_spread = _mean_and_spread(grid.mean[split:])
     columns = np.flatnonzero(~np.isnan(good_mean[:end]) & ~np.isnan(bad_mean[:end]))
     if len(columns) < FEWEST:
         return GroupDivergence("too_few")
-    relative = relative_difference(bad_mean[columns], good_mean[columns])
     plain = subtract(bad_mean[columns], good_mean[columns])
     spread = _usual_spread(good_spread[columns], bad_spread[columns], good_mean[columns])
     steps = grid.steps[columns]
-    judged = _judged(steps, relative, plain, spread)
     unit = unit_of(grid.mean)
     centre = good_mean[columns] / unit
-    deviations = (grid.mean[:, columns] / unit - centre) / np.maximum(size_nearby(centre), 1e-300)
-    tested = _tested(judged, steps, relative, deviations, split)
-    if tested.kind in ("apart", "interval"):
+    size = np.maximum(_course(size_nearby(centre)), 1e-300)
+    relative = np.clip((bad_mean[columns] / unit - centre) / size, -_MOST, _MOST)
+    judged = _judged(steps, relative, plain, spread)
+    plain = plain / unit
+    deviations = (grid.mean[:, columns] / unit - centre) / size
+    tested = _tested(judged, steps, (relative, plain), deviations, split, tests)
+    early = tested.kind == "parts" and (tested.onset or 0) <= int(steps[_window(len(steps))])
+    if early or tested.kind in ("apart", "interval"):
         lag = _lag(steps, good_mean[columns] / unit, bad_mean[columns] / unit)
         ends, begins = tested.end, tested.onset
         if lag is not None and ends is not None and begins is not None and abs(lag) > ends - begins:
             lag = None  # what is late differs for at least as long
+        if early and lag is not None:
+            tested = replace(tested, kind="apart", onset=int(steps[0]), diverges=None)
         return replace(tested, lag=lag)
     return tested
 
 
 def _tested(
-    judged: GroupDivergence, steps: Ints, relative: Doubles, deviations: Doubles, split: int
+    judged: GroupDivergence,
+    steps: Ints,
+    differences: tuple[Doubles, Doubles],
+    deviations: Doubles,
+    split: int,
+    tests: int,
 ) -> GroupDivergence:
     """Return the judgement with the interval in which the runs differ, tested with runs as the units.
 
-    ``deviations`` [r, c] are those of all runs from the good mean, relative.
+    ``differences`` are those of the means, relative and in a common unit, ``deviations`` [r, c] those of all
+    runs from the good mean, relative.
     """
+    relative, _ = differences
     count, runs = len(steps), len(deviations)
     if judged.kind != "together":
         first = int(np.searchsorted(steps, judged.onset or 0)) if judged.kind == "parts" else 0
         extent = _extent(relative, first, count - 1)
         last = extent[1] if extent is not None else count - 1
-        surely = _surprise(deviations, split, np.array([first, last + 1]))[0, 1] >= _PROVEN
+        surely = _surprise(deviations, split, np.array([first, last + 1]))[0, 1] >= _limit(_PROVEN, tests)
         if surely:
-            return _with_runs(_named(judged, steps, (first, last)), deviations, split, (first, last))
+            named = _named(judged, steps, differences, (first, last))
+            return _with_runs(named, deviations, split, (first, last))
         if runs - 2 < _DECIDES:
             return replace(judged, kind="unproven", diverges=None)
         judged = GroupDivergence("together", shift=judged.shift, spreads=judged.spreads)
@@ -233,19 +254,24 @@ def _tested(
     large = np.abs(sizes[None, :] - sizes[:, None]) / widths >= _LEAST
     surprise = np.where(large, surprise, 0.0)
     row, column = np.unravel_index(int(np.argmax(surprise)), surprise.shape)
-    if surprise[row, column] < _PROVEN_ANYWHERE:
+    if surprise[row, column] < _limit(_PROVEN_ANYWHERE, tests):
         return judged
     near = int(edges[row]), int(edges[column]) - 1
     extent = _extent(relative, *near) or near
     inside = relative[extent[0] : extent[1] + 1]
     divergence = replace(judged, kind="apart", shift=float(np.median(inside)), onset=int(steps[0]))
-    return _with_runs(_named(divergence, steps, extent), deviations, split, extent)
+    return _with_runs(_named(divergence, steps, differences, extent), deviations, split, extent)
+
+
+def _limit(proven: float, tests: int) -> float:
+    """Return the normal variable that is exceeded in any of ``tests`` as rarely as ``proven`` is in one."""
+    return -NormalDist().inv_cdf(NormalDist().cdf(-proven) / tests)
 
 
 def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``found`` with the number of bad runs that differ from the good ones to the same side."""
+    """Return ``divergence`` with the number of bad runs that differ from the good ones to the same side."""
     inside = deviations[:, extent[0] : extent[1] + 1]
     there = ~np.isnan(inside)
     means = np.where(there, inside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
@@ -254,11 +280,15 @@ def _with_runs(
     return replace(divergence, runs=int((towards[split:] > _OF_SHIFT * abs(shift)).sum()))
 
 
-def _named(divergence: GroupDivergence, steps: Ints, extent: tuple[int, int]) -> GroupDivergence:
-    """Return ``found`` as what it is by the columns in which it begins and ends."""
+def _named(
+    divergence: GroupDivergence, steps: Ints, differences: Sequence[Doubles], extent: tuple[int, int]
+) -> GroupDivergence:
+    """Return ``divergence`` as what it is by the columns in which it begins and ends."""
     first, last = extent
     margin = _window(len(steps))
-    begins, ends = first > margin or divergence.kind == "parts", last < len(steps) - 1 - margin
+    begins = first > margin or divergence.kind == "parts"
+    begins |= first > 0 and all(_sets_in(size[: last + 1], first) for size in differences)
+    ends = last < len(steps) - 1 - margin
     onset = int(steps[first])
     if not ends:
         if not begins:
@@ -267,6 +297,14 @@ def _named(divergence: GroupDivergence, steps: Ints, extent: tuple[int, int]) ->
     return replace(
         divergence, kind="interval", onset=onset, end=int(steps[last]), from_start=not begins, diverges=None
     )
+
+
+def _sets_in(difference: Doubles, first: int) -> bool:
+    """Return True if a difference is clear of the noise from column ``first`` on, and absent before."""
+    near = difference[first : first + _NEARBY]
+    level = abs(float(np.median(near)))
+    noise = float(local_noise(difference)[first])
+    return level > 2 * _PLAINLY * noise and float(np.abs(difference[:first]).max()) < level / 4
 
 
 def _window(columns: int) -> int:

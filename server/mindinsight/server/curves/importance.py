@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -91,6 +91,7 @@ _NARROW: Final = 0.6  # share of all runs in the best region above which it is n
 _BEST_RUNS: Final = {"lowest": "claim.lineage.lowest", "highest": "claim.lineage.highest"}
 _GROUPS: Final = 5  # groups of runs by a setting. Their means must all rise or all fall
 _STEADY: Final = 0.5  # rank correlation below which no arrow is drawn
+_WHOLE: Final = re.compile(r"[+-]?\d+(\.0)?$")
 _NAMED: Final = 8  # settings that one sentence lists
 _WEAK: Final = 0.02  # chance, of any setting, below which a correlation is told though no forest can use it
 _PAIR: Final = 0.01  # the same of any pair of settings
@@ -98,8 +99,12 @@ _FAILING: Final = 0.01  # the same of a setting that separates runs without an o
 _ROUNDING: Final = 1e-6
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
-# A random seed is not a setting.
-SEED: Final = re.compile(r"(^|[:._-])seed($|[:._-])", re.IGNORECASE)
+# A random seed is not a setting. `views/lineage/columns.js` has the same rule for the pages.
+_SEED: Final = re.compile(
+    r"(^|[:._-])(seed([:._-](\d+|all|cuda|data|env|everything|global|init|mindspore|model|np|numpy|python"
+    r"|random|torch|train|val|value))?|random_state)$",
+    re.IGNORECASE,
+)
 # components/runs/values.js has the same rule for the pages. Whole words are compared, and the last match
 # counts.
 _WORDS: Final = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z][a-z])")
@@ -244,7 +249,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     for name, column in settings.items():
         there = [value for value in column if _is_usable(value)]
         distinct = {repr(value) for value in column}
-        if len(distinct) < 2 or SEED.search(name):
+        if len(distinct) < 2 or is_seed(name, column):
             if there:
                 (fixed if len(distinct) < 2 else seeds).append(plain(name))
             continue
@@ -267,6 +272,14 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     if fixed and judged:
         notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
     return judged, notes + seed_note(seeds)
+
+
+def is_seed(name: str, values: Iterable[Any]) -> bool:
+    """Return True if a setting is a random seed by its name and no value is a fraction or another text."""
+    return _SEED.search(name) is not None and all(
+        value is None or (isinstance(value, int | float | str) and _WHOLE.match(str(value)))
+        for value in values
+    )
 
 
 def seed_note(names: Sequence[str]) -> list[Claim]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.bands import Cells, cells, column_medians
+from mindinsight.server.curves.bands import (
+    CELLS,
+    FEWEST_STEPS,
+    NOT_ZERO,
+    Cells,
+    cells,
+    column_medians,
+    row_medians,
+    spread_of,
+)
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
@@ -57,11 +67,6 @@ def _typical(values: Doubles) -> float:
     """Return 1.4826 times the median of the values that are not NaN, or 0 without one."""
     finite = values[~np.isnan(values)]
     return 1.4826 * float(np.median(finite)) if len(finite) else 0.0
-
-
-def row_medians(values: Doubles) -> Doubles:
-    """Return the median [r] of each row without its NaN. NaN if only NaN is left."""
-    return column_medians(values.T)
 
 
 def cumulated(values: Doubles, edges: Ints) -> Doubles:
@@ -111,9 +116,9 @@ OutlierKind: TypeAlias = Literal["not_finite", "silent", "lasting", "spikes"]
 _BLOCKS: Final = 24  # blocks between which a lasting difference begins and ends
 _MARGIN: Final = 1.3  # factor on the threshold, because scales are estimates
 _LEAST_LASTING: Final = 0.02  # smallest lasting difference, as share of the median's size
+_FEWEST_LASTING: Final = 4  # columns in a row that are no spike
 _LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
 _NEAR: Final = 10  # columns on each side from which the usual value is estimated
-_NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
 _FEW_RANKS: Final = 16  # limit up to which a rank is excluded from the median, which it would shift
 _PERIOD_CHANCE: Final = 0.02  # probability below which equal gaps between spikes are a period
@@ -133,6 +138,7 @@ class RankOutlier:
     period: int | None = None  # spikes: steps between them if they are regular
     end: float | None = None  # lasting, and growing: difference / size of the median at the last steps
     other: int | None = None  # lasting, of two curves: the other one, as it is unknown which is wrong
+    shared: bool = False  # non-finite: at steps at which most curves are
 
 
 class Differences:
@@ -210,7 +216,7 @@ class Differences:
         difference = self.values[row, inside] - centre
         relative = float(np.nanmedian(difference)) / size
         if (
-            float(np.nanmin(np.abs(centre))) > _NOT_ZERO * size
+            float(np.nanmin(np.abs(centre))) > NOT_ZERO * size
         ):  # a factor is one of each value, not of their mean
             relative = float(np.nanmedian(difference / np.abs(centre)))
         if abs(relative) < _LEAST_LASTING:
@@ -223,7 +229,7 @@ class Differences:
     def _onset(self, row: int, begin: int, end: int, near: int) -> int:
         """Return the column near ``begin`` from which the difference is clearest."""
         clipped = np.clip(np.nan_to_num(self.scaled[row]), -_CLIP, _CLIP)
-        candidates = np.arange(max(begin - near, 0), min(begin + near + 1, end - 2))
+        candidates = np.arange(max(begin - near, 0), min(begin + 2 * near, end - 2))
         if not len(candidates):
             return begin
         below = np.concatenate(([0.0], np.cumsum(clipped)))
@@ -261,12 +267,36 @@ class Differences:
         begins = high & ~np.roll(high, 1, axis=1)
         begins[:, 0] = high[:, 0]
         strays = []
+        for stray in self._short(high, {row for known in lasting for row in (known.row, known.other)}):
+            inside = (self.steps >= stray.step) & (self.steps <= (stray.last_step or self.steps[-1]))
+            strays.append((float(scaled[stray.row, inside].max()) / limit, stray))
+            begins[stray.row] &= ~inside
+            high[stray.row] &= ~inside
         for row in self._spikier(begins.sum(axis=1)):
             columns = np.flatnonzero(begins[row])
             worst = float(scaled[row].max(where=high[row], initial=0.0))
             if (worst > limit or len(columns) >= 3) and not self._mirrored(row, int(columns[0])):
                 strays.append((worst / limit, self._spikes(row, columns)))
         return strays
+
+    def _short(self, high: npt.NDArray[np.bool_], lasting: Collection[int | None]) -> Iterator[RankOutlier]:
+        """Yield the lasting differences that have too few columns for blocks, of rows not in ``lasting``."""
+        for row in np.flatnonzero(high.any(axis=1)).tolist():
+            begin, end = self._longest(row, high[row])
+            if row in lasting or end - begin < _FEWEST_LASTING or self._mirrored(row, begin):
+                continue
+            if (stray := self._lasting(row, begin, end)) is not None:
+                yield stray
+
+    def _longest(self, row: int, high: npt.NDArray[np.bool_]) -> tuple[int, int]:
+        """Return the longest interval of columns in which a curve is high on one side of the median."""
+        side = np.where(high, np.sign(self.raw[row]), 0)
+        edges = np.append(np.flatnonzero(np.diff(side, prepend=0)), len(side))
+        lengths = [(int(b) - int(a) if side[a] else 0) for a, b in pairwise(edges)]
+        if not lengths:
+            return 0, 0
+        longest = int(np.argmax(lengths))
+        return int(edges[longest]), int(edges[longest]) + lengths[longest]
 
     def _spikier(self, counts: Ints) -> list[int]:
         """Return the rows with spikes; where most curves have some, those with more than chance gives one."""
@@ -349,8 +379,6 @@ def _moving_median(values: Doubles) -> Doubles:
     return row_medians(windows)
 
 
-_CELLS: Final = 2_000_000  # limit of ranks x columns: half a second
-FEWEST_STEPS: Final = 16  # steps below which only non-finite and silent ranks are reported
 _SILENT_POINTS: Final = 10  # points that a silent rank misses at least
 _SILENT_SHARE: Final = 0.05  # and as share of its points
 _NO_SHARE: Final = 1e9  # times the median; a larger difference means that the median counts as 0
@@ -366,12 +394,17 @@ class Judgement:
     compared: frozenset[int] = frozenset()  # rows with at least FEWEST_STEPS finite steps that others have
     spread: float = 0.0  # share by which the highest level is above the lowest; 0 for noise or an outlier
 
-    def claims(self, ranks: Sequence[int | None], job: Sequence[int | None]) -> list[Claim]:
-        """Return the claims about ``ranks`` [r], one for each curve, among the ranks of ``job``."""
+    def claims(
+        self, ranks: Sequence[int | None], job: Sequence[int | None], left_out: int = 0
+    ) -> list[Claim]:
+        """Return the claims about ``ranks`` [r], one for each curve, among the ranks of ``job``.
+
+        The server shows all runs but ``left_out``.
+        """
         claims = [outlier_claim(stray, ranks) for stray in self.strays]
-        faulty = {row for stray in self.strays for row in (stray.row, stray.other)}
+        faulty = {row for stray in self.strays if not stray.shared for row in (stray.row, stray.other)}
         short = [row for row in range(len(ranks)) if row not in self.compared and row not in faulty]
-        unknown = missing_ranks([rank for rank in job if rank is not None])
+        unknown = missing_ranks([rank for rank in job if rank is not None], 0, left_out)
         if short:
             facts = {"n": len(short), "fewest": FEWEST_STEPS}
             unknown.append(Claim("claim.rank.too_few", "unknown", facts, _evidence(ranks, short)))
@@ -407,7 +440,8 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
         return Claim("claim.rank.silent", "found", facts, evidence)
     facts["n"] = stray.count
     if stray.kind == "not_finite":
-        return Claim("claim.rank.non_finite", "found", facts, evidence)
+        name = "non_finite_shared" if stray.shared else "non_finite"
+        return Claim(f"claim.rank.{name}", "found", facts, evidence)
     if stray.period is not None:
         return Claim("claim.rank.spikes_every", "found", {**facts, "period": stray.period}, evidence)
     return Claim("claim.rank.spikes", "found", facts, evidence)
@@ -423,30 +457,37 @@ def _amount(relative: float) -> Claim:
     return Claim(name, "note", {"percent": float(f"{100 * abs(relative):.2g}")})
 
 
-def missing_ranks(ranks: Collection[int], recorded: int = 0) -> list[Claim]:
-    """Return the claim that ranks have no data, up to the highest or to the number that was ``recorded``."""
-    total = max([recorded, *(rank + 1 for rank in ranks)], default=0)
-    count = total - len(set(ranks))
-    if not ranks or not count:
+def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:
+    """Return the claim that ranks have no data, up to the highest or to the number that was ``recorded``.
+
+    They may be among the runs that are ``left_out``. Ranks without a 0 that begin with 1 are counted from 1.
+    """
+    numbers = sorted(set(ranks))
+    first = 1 if numbers[:1] == [1] and recorded in (0, numbers[-1]) else 0
+    end = max([first + recorded, *(rank + 1 for rank in numbers)], default=0)
+    count = end - first - len(numbers)
+    if not numbers or not count:
         return []
-    facts = {"n": count, "total": total, "ranks": _gaps(sorted(set(ranks)), total)}
+    facts = {"n": count, "total": end - first, "ranks": _gaps(numbers, first, end)}
+    if left_out:
+        return [Claim("claim.health.left_out_ranks", "unknown", {**facts, "runs": left_out})]
     return [Claim("claim.health.missing_ranks", "unknown", facts)]
 
 
-def _gaps(numbers: Sequence[int], total: int) -> list[str]:
-    """Return the first gaps below ``total`` between ascending numbers: "3" or "5–7", with "…" for more."""
-    gaps = [(a + 1, b - 1) for a, b in pairwise([-1, *numbers, total]) if b - a > 1]
+def _gaps(numbers: Sequence[int], first: int, end: int) -> list[str]:
+    """Return the gaps of ascending numbers between ``first`` and ``end``: "3" or "5–7", with "…" for more."""
+    gaps = [(a + 1, b - 1) for a, b in pairwise([first - 1, *numbers, end]) if b - a > 1]
     names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
     return names if len(names) <= _GAPS else [*names[:_GAPS], "…"]
 
 
 def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
-    """Return the outliers among ``curves`` (steps ascending, values). Empty for fewer than two curves."""
+    """Return the anomalies of ``curves`` (steps ascending, values). Empty for fewer than two curves."""
     alive = [row for row, (steps, _) in enumerate(curves) if len(steps)]
     if len(alive) < 2:
         return Judgement()
     longest = max(len(curves[row][0]) for row in alive)
-    grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
+    grid = cells(curves, max(FEWEST_STEPS, min(longest, CELLS // len(curves))))
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
     all_strays = [*_non_finite(grid, curves), *_silent(curves, alive)]
     if len(grid.steps) >= FEWEST_STEPS:
@@ -455,26 +496,30 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
     common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
     compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
     ordered = tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step)))
-    spread = None if ordered else spread_of([curves[row] for row in sorted(compared)])
+    odd = any(not stray.shared for stray in ordered)
+    spread = None if odd else spread_of([curves[row] for row in sorted(compared)])
     return Judgement(ordered, compared, spread.share if spread else 0.0)
 
 
 def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the outlier ranks among ``curves`` (steps ascending, values), by row."""
-    return list(judge(curves).strays)
+    """Return the outlier ranks among ``curves`` (steps ascending, values), by row. What most have is none."""
+    return [stray for stray in judge(curves).strays if not stray.shared]
 
 
 def _non_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the ranks with non-finite values in a column where at most half of the ranks have some."""
+    """Return the ranks with non-finite values. Those that few have in a column go before those of most."""
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
     broken = []
-    for row in np.flatnonzero(alone.any(axis=1)).tolist():
+    for row in np.flatnonzero(bad.any(axis=1)).tolist():
+        shared = not alone[row].any()
+        columns = (bad if shared else alone)[row]
         steps, values = curves[row]
-        inside = np.flatnonzero((steps >= grid.steps[np.argmax(alone[row])]) & ~np.isfinite(values))
-        step = int(steps[inside[0]]) if len(inside) else int(grid.steps[np.argmax(alone[row])])
-        broken.append(RankOutlier(row, "not_finite", step, count=int(grid.bad[row][alone[row]].sum())))
+        inside = np.flatnonzero((steps >= grid.steps[np.argmax(columns)]) & ~np.isfinite(values))
+        step = int(steps[inside[0]]) if len(inside) else int(grid.steps[np.argmax(columns)])
+        count = int(grid.bad[row][columns].sum())
+        broken.append(RankOutlier(row, "not_finite", step, count=count, shared=shared))
     return broken
 
 
@@ -522,75 +567,3 @@ def _of_rows(grid: Cells, rows: Ints) -> list[RankOutlier]:
         replace(stray, row=int(rows[stray.row]), other=other)
         for (_, stray), other in zip(ordered, others, strict=True)
     ]
-
-
-_LEVEL_BLOCKS: Final = 16
-_LEAST_SPREAD: Final = 0.05  # share of the level by which alike curves differ at most
-_SURE: Final = 8.0  # standard errors of a level that the levels of 64 alike curves never lie apart
-_GAP: Final = 3.0  # times the width of either group that two groups lie apart
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Levels of curves that are not alike, though no majority agrees from which some differ."""
-
-    order: tuple[int, ...]  # rows, the lowest level first
-    low: int  # how many of them form the lower of two groups; 0 if there are no two groups
-    share: float  # of the lowest level by which the highest, or the upper group, is above it
-
-
-def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
-    """Return how the levels of at least three curves differ, in all or half of their steps; None if alike."""
-    longest = max((len(steps) for steps, _ in curves), default=0)
-    if len(curves) < 3 or longest < FEWEST_STEPS:
-        return None
-    grid = cells(curves, max(FEWEST_STEPS, min(longest, _CELLS // len(curves))))
-    values = grid.mean / unit_of(grid.mean)
-    centre = median(values)
-    known = ~np.isnan(centre)
-    if int(known.sum()) < FEWEST_STEPS:
-        return None
-    values, centre = values[:, known], centre[known]
-    edges = np.linspace(0, len(centre), _LEVEL_BLOCKS + 1).astype(np.int64)
-    size = np.array([float(np.mean(np.abs(centre[a:b]))) for a, b in pairwise(edges)])
-    blocks = [row_medians((values - centre)[:, a:b]) for a, b in pairwise(edges)]
-    levels = np.stack(blocks, axis=1) / np.maximum(size, 1e-300)  # [r, blocks]
-    half = _LEVEL_BLOCKS // 2
-    for part in (levels, levels[:, half:], levels[:, :half]):
-        spread = _spread(row_medians(part), _level_error(part))
-        if spread is not None:
-            return spread
-    return None
-
-
-def _level_error(levels: Doubles) -> float:
-    """Return the standard error of the mean of the levels [r, b] of a usual curve, autocorrelated (AR(1))."""
-    levels = levels[~np.isnan(levels).all(axis=1)]
-    rest = levels - row_medians(levels)[:, None]
-    spread = np.sqrt(np.nanmean(rest**2, axis=1))
-    power = np.nansum(rest**2)
-    if not power > 0:
-        return 0.0
-    correlation = float(np.nansum(rest[:, 1:] * rest[:, :-1]) / power) + 2 / levels.shape[1]
-    correlation = min(max(correlation, 0.0), 0.9)
-    factor = math.sqrt((1 + correlation) / (1 - correlation) / levels.shape[1])
-    return float(np.nanmedian(spread)) * factor
-
-
-def _spread(levels: Doubles, error: float) -> Spread | None:
-    known = np.flatnonzero(~np.isnan(levels))
-    order = known[np.argsort(levels[known], kind="stable")]
-    ordered = levels[order]
-    if len(order) < 3 or ordered[-1] - ordered[0] <= max(_LEAST_SPREAD, _SURE * error):
-        return None
-    gaps = np.diff(ordered)
-    low = int(np.argmax(gaps)) + 1
-    width = max(float(ordered[low - 1] - ordered[0]), float(ordered[-1] - ordered[low]))
-    groups = float(gaps[low - 1]) > _GAP * width
-    first, last = (
-        (float(np.median(ordered[:low])), float(np.median(ordered[low:])))
-        if groups
-        else (float(ordered[0]), float(ordered[-1]))
-    )
-    share = (last - first) / (1 + first) if 1 + first > _NOT_ZERO else last - first
-    return Spread(tuple(order.tolist()), low if groups else 0, share)

@@ -33,7 +33,7 @@ class Curve:
     """One curve: line segments between non-finite points, and the positions of these points."""
 
     tag: str
-    first: int  # step
+    first: int  # step from which the curve is drawn
     last: int
     low: str  # labels of the vertical axis
     high: str
@@ -42,16 +42,20 @@ class Curve:
     mark: float | None  # x of the step of the fault
     newest: str
     points: int
+    extent: tuple[int, int]  # first and last step of all points
 
 
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
-    """Return the curve of a tag around `step`, or the whole curve, or None without points."""
+    """Return the curve of a tag around `step`, or the whole curve, or None without points.
+
+    The number of points and the newest value are those of the whole curve.
+    """
+    whole = line
     if step is not None:
         position = int(np.searchsorted(line.steps, step))
         line = line.rows(slice(max(position - BEFORE, 0), position + AFTER))
     if not len(line.steps):
         return None
-    count = len(line.steps)
     values = line.values.astype(np.float64)
     steps = line.steps.astype(np.float64)
     rows = sample_rows(steps, values, WIDTH // 2)
@@ -72,8 +76,9 @@ def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
         _segments(x, y, finite),
         [round(position, 1) for position in x[~finite].tolist()],
         mark,
-        f"{float(line.values[-1]):.6g}",
-        count,
+        f"{float(whole.values[-1]):.6g}",
+        len(whole.steps),
+        (int(whole.steps[0]), int(whole.steps[-1])),
     )
 
 

@@ -28,7 +28,14 @@ from mindinsight.server.report.report_content import (
     number,
 )
 from mindinsight.server.store.mounts import dump_id
-from mindinsight.server.store.run import Run, file_claims, overwritten_claims, state_of, torn_files
+from mindinsight.server.store.run import (
+    Run,
+    file_claims,
+    last_step,
+    overwritten_claims,
+    state_of,
+    torn_files,
+)
 from mindinsight.server.store.series import ScalarSeries
 
 _TEMPLATES: Final = Path(str(files("mindinsight.web"))) / "templates"
@@ -71,6 +78,7 @@ def recorded_alerts(run: Run) -> list[RecordedAlert]:
 
 MOST_FAULTS: Final = 5  # dumped steps of a report, each of which is measured
 MOST_CURVES: Final = 24  # of a report
+_SHOWN: Final = ("alert", "graph")  # kinds that a report shows besides scalars
 MOST_ALERTS: Final = 50  # of a report
 
 
@@ -179,14 +187,14 @@ def _content(
 
 
 def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
-    steps = [series.last_step for series in run.scalars.values()]
+    step = last_step(run)
     state = t(f"runs.state.{state_of(run, now)}", n=int((now - run.last_event) // 60))
     return [
         (t("overview.id"), run.id),
-        (t("overview.state"), run.failure or state),
+        (t("overview.state"), f"{state}: {run.failure}" if run.failure else state),
         (t("runs.col.created"), moment(run.first_event)),
         (t("runs.col.last_event"), moment(run.last_event)),
-        (t("common.step"), str(max(steps)) if steps else "–"),
+        (t("common.step"), "–" if step is None else str(step)),
         *([(t("nav.dump"), ", ".join(run.dumps))] if run.dumps else []),
     ]
 
@@ -200,6 +208,12 @@ def _unread(run: Run, now: float, t: Texts) -> list[str]:
         for claim in file_claims(file, file.name in torn)
         if claim.verdict == "found" or claim.key in ("claim.file.skipped", "claim.file.rounded")
     ]
+    kinds = [
+        t("report.of_kind", kind=t(f"nav.{kind}"), n=len(tags))
+        for kind, tags in sorted(run.references.items())
+        if kind not in _SHOWN and tags
+    ]
+    lines += [t("report.other_kinds", kinds=", ".join(kinds))] if kinds else []
     return lines + [t.claim(claim) for claim in overwritten_claims(run)]
 
 

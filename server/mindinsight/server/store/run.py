@@ -105,6 +105,29 @@ def state_of(run: Run, now: float) -> State:
     return "running" if age < QUIET else "quiet" if age < STOPPED else "stopped"
 
 
+_STEPLESS: Final = (
+    "graph",
+    "alert",
+    "layout",
+    "landscape",
+)  # kinds that are recorded once
+
+
+def last_step(run: Run) -> int | None:
+    """Return the last step of any scalar, or without scalars of anything else recorded by step, or None."""
+    if run.scalars:
+        return max(series.last_step for series in run.scalars.values())
+    return max(
+        (
+            int(series.steps[-1])
+            for kind, tags in run.references.items()
+            for series in tags.values()
+            if kind not in _STEPLESS and series.count
+        ),
+        default=None,
+    )
+
+
 def is_finished(files: Iterable[FileState]) -> bool:
     """Return True if the newest event file of every rank is closed, readable and complete.
 

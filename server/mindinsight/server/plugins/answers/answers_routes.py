@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.api.run_answers import hyper_of
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
 from mindinsight.server.curves.alignment import (
@@ -17,10 +17,11 @@ from mindinsight.server.curves.alignment import (
     align,
     claim_of,
     difference_claim,
+    one_sided_claims,
     paired_tags,
 )
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
-from mindinsight.server.curves.importance import SEED, seed_note
+from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_outliers import outlier_claim
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
@@ -57,10 +58,19 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
     return (0 if begins else order), (aligned.onset or 0 if begins else 0), -(aligned.largest or 0.0), row.tag
 
 
-def alignment_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
-    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together."""
+def alignment_claims(
+    rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
+) -> list[Claim]:
+    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together.
+
+    ``alone`` are the scalars that only the run and only the baseline have.
+    """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
+    return [*_compared_claims(rows, tolerance), *one_sided_claims(*alone)]
+
+
+def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     main = min(rows, key=lambda row: _interest(row.tag))
     claims = [
         Claim("claim.part.align_scalar", main.claim.verdict, {"tag": main.tag, "claim": main.claim}),
@@ -91,6 +101,7 @@ _CHANCE: Final = 0.05  # p-value, corrected for all settings, above which a full
 _CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
 _TEXTS: Final = 4  # texts of a region named in a claim
+_SHORTER: Final = 0.05  # share of the steps that the runs of one group lack at their end
 _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads them at once
 
 
@@ -124,7 +135,8 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
     """Return the settings that are not the same in all runs, the most telling first."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
-    names = sorted(name for name in recorded_settings([*good, *bad]) if not SEED.search(name))
+    recorded = recorded_settings([*good, *bad])
+    names = sorted(recorded - set(_seeds([*good, *bad], recorded)))
     columns = [[[run.get(name) for run in group] for name in names] for group in values]
     differing = [
         number
@@ -144,6 +156,12 @@ def recorded_settings(runs: Sequence[Run]) -> set[str]:
     lineages = [run.lineage for run in runs if run.lineage is not None]
     user = {name for lineage in lineages for name in lineage.user_defined}
     return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
+
+
+def _seeds(runs: Sequence[Run], recorded: set[str]) -> list[str]:
+    """Return the names of the settings that are random seeds."""
+    values = [hyper_of(run.lineage) for run in runs]
+    return sorted(name for name in recorded if is_seed(name, (run.get(name) for run in values)))
 
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
@@ -167,9 +185,10 @@ def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
-    rows = [  # a single value, such as a result recorded at the end, is no curve
-        TagParting(tag, curve_comparison.compare_groups(_curves(good, tag), _curves(bad, tag)))
-        for tag in lines or common
+    compared = lines or common  # a single value, such as a result recorded at the end, is no curve
+    rows = [
+        TagParting(tag, curve_comparison.compare_groups(_curves(good, tag), _curves(bad, tag), len(compared)))
+        for tag in compared
     ]
     return sorted(rows, key=_rank_reasons)
 
@@ -193,15 +212,58 @@ def why_claims(
     good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagParting]
 ) -> list[Claim]:
     """Return the claims about why `bad` runs are bad: scalars first, then settings."""
+    if not good or not bad:
+        return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
     recorded = recorded_settings([*good, *bad])
-    seeds = sorted(name for name in recorded if SEED.search(name))
+    seeds = _seeds([*good, *bad], recorded)
     judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
     return [
+        *_failures(good, bad),
         *_scalar_claims(tags, len(good), len(bad)),
+        *_end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
         *([] if seeds and len(seeds) == len(recorded) else judged),
         *seed_note(seeds),
     ]
+
+
+def _not_found(missing: Sequence[str], count: int) -> list[Claim]:
+    """Return the claim that some of the runs asked about do not exist, or are beyond the limit of runs."""
+    facts = {"n": len(missing), "count": count, "runs": _few([run.removeprefix("./") for run in missing])}
+    return [Claim("claim.why.not_found", "unknown", facts)] if missing else []
+
+
+def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
+    """Claim how many runs of each group ended with an exception, if the writer recorded any in a bad run."""
+    failed = [[run for run in group if run.failure] for group in (good, bad)]
+    if failed[1]:
+        facts = {"n": len(bad), "count": len(failed[1]), "good": len(failed[0]), "goods": len(good)}
+        evidence = tuple({"run": run.id} for run in failed[1])
+        what = _few(sorted({run.failure for run in failed[1]}), 1)
+        yield Claim("claim.why.failed", "found", {**facts, "failures": what}, evidence)
+
+
+def _end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
+    """Claim up to which step curves could be compared, if the runs of one group end before the others."""
+    ends: list[dict[str, int]] = [{}, {}]
+    starts = []
+    for group, end in zip((good, bad), ends, strict=True):
+        for tag in tags:
+            known = [steps for steps, _ in _curves(group, tag) if len(steps)]
+            starts += [int(steps[0]) for steps in known]
+            end[tag] = max((int(steps[-1]) for steps in known), default=0)
+    early = {
+        tag: (ends[0][tag], ends[1][tag])
+        for tag in tags
+        if abs(ends[0][tag] - ends[1][tag]) > _SHORTER * (max(ends[0][tag], ends[1][tag]) - min(starts))
+    }
+    if not early:
+        return
+    tag, (ours, theirs) = max(early.items(), key=lambda entry: abs(entry[1][0] - entry[1][1]))
+    step, last = sorted((ours, theirs))
+    values = {"tags": _few(sorted(early)), "n": len(early), "step": step, "last": last}
+    key = "claim.why.good_end_first" if ours < theirs else "claim.why.bad_end_first"
+    yield Claim(key, "unknown", values, ({"tag": tag, "step": step},))
 
 
 def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
@@ -261,7 +323,8 @@ def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
     some = [row for row in tags if 0 < row.parting.runs < bad and row.parting.kind != "not_finite"]
     for row in sorted(some, key=lambda row: row.parting.onset or 0)[:_NAMED]:
         where = {"tag": row.tag, "step": row.parting.onset}
-        yield Claim("claim.why.some_differ", "found", {**where, "n": row.parting.runs, "bads": bad}, (where,))
+        key = "some_apart" if row.parting.kind == "apart" or row.parting.from_start else "some_differ"
+        yield Claim(f"claim.why.{key}", "found", {**where, "n": row.parting.runs, "bads": bad}, (where,))
 
 
 def _breaks(row: TagParting, bad: int, tags: int) -> Claim:
@@ -312,7 +375,8 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
 def _separates(row: Setting, good: int, bad: int) -> Claim:
     """Return the claim about the values that only one group has, or that the other group has less often."""
     separation = row.separation
-    facts = {"setting": row.name, "region": _region(separation.values), "effect": separation.effect}
+    region = _region(separation.values, [*row.good, *row.bad])
+    facts = {"setting": row.name, "region": region, "effect": separation.effect}
     inside = {"good": separation.inside[0], "bad": separation.inside[1]}
     evidence = ({"setting": row.name, "chance": separation.corrected},)
     if separation.effect < 1:
@@ -322,15 +386,26 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
     return Claim(key, "found", {**facts, **counts}, evidence)
 
 
-def _region(values: Sequence[curve_comparison.Value]) -> list[Any]:
-    """Return the values of a region: numbers as an interval, texts one by one."""
+def _region(values: Sequence[curve_comparison.Value], every: Sequence[curve_comparison.Value]) -> list[Any]:
+    """Return the values of a region: numbers as an interval, texts one by one.
+
+    They are written in full if two of ``every`` value of the setting would otherwise look alike.
+    """
     unset = [Claim("claim.part.why.unset", "note")] if None in values else []
     known = [value for value in values if value is not None]
     numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
+    distinct = {repr(value) for value in every}
+    shown = {_shown(value) for value in every}
+    words = [repr(value) if len(shown) < len(distinct) else exact_as_text(value) for value in known]
     if len(numbers) < len(known) or len(known) < 2:
-        return [*unset, *_few([exact_as_text(value) for value in known], _TEXTS)]
-    limits = {"low": numbers[0], "high": numbers[-1]}
-    return [*unset, Claim("claim.part.lineage.range", "note", limits)]
+        return [*unset, *_few(words, _TEXTS)]
+    return [*unset, Claim("claim.part.lineage.range", "note", {"low": words[0], "high": words[-1]})]
+
+
+def _shown(value: curve_comparison.Value) -> str:
+    """Return a value as a sentence shows it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return format_number(value) if is_number and value is not None else str(value)
 
 
 def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:
@@ -363,11 +438,15 @@ def alignment(
     both = [snapshot.run(run), snapshot.run(baseline)]
     unread = still_read(both)
     rows = [] if unread else alignments(both[0], both[1], tolerance)
+    alone = (
+        sorted(set(both[0].scalars) - {row.other for row in rows}),
+        sorted(set(both[1].scalars) - {row.tag for row in rows}),
+    )
     return {
         "run": run,
         "baseline": baseline,
         "tolerance": tolerance,
-        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance)],
+        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance, alone)],
         "tags": [
             {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
             for row in rows
@@ -391,11 +470,12 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
     ours, theirs = ([runs[run_id] for run_id in group if run_id in runs] for group in (good, bad))
     unread = still_read([*ours, *theirs])
     rows, tags = ([], []) if unread else (settings(ours, theirs), partings(ours, theirs))
-    claims = unread or why_claims(ours, theirs, rows, tags)
+    missing = [run_id for run_id in (*good, *bad) if run_id not in runs]
+    claims = unread or [*_not_found(missing, len(good) + len(bad)), *why_claims(ours, theirs, rows, tags)]
     return {
         "good": [run.id for run in ours],
         "bad": [run.id for run in theirs],
-        "unknown": [run_id for run_id in (*good, *bad) if run_id not in runs],
+        "unknown": missing,
         "claims": [claim.as_json() for claim in claims],
         "settings": [_setting_json(setting) for setting in rows],
         "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in tags],
@@ -423,12 +503,18 @@ def health(
     and jobs with one rank are omitted.
     """
     members: dict[str, list[Run]] = {name: [] for name in job}
-    for run in service.store.snapshot().runs.values():
+    snapshot = service.store.snapshot()
+    for run in snapshot.runs.values():
         if run.job in members:
             members[run.job].append(run)
     cache = service.parts.of(HealthCache)
     jobs = {name: runs for name, runs in members.items() if len(runs) > 1}
-    return {"jobs": {name: _health_json(cache.of(runs), still_read(runs)) for name, runs in jobs.items()}}
+    return {
+        "jobs": {
+            name: _health_json(cache.of(runs, snapshot.left_out), still_read(runs))
+            for name, runs in jobs.items()
+        }
+    }
 
 
 def _health_json(of_job: JobHealth, unread: list[Claim]) -> dict[str, Any]:

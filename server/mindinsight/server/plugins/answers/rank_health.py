@@ -8,14 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.curves.rank_outliers import (
-    FEWEST_STEPS,
-    RankOutlier,
-    Spread,
-    judge,
-    missing_ranks,
-    spread_of,
-)
+from mindinsight.server.curves.bands import FEWEST_STEPS, Spread, spread_of
+from mindinsight.server.curves.rank_outliers import RankOutlier, judge, missing_ranks
 from mindinsight.server.store.run import Run
 
 _RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
@@ -55,6 +49,7 @@ class JobHealth:
 class _Judged:
     generations: tuple[int, ...]
     points: int
+    left_out: int
     health: JobHealth
 
 
@@ -65,8 +60,8 @@ class HealthCache:
         self._lock = threading.Lock()
         self._judged: OrderedDict[str, _Judged] = OrderedDict()
 
-    def of(self, members: Sequence[Run]) -> JobHealth:
-        """Return the health of a job, given the runs of all its ranks."""
+    def of(self, members: Sequence[Run], left_out: int = 0) -> JobHealth:
+        """Return the health of a job, given the runs of all its ranks but those among the ones left out."""
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)
         series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
@@ -76,17 +71,18 @@ class HealthCache:
             before = self._judged.get(ranks[0].job)
         if before is not None and before.generations == generations and before.health.tags == tags:
             same_ranks = before.health.runs == tuple(run.id for run in ranks)
+            same_ranks = same_ranks and before.left_out == left_out
             if same_ranks and before.points <= points < max(before.points * _GROWTH, 1):
                 return before.health
-        health = job_health(ranks, tags)
+        health = job_health(ranks, tags, left_out)
         with self._lock:
-            self._judged[ranks[0].job] = _Judged(generations, points, health)
+            self._judged[ranks[0].job] = _Judged(generations, points, left_out, health)
             while len(self._judged) > _JOBS:
                 self._judged.popitem(last=False)
         return health
 
 
-def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
+def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> JobHealth:
     """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
     rank_strays = []
     compared: dict[str, list[int]] = {}
@@ -97,7 +93,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         curves = [(line.steps, line.values) for line in lines]
         judgement = judge(curves)
         compared[tag] = [rows[row] for row in judgement.compared]
-        odd = {stray.row for stray in judgement.strays}
+        odd = {stray.row for stray in judgement.strays if not stray.shared}
         rest = [number for number in range(len(rows)) if number not in odd]
         if (spread := spread_of([curves[number] for number in rest])) is not None:
             spreads.append((tag, [rows[number] for number in rest], spread))
@@ -109,7 +105,11 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str]) -> JobHealth:
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
-        tuple(health_claims(ranks, compared, rank_strays, [_levels(ranks, *levels) for levels in spreads])),
+        tuple(
+            health_claims(
+                ranks, compared, rank_strays, [_levels(ranks, *levels) for levels in spreads], left_out
+            )
+        ),
     )
 
 
@@ -131,11 +131,12 @@ def health_claims(
     compared: Mapping[str, Collection[int]],
     rank_strays: Sequence[RankStray],
     levels: Sequence[Claim] = (),
+    left_out: int = 0,
 ) -> list[Claim]:
     """Return the claims about a job: ranks by their worst divergence, then unknowns.
 
     `compared` has the indices of the compared ranks for each scalar. `levels` are the claims that the levels
-    of ranks differ, though none is the odd one.
+    of ranks differ, though none is the odd one. The server shows all runs but ``left_out``.
     """
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
@@ -152,7 +153,12 @@ def health_claims(
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}
-    unknown = [*levels, *_missing(ranks), *_duplicates(ranks), *_not_compared(ranks, compared, faulty)]
+    unknown = [
+        *levels,
+        *_missing(ranks, left_out),
+        *_duplicates(ranks),
+        *_not_compared(ranks, compared, faulty),
+    ]
     common = [tag for tag, rows in compared.items() if len(rows) == len(ranks)]
     if not claims and not unknown and common:
         claims.append(Claim("claim.health.alike", "clear", {"n": len(ranks), "tags": common}))
@@ -170,11 +176,11 @@ def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
     return Claim("claim.health.two_differ", "found", facts, evidence)
 
 
-def _missing(ranks: Sequence[Run]) -> list[Claim]:
+def _missing(ranks: Sequence[Run], left_out: int) -> list[Claim]:
     """Return the claim that ranks have no data, up to the highest or to the recorded number of devices."""
     trained = [run.lineage.train for run in ranks if run.lineage and run.lineage.train]
     recorded = max((lineage.device_num or 0 for lineage in trained), default=0)
-    return missing_ranks([run.rank for run in ranks if run.rank is not None], recorded)
+    return missing_ranks([run.rank for run in ranks if run.rank is not None], recorded, left_out)
 
 
 def _duplicates(ranks: Sequence[Run]) -> list[Claim]:

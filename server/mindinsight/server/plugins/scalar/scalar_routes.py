@@ -94,7 +94,7 @@ async def ranks(
         curves = [(line.steps, line.values) for _, line in lines]
         grid, judgement = cells(curves, px), judge(curves)
         ranks = [run.rank for run, _ in lines]
-        claims = judgement.claims(ranks, members)
+        claims = judgement.claims(ranks, members, snapshot.left_out)
         return answer(
             {
                 "tag": tag,

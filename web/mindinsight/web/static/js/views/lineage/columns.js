@@ -5,7 +5,11 @@
 
 const MOST_AXES = 9;
 /** Of a random generator: what goes with it does so by chance. */
-export const SEED = /(^|[:._-])seed($|[:._-])/i;
+export const SEED = new RegExp(
+  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np|numpy" +
+    "|python|random|torch|train|val|value))?)$",
+  "i",
+);
 
 /**
  * Return the label of a column. Names given by users stay unchanged.

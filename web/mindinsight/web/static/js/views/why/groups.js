@@ -43,7 +43,7 @@ const MOST = 200; // runs in a group at first: a request names them all
 
 /**
  * Split runs: the best third is good, the worst third is bad. Failed runs and those with a non-finite last
- * value are bad first.
+ * value are bad first. A value that the groups have in common makes runs neither good nor bad.
  * @param {Run[]} runs
  * @param {(run: Run) => number | undefined} value by which they are compared
  * @param {"min" | "max"} end which is the best
@@ -57,8 +57,11 @@ export function splitRuns(runs, value, end, broken) {
     .filter((run) => !broken(run) && Number.isFinite(value(run)))
     .sort((a, b) => sign * (Number(value(a)) - Number(value(b))));
   const third = Math.min(MOST, Math.max(1, Math.floor(runs.length / 3)));
-  const good = ordered.slice(0, third);
-  const worst = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
+  const best = ordered.slice(0, third);
+  const rest = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
+  const [last, first] = [best.at(-1), rest[0]];
+  const tied = last && first && value(last) === value(first) ? value(last) : NaN; // NaN equals no value
+  const [good, worst] = [best, rest].map((group) => group.filter((run) => value(run) !== tied));
   return new Map([
     ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
     ...[...bad, ...worst].slice(0, MOST).map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
