@@ -41,7 +41,6 @@ INTERFACE = ("/v2/", "/data/")
 THREADS = 8  # for light requests; more only compete for the interpreter lock and delay the event loop
 
 LONGEST = 10  # deadlines of a request that one task in the background may take
-STOP_SECONDS = 0.3  # that a stopping server waits for background tasks
 
 
 _log = logging.getLogger(__name__)
@@ -193,15 +192,14 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
         await stack.enter_async_context(state.hub.listening(service.store))
         service.loader.start()
         for pool in service.pools:
-            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+            stack.callback(pool.shutdown, cancel_futures=True)
         stack.callback(service.loader.stop)
-        stack.callback(_within, STOP_SECONDS, service.parts.stop)  # before the pools that it uses stop
+        stack.callback(service.parts.stop)  # before the pools that it uses stop
         if service.settings.webhooks:
             stack.callback(_post_alerts(service))
         for part in parts:
             await stack.enter_async_context(part.living())
         stack.callback(service.cancel_work)
-        stack.callback(asyncio.ensure_future(_report_slow(service)).cancel)
         yield
 
 
@@ -232,14 +230,6 @@ async def _start_light_threads() -> None:
     limiter.total_tokens = max(1, sum(await asyncio.gather(*(start() for _ in range(THREADS)))))
 
 
-async def _report_slow(service: Service) -> None:
-    """Log tasks that run for twice the deadline of a request."""
-    while True:
-        await asyncio.sleep(service.settings.deadline / 4)
-        for bulkhead in service.bulkheads.values():
-            bulkhead.report_slow(2 * service.settings.deadline)
-
-
 def _post_alerts(service: Service) -> Callable[[], None]:
     """Start posting alerts to the webhooks. Return the function that stops it."""
     from mindinsight.server.plugins.alert.webhook_sender import sender_of
@@ -247,11 +237,3 @@ def _post_alerts(service: Service) -> Callable[[], None]:
     sender = sender_of(service)
     sender.start()
     return sender.stop
-
-
-def _within(seconds: float, function: Callable[[], None]) -> None:
-    """Call a function and wait at most `seconds` for it, because it may hang and hold its locks."""
-    thread = threading.Thread(target=function, name="ending", daemon=True)
-    with contextlib.suppress(RuntimeError, MemoryError):
-        start_within_limit(thread)
-        thread.join(seconds)

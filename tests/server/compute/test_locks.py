@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.cancellation import checked, result_of
-from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
+from mindinsight.server.compute.bulkhead import Bulkhead, Full
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.worker_pool import WorkerPool
 from tests.recorded_locks import Recorded, record
@@ -53,7 +53,7 @@ def test_no_lock_is_taken_under_another_while_calls_are_cancelled(recorded: type
                 task.cancel()
             try:
                 return await task
-            except (asyncio.CancelledError, Full, Interrupted):
+            except (asyncio.CancelledError, Full):
                 return None
 
         results = await asyncio.gather(*(call(number % 11) for number in range(CALLS)))

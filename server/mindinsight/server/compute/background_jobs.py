@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -43,32 +42,27 @@ class Threads:
         self, count: int, name: str, idle: Callable[[], object] | None = None, linger: float | None = None
     ) -> None:
         """Make `count` threads. Each calls `idle` whenever it had nothing to do for `linger` seconds."""
-        self.count, self._name = count, name
-        self._idle, self._linger = idle, linger
-        self._prepare()
-
-    def _prepare(self) -> None:
+        self.count = count
         self._calls: Calls = SimpleQueue()
-        work = (self._calls, self._idle, self._linger)
+        work = (self._calls, idle, linger)
         self._unstarted = deque(
-            threading.Thread(target=_work, args=work, name=self._name, daemon=True) for _ in range(self.count)
+            threading.Thread(target=_work, args=work, name=name, daemon=True) for _ in range(count)
         )
-        self._started: deque[threading.Thread] = deque()
-        self._end = weakref.finalize(self, _end, self._calls, self.count)
+        self._any = False  # has been started, and not ended
+        self._end = weakref.finalize(self, _end, self._calls, count)
 
     def start(self) -> bool:
         """Start the threads that are not started. Return False if the system gave none at all."""
         try:
             while self._unstarted:
-                thread = self._unstarted.popleft()
-                start_within_limit(thread)
-                self._started.append(thread)
+                start_within_limit(self._unstarted.popleft())
+                self._any = True
         except IndexError:  # another thread has started the last one
             pass
         except (RuntimeError, MemoryError) as error:
-            _log.warning("only %d threads can be started: %s", len(self._started), error)
+            _log.warning("%d threads cannot be started: %s", 1 + len(self._unstarted), error)
             self._unstarted.clear()
-        return bool(self._started)
+        return self._any
 
     def run(self, call: Callable[[], object]) -> bool:
         """Have a call performed, which must raise nothing. Return False if there is no thread for it."""
@@ -77,17 +71,11 @@ class Threads:
             self._calls.put(call)
         return begun
 
-    def stop(self, seconds: float = 0) -> None:
-        """End the threads after the calls given by now, and wait for them up to `seconds`.
-
-        Later calls get new threads.
-        """
-        started = self._started
+    def stop(self) -> None:
+        """End the threads after the calls given by now, without waiting for that. Later calls find none."""
+        self._unstarted.clear()
+        self._any = False
         self._end()
-        self._prepare()
-        until = time.monotonic() + seconds
-        for thread in started if seconds else ():
-            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _end(calls: Calls, count: int) -> None:

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import CancelledError
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, TypeVar, cast
 
@@ -31,6 +31,7 @@ SLOTS: Final = 4  # calls at a time; more threads would only take turns at the i
 WAITING: Final = 1024  # calls that wait for a slot: more would be late before their turn
 STUCK: Final = 4  # threads in reserve for cancelled calls that have not ended yet
 PATIENCE: Final = 30.0  # seconds that a call waits for a slot: half of the usual deadline
+_SLOW: Final = 4  # times the patience: twice the usual deadline
 _LOOK: Final = 0.05  # seconds between two looks whether there is memory: what a look costs is nothing to that
 
 _END: Final = object()
@@ -38,11 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 class Full(Exception):  # noqa: N818
-    """Error: the bulkhead takes no more work now."""
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Error: work was ended from outside before it was done."""
+    """Error: the bulkhead takes no more work now, or ended the work before it was done."""
 
 
 class Bulkhead:
@@ -57,11 +54,13 @@ class Bulkhead:
         memory: MemoryBudget | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Make a bulkhead of `slots + stuck` threads. Up to `waiting` calls wait for `patience` seconds."""
+        """Make a bulkhead of `slots + stuck` threads. Up to `waiting` calls wait for `patience` seconds.
+
+        A call that has run for four times as long is logged with its stack.
+        """
         self.waiting = 0
         self.cancelled = 0  # calls, since the start
         self.refused = 0  # calls, since the start
-        self.stuck = 0  # cancelled calls that have not ended
         self.threads = Threads(slots + stuck, name)
         self._name = name
         self._slots = asyncio.Semaphore(slots)
@@ -77,6 +76,11 @@ class Bulkhead:
         return len(self._calls)
 
     @property
+    def stuck(self) -> int:
+        """Number of cancelled calls that have not ended."""
+        return sum(call.token.cancelled for call in self._calls)
+
+    @property
     def oldest(self) -> float:
         """Age of the oldest call that has not ended, in seconds."""
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
@@ -87,24 +91,20 @@ class Bulkhead:
         With `waits` a call that finds no memory waits for it as for a slot.
 
         Raises:
-            Full: too many calls wait already, no slot was free in time, or there is no thread.
+            Full: too many calls wait already, no slot was free in time, there is no thread, or the server
+                ends, and with it what the call waited for.
             MemoryShort: the memory that all calls may take is taken.
-            Interrupted: the server ends, and with it what the call waited for.
         """
         await self._take_slot()
         call = None
         try:
             call = await self._begin(function, self._patience if waits else 0)
             return cast(T, await call.result)
-        except asyncio.CancelledError:
-            self.cancelled += call is not None
-            raise
         finally:
-            if call is not None and call in self._calls:
-                call.given_up = True
+            if call is not None and call in self._calls:  # this is cancelled
                 call.token.cancel()
-                self.stuck += 1
-            if call is None or not call.given_up or self.stuck <= self._most_stuck:
+                self.cancelled += 1
+            if call not in self._calls or self.stuck <= self._most_stuck:
                 self._slots.release()
 
     async def iterate(self, items: Iterator[T]) -> AsyncIterator[T]:
@@ -124,16 +124,6 @@ class Bulkhead:
         """Cancel all calls: the server ends."""
         for call in list(self._calls):
             call.token.cancel()
-
-    def report_slow(self, seconds: float) -> None:
-        """Log, once each, the stacks of calls that have run for longer than `seconds`."""
-        for call in self._calls:
-            age = time.monotonic() - call.begun
-            if age > seconds and not call.reported:
-                call.reported = True
-                frame = sys._current_frames().get(call.thread)
-                stack = "".join(traceback.format_stack(frame)) if frame else "not begun"
-                _log.warning("work in %s has run for %.0f seconds:\n%s", self._name, age, stack)
 
     async def _take_slot(self) -> None:
         """Wait for a slot. Raises Full."""
@@ -155,57 +145,61 @@ class Bulkhead:
         while self._memory.free() < SHARE and time.monotonic() < until:
             await asyncio.sleep(_LOOK)
         call = _Call(function, self._memory.share())
-        if not self.threads.run(partial(self._perform, call, copy_context())):
+        if not self.threads.run(partial(copy_context().run, call.perform, self._ended)):
             call.share.release()
             raise Full
         self._calls.add(call)
+        call.report = call.result.get_loop().call_later(_SLOW * self._patience, self._report, call)
         return call
 
-    def _perform(self, call: _Call, context: Context) -> None:
-        """Call the function, and hand its outcome to the event loop once nothing is held for the call."""
-        call.thread = threading.get_ident()
-        settle = context.run(call.perform)
-        call.share.release()
-        del call.function  # with the files that it may hold open
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            call.result.get_loop().call_soon_threadsafe(self._ended, call, settle)
+    def _report(self, call: _Call) -> None:
+        """Log the stack of a call that has run for too long."""
+        frame = sys._current_frames().get(call.thread)
+        stack = "".join(traceback.format_stack(frame)) if frame else "not begun"
+        _log.warning(
+            "work in %s has run for %.0f seconds:\n%s", self._name, time.monotonic() - call.begun, stack
+        )
 
     def _ended(self, call: _Call, settle: Callable[[], None]) -> None:
         self._calls.discard(call)
+        call.report.cancel()
         if not call.result.done():
             settle()
-        if call.given_up:
-            self.stuck -= 1
-            if self.stuck >= self._most_stuck:  # the slot was kept until now
-                self._slots.release()
+        if call.token.cancelled and self.stuck >= self._most_stuck:  # the slot was kept until now
+            self._slots.release()
 
 
 class _Call:
     """Function that a thread calls under a token."""
 
+    report: asyncio.TimerHandle
+
     def __init__(self, function: Callable[[], Any], share: Share) -> None:
         self.begun = time.monotonic()
-        self.given_up = False
-        self.reported = False
         self.share = share
         self.thread = 0
         self.token = Token(share.claim)
         self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.function = function
 
-    def perform(self) -> Callable[[], None]:
-        """Call the function. Return what sets its result, or the error to raise in the caller."""
+    def perform(self, ended: Callable[[_Call, Callable[[], None]], None]) -> None:
+        """Call the function, and hand what settles its result to the event loop once nothing is held."""
+        self.thread = threading.get_ident()
         try:
             with under(self.token):
                 check()
-                return partial(self.result.set_result, self.function())
+                settle = partial(self.result.set_result, self.function())
         except BaseException as error:
             clear_frames_of(error)
-            return partial(self.result.set_exception, _translated(error))
+            settle = partial(self.result.set_exception, _translated(error))
+        self.share.release()
+        del self.function  # with the files that it may hold open
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self.result.get_loop().call_soon_threadsafe(ended, self, settle)
 
 
 def _translated(error: BaseException) -> BaseException:
     """Return the error that the caller gets."""
     if isinstance(error, (CancelledError, Cancelled)):
-        return Interrupted()
+        return Full()
     return MemoryShort() if isinstance(error, MemoryError) else error

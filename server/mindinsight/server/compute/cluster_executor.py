@@ -90,7 +90,7 @@ class ClusterExecutor(TaskExecutor):
             client = self._client  # cancels in its own loop, so that nobody waits
             client.loop.add_callback(client.cancel, [performer], asynchronous=True)
 
-    def _close(self, seconds: float) -> None:
+    def _close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             client.close(timeout=_PATIENCE)

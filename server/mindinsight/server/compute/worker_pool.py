@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import multiprocessing
 import os
 import pickle
@@ -19,7 +18,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
-from mindinsight.server.cancellation import LONGEST, clear_frames_of, watch
+from mindinsight.server.cancellation import LONGEST, watch
 from mindinsight.server.compute.background_jobs import Threads, start_within_limit
 
 P = ParamSpec("P")
@@ -28,11 +27,9 @@ Call: TypeAlias = "tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]"
 Answer: TypeAlias = "tuple[Any, BaseException | None, str]"  # result, or error and its traceback
 
 TRIES: Final = 3  # a call that ends two processes may be unlucky, a third one would not survive it either
-_POLL: Final = 1.0  # seconds between two checks of the time limit: small beside any limit
 _START: Final = 120.0  # seconds a process may take to start: imports from a cold disk at high load
-_EXIT: Final = 1.0  # seconds a process may take to exit before it is killed
+_EXIT: Final = 1.0  # seconds that a thread waits for the end of a killed process, which a disk may delay
 _LINGER: Final = 15.0  # seconds that an idle process is kept: longer than the pauses of somebody who browses
-_END: Final = 0.3  # seconds that a shutdown waits for threads whose processes are killed
 _MEMORY: Final = 8 << 30  # bytes of data that a process may have: chosen, not measured
 _PRELOADED: Final = ("mindinsight.server.ingest.piece_reader", "mindinsight.server.formats.events")
 
@@ -54,12 +51,10 @@ class Task(Future[Any]):
             self.set_exception(error) if error is not None else self.set_result(result)
 
     def perform(self) -> None:
-        """Perform the call in this thread."""
-        function, args, kwargs = self.call
+        """Perform the call in this process, as a worker does."""
         try:
-            self.settle(function(*args, **kwargs), None)
-        except Exception as error:
-            clear_frames_of(error)
+            self.settle(*pickle.loads(_answered(pickle.dumps(self.call)))[:2])
+        except Exception as error:  # arguments or an error that cannot be pickled
             self.settle(None, error)
 
 
@@ -92,7 +87,7 @@ class TaskExecutor(Executor):
         return task
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the executor. `cancel_futures` cancels running calls, too."""
+        """End the executor. `cancel_futures` cancels running calls, too, and nothing is waited for then."""
         self._closed = True
         for task in self._tasks.copy():
             if cancel_futures:
@@ -100,7 +95,7 @@ class TaskExecutor(Executor):
             elif wait:
                 with contextlib.suppress(CancelledError, TooLate):
                     task.exception(LONGEST)
-        self._close(_END if wait else 0)
+        self._close()
 
     def _settled(self, task: Future[Any]) -> None:
         self._tasks.discard(cast(Task, task))
@@ -115,13 +110,13 @@ class TaskExecutor(Executor):
         """End the work for a cancelled task without waiting for that."""
         raise NotImplementedError
 
-    def _close(self, seconds: float) -> None:
-        """Release what the executor holds, waiting up to `seconds`."""
+    def _close(self) -> None:
+        """Release what the executor holds without waiting for that."""
         raise NotImplementedError
 
 
 class WorkerPool(TaskExecutor):
-    """Executor whose processes start when there is work, are replaced when they die, and exit when idle.
+    """Executor whose processes start when there is work, are replaced when they die, and end when idle.
 
     A call that ended a process is repeated, and fails with `BrokenExecutor` after the third. Cancelling a
     future kills the process that performs its call. Where no process can be started, calls are performed in
@@ -134,7 +129,7 @@ class WorkerPool(TaskExecutor):
         begin: Callable[[], None] | None = None,
         linger: float = _LINGER,
         isolated: bool = False,
-        limit: float = math.inf,
+        limit: float = LONGEST,
     ) -> None:
         """Make a pool of at most `count` processes, each of which calls `begin` before anything else.
 
@@ -156,19 +151,16 @@ class WorkerPool(TaskExecutor):
     def _end(self, performer: Worker) -> None:
         performer.kill()
 
-    def _close(self, seconds: float) -> None:
-        self.threads.stop(seconds)
-        self._end_idle()
+    def _close(self) -> None:
+        self.threads.stop()
+        for worker in self._idle.copy():
+            worker.kill()
 
     def _perform(self, task: Task) -> None:
         """Perform a call in a process, and again when the process died over it."""
         end = time.monotonic() + self._limit
-
-        def is_wanted() -> bool:
-            return not task.cancelled() and time.monotonic() <= end
-
         for attempt in range(TRIES):
-            if not is_wanted():
+            if task.cancelled() or time.monotonic() > end:
                 break
             if attempt:
                 _log.warning("a worker process ended; its call is repeated")
@@ -181,7 +173,7 @@ class WorkerPool(TaskExecutor):
                 if not attempt:  # it has ended no process yet, which would be this one
                     task.perform()
                 break
-            answer = self._call(task, worker, is_wanted)
+            answer = self._call(task, worker, end)
             if answer is not None:
                 task.settle(*answer)
                 return
@@ -196,29 +188,27 @@ class WorkerPool(TaskExecutor):
         self.missing = False
         return worker
 
-    def _call(self, task: Task, worker: Worker, is_wanted: Callable[[], bool]) -> Answer | None:
-        """Return the answer of a process to a call, None if the process ended or the call is not wanted."""
-        answer: Answer | None = None
+    def _call(self, task: Task, worker: Worker, end: float) -> Answer | None:
+        """Return the answer of a process to a call, None if the process ended or was late or cancelled."""
         self._performers[task] = worker
-        if begun := is_wanted():
-            try:
-                answer = worker.call(task.call, is_wanted)
-            except Exception as error:  # arguments or a result that cannot be pickled
-                answer = None, error, ""
-        if self._performers.pop(task, None) is None or (begun and answer is None):
+        try:
+            answer = None if task.cancelled() else worker.call(task.call, end)
+        except Exception as error:  # arguments or a result that cannot be pickled
+            answer = None, error, ""
+        if self._performers.pop(task, None) is None or answer is None:
             self.killed += 1
-            worker.kill()
             worker.end()
         else:
+            worker.used = time.monotonic()
             self._idle.append(worker)
             if self._closed:
-                self._end_idle()
+                worker.kill()
         return answer
 
     def _end_idle(self) -> None:
-        """End the processes that had nothing to do for a while, or all of a closed pool."""
+        """End the processes that had nothing to do for a while."""
         for worker in self._idle.copy():
-            if self._closed or time.monotonic() - worker.used >= self._linger:
+            if time.monotonic() - worker.used >= self._linger:
                 with contextlib.suppress(ValueError):  # another thread has just taken it
                     self._idle.remove(worker)
                     worker.end()
@@ -231,6 +221,8 @@ class CannotBegin(OSError):  # noqa: N818
 class Worker:
     """Child process that performs one call at a time."""
 
+    used = 0.0  # monotonic time of the end of its last call
+
     def __init__(self, begin: Callable[[], None] | None = None) -> None:
         """Start the process, which calls `begin` before anything else. Raises CannotBegin."""
         context = _context()
@@ -241,33 +233,30 @@ class Worker:
             child_end.close()
         except (OSError, EOFError, RuntimeError) as error:
             raise CannotBegin(str(error)) from error
-        end = time.monotonic() + _START
-        answer = self.call((begin or int, (), {}), lambda: time.monotonic() <= end)
+        answer = self.call((begin or int, (), {}), time.monotonic() + _START)
         if answer is None or answer[1] is not None:
-            self.kill()
             self.end()
             raise CannotBegin("a process ended, or hung, before it began")
 
-    def call(self, call: Call, is_wanted: Callable[[], bool]) -> Answer | None:
-        """Perform a call. Return None if the process ended or `is_wanted` became false."""
+    def call(self, call: Call, end: float) -> Answer | None:
+        """Perform a call. Return None if the process ended, or has no answer at `end` (monotonic time)."""
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
-            while not wait_for([self._pipe, self._process.sentinel], _POLL):
-                if not is_wanted():
-                    return None
-            self.used = time.monotonic()  # the end of the last call
-            return cast(Answer, self._pipe.recv()) if self._pipe.poll() else None
+            wait_for([self._pipe, self._process.sentinel], end - time.monotonic())
+            if self._pipe.poll():
+                return cast(Answer, self._pipe.recv())
         return None
 
     def kill(self) -> None:
-        """Send SIGKILL without waiting: a process that waits for a disk does not end at once."""
-        self._process.kill()
+        """Kill the process without waiting: one that waits for a disk does not end at once."""
+        if self._process.is_alive():  # the number of one that has ended may be that of another
+            self._process.kill()
 
     def end(self) -> None:
-        """Close the pipe, so that the process exits by itself, and kill the process if it does not."""
-        self._pipe.close()
+        """Kill the process, and let go of what it takes here."""
+        self.kill()
         self._process.join(_EXIT)
-        self._process.kill()
+        self._pipe.close()
 
 
 def _context() -> Any:

@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from mindinsight.server.compute.bulkhead import Bulkhead, Full, Interrupted
+from mindinsight.server.compute.bulkhead import Bulkhead, Full
 from mindinsight.server.compute.cluster_executor import ClusterError
 from mindinsight.server.compute.slices import Table, parse_slice
 from mindinsight.server.errors import ApiError, memory_short
@@ -73,7 +73,7 @@ class BulkheadRoute(APIRoute):
                     return await _unless_left(request, handle)
             except TimeoutError:
                 raise _too_late(seconds) from None
-            except (Full, Interrupted):
+            except Full:
                 raise _busy() from None
             except MemoryError:
                 raise memory_short() from None
@@ -172,8 +172,7 @@ async def _unless_left(request: Request, handle: Handler) -> Response:
         raise _left()
     finally:
         left.cancel()
-        if not answer.done():
-            answer.cancel()
+        answer.cancel()
 
 
 def _left() -> ApiError:

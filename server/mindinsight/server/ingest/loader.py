@@ -217,11 +217,11 @@ class Loader:
                 while not self._stopping:
                     self._run_round()
         finally:
+            if self._cache:  # first: the others may wait for a disk
+                self._cache.save(self._catalogue.stages, growth=0)
             if self._mirrors:
                 self._mirrors.stop()
             self._scanner.stop()
-            if self._cache:
-                self._cache.save(self._catalogue.stages, growth=0)
 
     def _scan_first(self) -> None:
         """Scan for the first time, with the cache of an earlier server.

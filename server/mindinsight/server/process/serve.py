@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 import uvicorn
 
 from mindinsight.server.app import THREADS, create_app
+from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.compute.memory_budget import RESERVE, SHARE, limit_arenas, room
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.http.protocol import Protocol
@@ -31,7 +33,8 @@ _TURN: Final = 0.001
 _STACK: Final = 2 << 20  # bytes of addresses for each of some 70 threads: a quarter of Linux's usual 8 MiB
 _ARENAS: Final = 2  # of glibc: the first, and one that threads share; 8 for each core are usual
 _ARENA: Final = 64 << 20  # bytes of addresses that the shared arena reserves
-LEAVE_SECONDS: Final = 0.3  # wait for busy threads at exit; a stop takes 2 s at most
+_GRACE: Final = 1  # seconds that a stopping server waits for its clients, before it cancels their work
+_END: Final = 1.5  # seconds from a signal to the end of the process: 2 on a machine with much to do
 KEEP_ALIVE: Final = 10  # seconds that a connection is kept without a request: five times the pages' interval
 # Connections accepted in one turn of the event loop. With hundreds each turn takes a second under a load of
 # clients that leave, and every answer takes several turns.
@@ -47,6 +50,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._hub = hub
         self._ready = ready
+        self._leaving = threading.Event()
         self._memory = MemoryRelease()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -60,7 +64,17 @@ class Server(uvicorn.Server):
         self._memory.observe(len(self.server_state.connections))
         return await super().on_tick(counter)
 
+    def end(self) -> None:
+        """Wait for a signal, and end the process `_END` seconds later if it has not ended by itself.
+
+        It is the one deadline of all that a stopping server does, and waits for nothing itself.
+        """
+        self._leaving.wait()
+        time.sleep(_END)
+        os._exit(0)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._leaving.set()
         self._hub.close()
         super().handle_exit(sig, frame)
 
@@ -85,7 +99,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         access_log=False,  # addresses may hold a token
         server_header=False,
         proxy_headers=False,  # no response depends on the client; security reads the prefix
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=_GRACE,
         timeout_keep_alive=KEEP_ALIVE,
     )
 
@@ -94,6 +108,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
         ready()
 
     server = Server(config, app.state.hub, answering)
+    start_within_limit(threading.Thread(target=server.end, name="end", daemon=True))
     hang_up = getattr(signal, "SIGHUP", None)  # the end of a session; under nohup it is ignored here too
     if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
         signal.signal(hang_up, server.handle_exit)
@@ -104,7 +119,7 @@ def run(settings: Settings, ready: Callable[[], None]) -> int:
     finally:
         daemon.forget(settings.port)
         sock.close()
-    return leave(0 if server.started else 1)
+    return 0 if server.started else 1
 
 
 def check_memory(service: Service) -> None:
@@ -116,20 +131,6 @@ def check_memory(service: Service) -> None:
             f"The server needs {needed >> 20} MB of addresses more than it has, its limit leaves"
             f" {max(0, free) >> 20} MB: raise the limit (ulimit -v), or choose fewer --workers."
         )
-
-
-def leave(code: int) -> int:
-    """Return the exit code, or end the process with it if threads are at work that Python would wait for."""
-    main_thread = threading.main_thread()
-    busy = [thread for thread in threading.enumerate() if thread is not main_thread and not thread.daemon]
-    for thread in busy:
-        thread.join(LEAVE_SECONDS / len(busy))
-    if any(thread.is_alive() for thread in busy):
-        _log.warning("ending while %d threads are at work", len(busy))
-        logging.shutdown()
-        sys.stdout.flush()
-        os._exit(code)
-    return code
 
 
 def _say_who_may_ask(settings: Settings) -> None:

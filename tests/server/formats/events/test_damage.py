@@ -173,3 +173,22 @@ def test_header_found_far_behind_noise() -> None:
     noise = np.random.default_rng(1).bytes(3 << 20)
     data = event(1) + noise + event(2)
     assert steps_of(data) == [1, 2]
+
+
+def test_a_hole_of_a_terabyte_is_one_stretch_and_one_at_the_end_is_not_written_yet(tmp_path: Path) -> None:
+    """As after a preallocation, or a copy whose end arrived first."""
+    path, size = tmp_path / NAME, 1 << 40
+    with path.open("wb") as file:
+        file.write(training(3))
+        begun = file.tell()
+        file.seek(size)
+        file.write(training(2))
+        file.truncate(3 * size)
+    section, damage = read_section(str(path), 0, 1 << 20), list[Damage]()
+    while section.next_offset < 2 * size and not section.pending:
+        damage += section.damage
+        section = read_section(str(path), section.next_offset, 1 << 20)
+    assert sum(region.size for region in damage) >= size - begun
+    assert {region.reason for region in damage} == {"damage.zeros"}
+    assert len(damage) <= 4
+    assert section.pending > 2 * size - (1 << 21)

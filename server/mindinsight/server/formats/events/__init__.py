@@ -17,6 +17,7 @@ Damaged bytes are skipped and listed. The reason is a key of the locale files:
 - ``damage.noise``: no record up to the end of the section
 """
 
+import errno
 import os
 from contextlib import nullcontext
 from dataclasses import replace
@@ -31,7 +32,7 @@ from mindinsight.server.formats.events.record_shapes import read_shapes
 from mindinsight.server.formats.events.rounds import read_rounds
 from mindinsight.server.formats.events.sequential import Remarks, read_long_record, read_sequentially
 from mindinsight.server.formats.read_limits import EVENT
-from mindinsight.server.types import DecodedSection
+from mindinsight.server.types import Damage, DecodedSection
 
 __all__ = ["decode", "read_section"]
 
@@ -46,6 +47,13 @@ def read_section(path: str | int, offset: int, size: int, schema: Schema = MINDS
     with nullcontext(path) if isinstance(path, int) else opened(path) as descriptor:
         file_end = os.fstat(descriptor).st_size
         data = read_at(descriptor, offset, max(size, HEADER_SIZE))
+        if data[:HEADER_SIZE] == bytes(HEADER_SIZE):
+            hole = _end_of_hole(descriptor, offset, file_end) - offset
+            if hole == file_end - offset:  # allocated, and not written yet
+                return DecodedSection(offset, hole, 0)
+            if hole > len(data):
+                skipped = Damage(offset, hole - HEADER_SIZE + 1, "damage.zeros")
+                return DecodedSection(offset + skipped.size, 0, 0, damage=(skipped,))
         promised = payload_size(data[:HEADER_SIZE]) if len(data) >= HEADER_SIZE else None
         missing = 0 if promised is None else promised + FRAME_SIZE - len(data)
         if missing > file_end - offset - len(data):
@@ -55,6 +63,16 @@ def read_section(path: str | int, offset: int, size: int, schema: Schema = MINDS
         if missing > 0:
             data += read_at(descriptor, offset + len(data), missing)
     return decode(data, offset, offset + len(data) >= file_end, schema)
+
+
+def _end_of_hole(descriptor: int, offset: int, file_end: int) -> int:
+    """Return where the next bytes of a file are on the disk: `offset` if there are some, or nobody knows."""
+    try:
+        return os.lseek(descriptor, offset, os.SEEK_DATA)
+    except OSError as error:
+        return file_end if error.errno == errno.ENXIO else offset
+    except AttributeError:  # Windows
+        return offset
 
 
 def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> DecodedSection:

@@ -148,7 +148,7 @@ def find_header(data: bytes, at: int) -> int:
     while at + HEADER_SIZE <= len(data):
         count = min(look, len(data) - at - HEADER_SIZE + 1)
         low, high, crc = (np.ndarray((count,), "<u4", data, at + skip, (1,)) for skip in (0, 4, 8))
-        candidates = np.flatnonzero((high == 0) & (low < 1 << 31))
+        candidates = np.flatnonzero((high == 0) & (low < 1 << 31) & ((low | crc) != 0))  # not among zeros
         headers = candidates[mask_crcs(_length_crcs(low[candidates])) == crc[candidates]]
         if len(headers):
             return at + int(headers[0])
