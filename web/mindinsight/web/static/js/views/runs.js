@@ -69,6 +69,12 @@ class RunsTable {
     this.shown = h("span", { class: "label runs-shown ellipsis" });
     this.answers = h("span", { class: "row" });
     this.banners = h("div");
+    this.search = searchBox({
+      label: app.t("runs.search"),
+      placeholder: app.t("runs.search.how"),
+      value: app.url.get("q", ""),
+      onchange: (text) => this.applySearch(text),
+    });
     this.element = h("div", { class: "runs-page" }, this.head(), this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
     this.offs = [
@@ -95,12 +101,6 @@ class RunsTable {
   /** Create the controls. */
   head() {
     const { t, url } = this.app;
-    this.search = searchBox({
-      label: t("runs.search"),
-      placeholder: t("runs.search.how"),
-      value: url.get("q", ""),
-      onchange: (text) => this.applySearch(text),
-    });
     const columns = button(t("runs.cols"), () => this.chooseColumns(columns), { "aria-haspopup": "dialog" });
     columns.prepend(icon("columns"));
     this.hiddenBox = check({
