@@ -4,11 +4,13 @@ import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { icon } from "./icons.js";
 
+/** @typedef {import("../core/dom.js").Attributes} Attributes */
+
 /**
  * Create a text button.
- * @param {string} label
+ * @param {import("../core/dom.js").Child} label
  * @param {() => void} onclick
- * @param {Record<string, any>} [attrs]
+ * @param {Attributes} [attrs]
  */
 export function button(label, onclick, attrs = {}) {
   return h("button", { type: "button", onclick, ...attrs }, label);
@@ -19,7 +21,7 @@ export function button(label, onclick, attrs = {}) {
  * @param {string} name
  * @param {string} label
  * @param {(event: MouseEvent) => void} onclick
- * @param {Record<string, any>} [attrs]
+ * @param {Attributes} [attrs]
  */
 export function iconButton(name, label, onclick, attrs = {}) {
   return h(
@@ -35,7 +37,7 @@ export function iconButton(name, label, onclick, attrs = {}) {
  * @param {string} label read aloud; the short name is a part of it
  * @param {string} short
  * @param {(event: MouseEvent) => void} onclick
- * @param {Record<string, any>} [attrs]
+ * @param {Attributes} [attrs]
  */
 export function namedIconButton(name, label, short, onclick, attrs = {}) {
   const element = iconButton(name, label, onclick, attrs);
@@ -78,7 +80,7 @@ export function segments({ label, options, value, onchange }) {
   /** @param {KeyboardEvent} event */
   const onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const at = buttons.indexOf(/** @type {any} */ (document.activeElement));
+    const at = buttons.findIndex((other) => other === document.activeElement);
     if (step && at >= 0) buttons[(at + step + buttons.length) % buttons.length].focus();
   };
   return Object.assign(

@@ -39,11 +39,13 @@ export function card({ title, href, mark, tools = [], body, foot, full }) {
   };
   filling?.onchange((on) => {
     element.classList.toggle("full", on);
+    if (!expand) return;
+    const label = on ? full.close : full.label;
     expand.setAttribute("aria-pressed", String(on));
-    expand.setAttribute("aria-label", on ? full?.close : full?.label);
-    expand.title = on ? full?.close : full?.label;
+    expand.setAttribute("aria-label", label);
+    expand.title = label;
     replace(expand, icon(on ? "close" : "expand"));
-    full?.onchange?.(on);
+    full.onchange?.(on);
   });
   let left = "";
   /** Leave the beginning out that the card shares with others. @param {string} start */
@@ -54,7 +56,10 @@ export function card({ title, href, mark, tools = [], body, foot, full }) {
   return Object.assign(element, { inner, setFull, shorten });
 }
 
-/** Hide the beginning that the titles of all given cards share. @param {any[]} cards made by `card` */
+/**
+ * Hide the beginning that the titles of all given cards share.
+ * @param {(HTMLElement & {shorten?: (start: string) => void})[]} cards made by `card`
+ */
 export function shortenTitles(cards) {
   const start = commonStart(cards.map((element) => element.getAttribute("aria-label") ?? ""));
   cards.forEach((element) => element.shorten?.(start));

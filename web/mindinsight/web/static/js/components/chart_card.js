@@ -24,7 +24,7 @@ export function plotArea(label) {
  * @param {HTMLElement} [options.body] what holds the plots where there is more than one
  * @param {HTMLElement} [options.foot]
  * @param {() => void} options.load fetch the data
- * @param {() => any} [options.controls] of a chart that fills the window
+ * @param {() => import("../core/dom.js").Child} [options.controls] of a chart that fills the window
  */
 export function chartCard(app, { title, plots, body = plots[0], foot, load, controls }) {
   /** @type {HTMLElement} */

@@ -21,6 +21,7 @@ export function checklist({ label, filter, allLabel, noneLabel, items, checked, 
   /** @param {number} index */
   const row = (index) => {
     const item = visible[index];
+    /** @type {HTMLInputElement} */
     const box = h("input", {
       type: "checkbox",
       checked: checked.has(item.value),

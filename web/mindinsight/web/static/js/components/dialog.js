@@ -4,9 +4,11 @@
 import { h } from "../core/dom.js";
 import { iconButton } from "./button.js";
 
+/** @typedef {import("../core/dom.js").Child} Child */
+
 /**
  * Open a modal dialog. Return the element; closing removes it from the page.
- * @param {{title: string, body: Node | Node[], actions?: HTMLElement[], close: string, wide?: boolean,
+ * @param {{title: string, body: Child, actions?: HTMLElement[], close: string, wide?: boolean,
  *   onclose?: () => void}} options
  */
 export function dialog({ title, body, actions = [], close, wide = false, onclose }) {
@@ -40,7 +42,7 @@ function outside(event) {
  * Open a menu below a button. Escape or a click elsewhere closes it. Return the menu's element with a
  * function `close`.
  * @param {HTMLElement} anchor
- * @param {Node | Node[]} body
+ * @param {Child} body
  * @param {string} label
  */
 export function menu(anchor, body, label) {

@@ -27,6 +27,7 @@ export function select({ label, options, value, onchange, inline = true }) {
     replace(box, elements);
     box.value = chosen;
   };
+  /** @type {HTMLSelectElement} */
   const box = h("select", { onchange: () => onchange(box.value) });
   fill(
     options.filter((option, i) => i < AT_ONCE || option.value === value),
@@ -47,6 +48,7 @@ export function select({ label, options, value, onchange, inline = true }) {
  * @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} options
  */
 export function check({ label, checked, onchange }) {
+  /** @type {HTMLInputElement} */
   const box = h("input", { type: "checkbox", checked, onchange: () => onchange(box.checked) });
   return Object.assign(h("label", { class: "check" }, box, h("span", null, label)), { box });
 }
@@ -96,11 +98,13 @@ export function slider({
 }) {
   let choices = values;
   const later = delay ? debounce(onchange, delay) : onchange;
+  /** @type {HTMLInputElement} */
   const range = h("input", {
     type: "range",
     "aria-label": label,
     oninput: () => pick(choices ? choices[Number(range.value)] : Number(range.value)),
   });
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "number",
     "aria-label": label,

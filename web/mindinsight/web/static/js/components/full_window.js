@@ -4,7 +4,8 @@ import { h } from "../core/dom.js";
 
 /**
  * @typedef {Object} Full
- * @property {() => any} [controls] what stands above the card while it fills the window
+ * @property {() => import("../core/dom.js").Child} [controls] what stands above the card while it fills the
+ *   window
  * @property {(full: boolean) => void} [onchange]
  */
 

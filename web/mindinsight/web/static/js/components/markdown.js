@@ -2,7 +2,9 @@
 
 import { h } from "../core/dom.js";
 
-/** @typedef {string | [string, Record<string, any>, any[]]} Node as made by formats/markdown_tree.py */
+/** @typedef {{href?: string, start?: number}} Attributes */
+/** @typedef {{map: <T>(to: (node: Node) => T) => T[]}} Nodes */
+/** @typedef {string | [string, Attributes, Nodes]} Node of formats/markdown_tree.py */
 
 const TAGS = new Set(
   "h1 h2 h3 h4 h5 h6 p blockquote ul ol li hr pre table thead tbody tr th td code em strong s a br".split(
@@ -19,7 +21,7 @@ export function markdown(tree) {
 /**
  * Create the element of one node. Of tags that are not allowed only the children are kept.
  * @param {Node} node
- * @returns {any}
+ * @returns {import("../core/dom.js").Child}
  */
 function element(node) {
   if (typeof node === "string") return node;
@@ -31,7 +33,7 @@ function element(node) {
 /**
  * Return the attributes that are allowed on a tag.
  * @param {string} tag
- * @param {Record<string, any>} attributes
+ * @param {Attributes} attributes
  */
 function allowed(tag, { href, start }) {
   if (tag === "a" && isSafe(href)) return { href, rel: "noopener noreferrer nofollow", target: "_blank" };
@@ -41,11 +43,11 @@ function allowed(tag, { href, start }) {
 
 /**
  * Return whether a link has an http, https or mailto address. Relative ones would lead into this application.
- * @param {any} href
+ * @param {string | undefined} href
  */
 function isSafe(href) {
   try {
-    return SCHEMES.includes(new URL(href).protocol);
+    return SCHEMES.includes(new URL(href ?? "").protocol);
   } catch {
     return false; // relative: it would lead into this dashboard
   }

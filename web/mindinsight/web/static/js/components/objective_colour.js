@@ -19,9 +19,9 @@ export function inkRamp(app) {
 /**
  * Return a function that gives a row's colour by its objective. Rows without a finite objective are gray.
  * @param {import("../core/types.js").App} app
- * @param {{run: string, values: Record<string, any>}[]} rows
+ * @param {{run: string, values: Record<string, unknown>}[]} rows
  * @param {string} objective
- * @returns {(row: {run: string, values: Record<string, any>}) => string}
+ * @returns {(row: {run: string, values: Record<string, unknown>}) => string}
  */
 export function tint(app, rows, objective) {
   const values = rows.map((row) => Number(row.values[objective])).filter(Number.isFinite);

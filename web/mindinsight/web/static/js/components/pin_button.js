@@ -7,6 +7,7 @@ import { button, iconButton, namedIconButton, segments } from "./button.js";
 import { menu } from "./dialog.js";
 import { toast } from "./toast.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{id: string, title: string, changed: number}} Entry */
 
@@ -61,7 +62,8 @@ export function openMenu(app, opener, card) {
       box.close();
       const href = app.url.at("reports", `report=${id}`);
       toast(t("reports.pinned", { title }), { link: { href, label: t("reports.open") } });
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       replace(fault, t(faultKey(error), error.vars));
     }
   };
@@ -119,7 +121,7 @@ function kindChoice({ t }, onchange) {
   return [choice, why];
 }
 
-/** Return the text key of an error. @param {any} error */
+/** Return the text key of an error. @param {Failure} error */
 function faultKey(error) {
   if (error.status === 413) return "reports.too_large";
   return error.status === 422 ? "views.too_long" : (error.key ?? "error.http");

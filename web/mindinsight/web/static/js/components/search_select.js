@@ -14,6 +14,7 @@ export function searchSelect({ label, id, options, value, onchange }) {
     { id },
     options.map((option) => h("option", { value: option.label })),
   );
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "search",
     class: "search-select",

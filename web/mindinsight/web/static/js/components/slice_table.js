@@ -23,7 +23,8 @@ const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 /**
  * Create the table of a slice.
  * @param {App} app
- * @param {any} slice answer of v2/tensor/slice
+ * @param {{window: number[], top: number, left: number, values: ArrayLike<number>,
+ *   slice: {min: number, max: number}}} slice
  * @param {{digits: number, scientific: boolean}} look
  */
 export function sliceTable(app, slice, look) {
@@ -86,7 +87,7 @@ export function text(value, look) {
  * Create the table of statistics of the slice and of the whole tensor; of the tensor alone if the slice is
  * all of it.
  * @param {App} app
- * @param {any} slice
+ * @param {Pick<import("../core/answers.js").TensorSlice, "slice" | "whole">} slice
  */
 export function factsTable(app, slice) {
   const { t, format } = app;

@@ -5,7 +5,8 @@
 /**
  * Return the text.
  * @param {App} app
- * @param {any} slice answer of a slice: its size, and the window of it that came
+ * @param {{rows: number, columns: number, window: number[], top: number, left: number}} slice its size, and
+ *   the window of it that came
  */
 export function windowText(app, slice) {
   const [rows, columns] = slice.window;

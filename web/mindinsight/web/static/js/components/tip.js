@@ -14,7 +14,7 @@ export function createTip() {
      * @param {number} y
      * @param {DOMRect} plot what the tip is about: it lies below or above it, or where
      *   neither has room beside the pointer
-     * @param {...any} content
+     * @param {...import("../core/dom.js").Child} content
      */
     show(x, y, plot, ...content) {
       const host = document.querySelector("dialog.full-card") ?? document.body; // above what fills the window

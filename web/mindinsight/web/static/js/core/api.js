@@ -4,6 +4,8 @@
 import { tell } from "./dom.js";
 import { ACCEPT, typed, unpack } from "./column_decoding.js";
 
+/** @typedef {import("./types.js").Parameters} Parameters */
+
 /**
  * Error answer of the server. `key` and `vars` give the translated message; `status` is 0 if the server was
  * not reachable.
@@ -11,7 +13,7 @@ import { ACCEPT, typed, unpack } from "./column_decoding.js";
 export class ApiError extends Error {
   /**
    * @param {number} status
-   * @param {{code?: string, message?: string, key?: string, vars?: Record<string, any>}} error
+   * @param {{code?: string, message?: string, key?: string, vars?: Record<string, unknown>}} error
    */
   constructor(status, error) {
     super(error.message ?? `HTTP ${status}`);
@@ -22,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** @type {Map<string, {etag: string, body: any}>} */
+/** @type {Map<string, {etag: string, body: unknown}>} */
 const bodies = new Map();
 const KNOWN_MAX = 200;
 
@@ -65,10 +67,11 @@ async function counted(question) {
 /**
  * GET a JSON answer. Lists become repeated parameters; null and undefined are left out. Unchanged answers are
  * served from an ETag cache. Throws ApiError, or AbortError after an abort.
- * @param {string} path "v2/runs"
- * @param {Record<string, any>} [params]
+ * @template {string} P
+ * @param {P} path "v2/runs"
+ * @param {Parameters} [params]
  * @param {{signal?: AbortSignal}} [options]
- * @returns {Promise<any>}
+ * @returns {Promise<import("./answers.js").Answer<P>>}
  */
 export function get(path, params = {}, { signal } = {}) {
   return counted(() => fresh(build(path, params), signal));
@@ -94,7 +97,7 @@ async function fresh(address, signal) {
  * Cache an answer by its address, and drop the oldest one above the limit.
  * @param {string} address
  * @param {string} etag
- * @param {any} body
+ * @param {unknown} body
  */
 function remember(address, etag, body) {
   bodies.delete(address);
@@ -105,10 +108,11 @@ function remember(address, etag, body) {
 /**
  * Request an answer with typed arrays for its columns. Uses POST when a body is given, for questions too long
  * for an address. Throws ApiError, or AbortError after an abort.
- * @param {string} path
- * @param {Record<string, any>} [params]
- * @param {{signal?: AbortSignal, body?: any}} [options]
- * @returns {Promise<any>}
+ * @template {string} P
+ * @param {P} path
+ * @param {Parameters} [params]
+ * @param {{signal?: AbortSignal, body?: object}} [options]
+ * @returns {Promise<import("./answers.js").ColumnAnswer<P>>}
  */
 export function columns(path, params = {}, { signal, body } = {}) {
   return counted(async () => {
@@ -125,10 +129,11 @@ export function columns(path, params = {}, { signal, body } = {}) {
 /**
  * Send a JSON body. Return the parsed answer, or null for 204. Throws ApiError.
  * @param {"POST" | "PUT" | "PATCH" | "DELETE"} method
- * @param {string} path
- * @param {any} [body]
+ * @template {string} P
+ * @param {P} path
+ * @param {object} [body]
  * @param {{signal?: AbortSignal}} [options]
- * @returns {Promise<any>}
+ * @returns {Promise<import("./answers.js").SentAnswer<P>>}
  */
 export async function send(method, path, body, { signal } = {}) {
   const headers = { "Content-Type": "application/json" };
@@ -138,7 +143,7 @@ export async function send(method, path, body, { signal } = {}) {
 /**
  * Return the address of a request, for links, downloads and images.
  * @param {string} path
- * @param {Record<string, any>} [params]
+ * @param {Parameters} [params]
  */
 export function build(path, params = {}) {
   const query = new URLSearchParams();
@@ -171,10 +176,12 @@ async function ask(address, options) {
 
 /**
  * Return the JSON of a successful answer, or null for 204. Throws ApiError otherwise.
+ * @template T
  * @param {Response} answer
+ * @returns {Promise<T>}
  */
 async function parse(answer) {
-  if (answer.ok) return answer.status === 204 ? null : answer.json();
+  if (answer.ok) return answer.status === 204 ? /** @type {T} */ (null) : answer.json();
   let body = null;
   try {
     body = await answer.json();
@@ -184,15 +191,15 @@ async function parse(answer) {
   throw new ApiError(answer.status, body?.error ?? {});
 }
 
-/** Return whether an error only means that the request was aborted. @param {any} error */
+/** Return whether an error only means that the request was aborted. @param {unknown} error */
 export function aborted(error) {
-  return error?.name === "AbortError";
+  return error instanceof Error && error.name === "AbortError";
 }
 
 /**
  * Decode a base64 column to a typed array. A plain array is returned as it is.
  * @param {import("./types.js").Column | number[]} data
- * @returns {any}
+ * @returns {import("./types.js").Numbers | number[]}
  */
 export function column(data) {
   if (Array.isArray(data)) return data;

@@ -7,7 +7,7 @@
  * @property {Item} item
  * @property {AbortSignal} signal
  * @property {(answer: Answer) => void} resolve
- * @property {(error: any) => void} reject
+ * @property {(error: unknown) => void} reject
  * @property {() => void} drop what an abort calls while it waits
  */
 

@@ -19,8 +19,11 @@ export async function capture(app, root) {
   /** @type {Figure[]} */
   const figures = [];
   const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
-  const [charts, canvases, pictures] = [".chart", "canvas", "img"].map((name) => pairs(root, copy, name));
-  for (const [from, to] of charts) {
+  /** @type {[HTMLImageElement, HTMLImageElement][]} */
+  const pictures = pairs(root, copy, "img");
+  /** @type {[HTMLCanvasElement, HTMLCanvasElement][]} */
+  const canvases = pairs(root, copy, "canvas");
+  for (const [from, to] of pairs(root, copy, ".chart")) {
     if (!to.closest(ASIDE)) extractFigure(app, from, to, figures);
   }
   canvases.forEach(([from, to]) => to.replaceWith(drawn(from)));
@@ -68,12 +71,14 @@ function named({ data, layout, config }) {
  * Pair each element that matches a selector with its copy.
  * @param {Element} root
  * @param {Element} copy
+ * @template {Element} E
  * @param {string} selector
- * @returns {[any, any][]}
+ * @returns {[E, E][]}
  */
 function pairs(root, copy, selector) {
-  const copies = [...copy.querySelectorAll(selector)];
-  return [...root.querySelectorAll(selector)].map((element, i) => [element, copies[i]]);
+  const copies = /** @type {NodeListOf<E>} */ (copy.querySelectorAll(selector));
+  const originals = /** @type {NodeListOf<E>} */ (root.querySelectorAll(selector));
+  return [...originals].map((element, i) => [element, copies[i]]);
 }
 
 /** Return an image with the current content of a canvas. @param {HTMLCanvasElement} canvas */

@@ -55,18 +55,18 @@ export function rangeAfter({ key }, range, whole) {
 
 /**
  * Handle the zoom and pan keys of a focused Plotly chart.
- * @param {any} element
- * @param {() => any} plotly what draws it; null while it is not drawn
+ * @param {Element} element
+ * @param {() => import("./types.js").Plotly | null} plotly what draws it; null while it is not drawn
  */
 export function listenToKeys(element, plotly) {
   /** The range of the whole axis, seen last. @type {Range | null} */
   let whole = null;
-  element.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  /** @type {HTMLElement} */ (element).addEventListener("keydown", (event) => {
     const axis = zoomable(element);
     const drawn = plotly();
     if (!axis || !drawn || event.target !== element || event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const range = /** @type {Range} */ (axis.range.map((/** @type {any} */ end) => axis.r2l(end)));
+    const range = /** @type {Range} */ (axis.range.map((end) => axis.r2l(end)));
     if (axis.autorange) whole = range;
     const next = rangeAfter(event, range, whole);
     if (next === undefined) return;
@@ -76,19 +76,23 @@ export function listenToKeys(element, plotly) {
   });
 }
 
-/** Return whether a drawn chart can be zoomed by keys. @param {any} element */
+/** Return whether a drawn chart can be zoomed by keys. @param {Element} element */
 export function takesKeys(element) {
   return zoomable(element) !== null;
 }
 
-/** Return the x axis that can be zoomed, or null. @param {any} element */
+/** Return the x axis that can be zoomed, or null. @param {Element} element */
 function zoomable(element) {
-  const layout = element._fullLayout;
+  const layout = /** @type {import("./types.js").Plot} */ (element)._fullLayout;
   const axis = layout?._has?.("cartesian") && layout.dragmode ? layout.xaxis : null;
-  return axis?.range && !axis.fixedrange ? axis : null;
+  return axis?.range && !axis.fixedrange ? { ...axis, range: axis.range } : null;
 }
 
-/** Return Plotly's layout update that sets the x range. @param {any} axis @param {Range} range */
+/**
+ * Return Plotly's layout update that sets the x range.
+ * @param {import("./types.js").DrawnAxis} axis
+ * @param {Range} range
+ */
 function rangeChange(axis, range) {
   return { "xaxis.range[0]": axis.l2r(range[0]), "xaxis.range[1]": axis.l2r(range[1]) };
 }

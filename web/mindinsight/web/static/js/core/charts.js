@@ -8,13 +8,19 @@ import { Plotlys } from "./plotlys.js";
 import { onAttention } from "./sketch/pointing.js";
 import { canSketch, Sketch } from "./sketch/sketch.js";
 
+/** @typedef {import("./sketch/axis.js").Axis} Axis */
+/** @typedef {import("./types.js").Plot} Plot */
+/** @typedef {import("./types.js").Plotly} Plotly */
+/** @typedef {import("./types.js").PlotlyLayout} PlotlyLayout */
+/** @typedef {import("./types.js").Trace} Trace */
+
 /**
  * @typedef {Object} Figure of Plotly
- * @property {any[]} data
- * @property {Record<string, any>} layout
- * @property {Record<string, any>} [config]
+ * @property {Trace[]} data
+ * @property {PlotlyLayout} layout
+ * @property {Record<string, unknown>} [config]
  * @property {boolean} [sketch] whether it may be sketched until somebody turns to it
- * @property {any[]} [still] traces that `data` begins with, the same array as long as they look the same:
+ * @property {Trace[]} [still] traces that `data` begins with, the same array as long as they look the same:
  *   a sketch draws only the others anew
  */
 /**
@@ -23,10 +29,10 @@ import { canSketch, Sketch } from "./sketch/sketch.js";
  * @property {boolean} near
  * @property {number} far px outside the window
  * @property {boolean} dirty
- * @property {any} drawn the Plotly it is drawn by
+ * @property {Plotly | null} drawn the Plotly it is drawn by
  * @property {Sketch | null} sketch while Plotly has not drawn it
  * @property {boolean} attended whether somebody has turned to it since it came near
- * @property {(plot: any) => void} [ready]
+ * @property {(plot: Plot) => void} [ready]
  * @property {() => void} [sketched]
  */
 
@@ -76,7 +82,7 @@ export class Charts {
   /**
    * Save a chart as an image file.
    * @param {Element} element
-   * @param {Record<string, any>} options of Plotly
+   * @param {Record<string, unknown>} options of Plotly
    * @param {(figure: Figure) => Figure} [as] how it looks in the file
    */
   async download(element, options, as = (figure) => figure) {
@@ -98,7 +104,7 @@ export class Charts {
    * colours. The element needs a height of its own (class "chart").
    * @param {Element} element
    * @param {() => Figure} figure
-   * @param {(plot: any) => void} [ready] called each time Plotly has drawn the chart from nothing
+   * @param {(plot: Plot) => void} [ready] called each time Plotly has drawn the chart from nothing
    * @param {() => void} [sketched] called each time it was sketched
    */
   draw(element, figure, ready, sketched) {
@@ -115,7 +121,7 @@ export class Charts {
     if (this.#listening.has(element)) return;
     this.#listening.add(element);
     listenToKeys(element, () => this.#charts.get(element)?.drawn ?? null);
-    onAttention(element, () => this.#attend(element));
+    onAttention(/** @type {HTMLElement} */ (element), () => this.#attend(element));
   }
 
   /** Replace the light drawing of a chart by Plotly's. @param {Element} element */
@@ -164,11 +170,11 @@ export class Charts {
 
   /**
    * Return the axes of a chart for placing a pointer, or null before it is drawn.
-   * @param {any} element
-   * @returns {{xaxis: any, yaxis: any} | null}
+   * @param {Element} element
+   * @returns {{xaxis: Axis, yaxis: Axis} | null}
    */
   axes(element) {
-    return element._fullLayout ?? this.#charts.get(element)?.sketch?.axes ?? null;
+    return /** @type {Plot} */ (element)._fullLayout ?? this.#charts.get(element)?.sketch?.axes ?? null;
   }
 
   /** Resolve when all queued charts have been drawn. @returns {Promise<void>} */
@@ -272,10 +278,15 @@ export class Charts {
       element.setAttribute("tabindex", "0");
       element.setAttribute("aria-keyshortcuts", SHORTCUTS);
     }
-    if (anew) chart.ready?.(element);
+    if (anew) chart.ready?.(/** @type {Plot} */ (element));
   }
 
-  /** Draw a chart as a light SVG. @param {HTMLElement} element @param {Chart} chart @param {Figure} figure */
+  /**
+   * Draw a chart as a light SVG.
+   * @param {HTMLElement} element
+   * @param {Chart} chart
+   * @param {Figure & import("./sketch/sketch.js").Sketchable} figure
+   */
   #sketch(element, chart, figure) {
     chart.sketch ??= new Sketch(element);
     chart.sketch.draw(figure, { width: element.clientWidth, height: element.clientHeight });
@@ -299,13 +310,13 @@ export class Charts {
   }
 }
 
-/** Return whether a drawing has the size of its element. @param {any} element @param {Chart} chart */
+/** Return whether a drawing has the size of its element. @param {Element} element @param {Chart} chart */
 function sameSize(element, { sketch }) {
-  const size = sketch?.size ?? element._fullLayout;
+  const size = sketch?.size ?? /** @type {Plot} */ (element)._fullLayout;
   return size && size.width === element.clientWidth && size.height === element.clientHeight;
 }
 
-/** Return the trace with hover texts in the user's number format. @param {any} trace */
+/** Return the trace with hover texts in the user's number format. @param {Trace} trace */
 function inChosenFormat(trace) {
   const text = trace.hovertemplate;
   const format = chartFormat();

@@ -7,8 +7,8 @@ import { h } from "./dom.js";
  * @typedef {Object} Claim
  * @property {string} key of its text
  * @property {"found" | "clear" | "unknown" | "note"} verdict
- * @property {Record<string, any>} values strings, numbers, claims, or lists of these
- * @property {Record<string, any>[]} evidence what a page can link to
+ * @property {Record<string, unknown>} values strings, numbers, claims, or lists of these
+ * @property {Record<string, unknown>[]} evidence what a page can link to
  * @property {string[]} missing keys of what would decide an unknown
  */
 
@@ -22,7 +22,7 @@ import { h } from "./dom.js";
  * Create a claim that the page itself has decided.
  * @param {string} key
  * @param {Claim["verdict"]} verdict
- * @param {Record<string, any>} [values]
+ * @param {Record<string, unknown>} [values]
  * @returns {Claim}
  */
 export function madeClaim(key, verdict, values = {}) {
@@ -48,7 +48,7 @@ export function claimText(app, claim) {
  * Return a paragraph with the claim's text. Its attributes hold the claim's key and verdict.
  * @param {Words} app
  * @param {Claim} claim
- * @param {Record<string, any>} [attrs]
+ * @param {import("./dom.js").Attributes} [attrs]
  */
 export function claimElement(app, claim, attrs = {}) {
   const classes = ["claim", `claim-${claim.verdict}`, attrs.class].filter(Boolean).join(" ");
@@ -58,7 +58,7 @@ export function claimElement(app, claim, attrs = {}) {
 /**
  * Return a value of a claim as text. Lists are joined; nested claims are translated.
  * @param {Words} app
- * @param {any} value
+ * @param {unknown} value
  * @returns {string}
  */
 function words(app, value) {
@@ -66,6 +66,6 @@ function words(app, value) {
     return value.map((entry) => words(app, entry)).join(app.boot.lang === "zh" ? "、" : ", ");
   }
   if (typeof value === "number") return app.format.number(value);
-  if (value && typeof value === "object") return claimText(app, value);
+  if (value && typeof value === "object") return claimText(app, /** @type {Claim} */ (value));
   return String(value);
 }

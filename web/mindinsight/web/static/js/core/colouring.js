@@ -24,7 +24,7 @@ const DECADES = 100; // from the least to the largest: beyond, small ones would 
  * Assign a colour to each run by its value: a colour scale for many numbers, a palette for few values or
  * texts. Runs without a value are gray and counted in `without`.
  * @param {Run[]} runs
- * @param {(run: Run) => any} valueOf
+ * @param {(run: Run) => unknown} valueOf
  * @param {(variable: string) => string} colour of the design system
  * @returns {Colours}
  */
@@ -46,14 +46,14 @@ export function coloured(runs, valueOf, colour) {
   const colours = new Map(entries.map((entry) => [entry.label, entry.colour]));
   const of = new Map(runs.map((run) => [run.id, colour("--muted")]));
   for (const { id, value } of having) {
-    of.set(id, (range ? inRange(range, value) : colours.get(String(value))) ?? "");
+    of.set(id, (range ? inRange(range, Number(value)) : colours.get(String(value))) ?? "");
   }
   return { of, entries, range, without: runs.length - having.length };
 }
 
 /**
  * Return a value as a number or text, or null if it is missing or NaN.
- * @param {any} value
+ * @param {unknown} value
  * @returns {number | string | null}
  */
 function clean(value) {
@@ -85,7 +85,7 @@ function rangeOf(values, colour) {
 /**
  * Return a value's colour on the scale. Infinite values get the colour of the nearest end.
  * @param {Range} range
- * @param {any} value
+ * @param {number} value
  */
 function inRange({ low, high, log, stops }, value) {
   const to = log ? Math.log : Number;
@@ -100,8 +100,8 @@ function inRange({ low, high, log, stops }, value) {
 
 /**
  * Return the legend of distinct values: label, colour and number of runs, sorted by value.
- * @param {any[]} cells
- * @param {any[]} values different ones
+ * @param {unknown[]} cells
+ * @param {unknown[]} values different ones
  * @param {(variable: string) => string} colour
  * @returns {Entry[]}
  */
@@ -226,7 +226,10 @@ export class Colouring {
     }
   }
 
-  /** Store the last values, and redraw if they differ. @param {{runs: string[], last: any}} table */
+  /**
+   * Store the last values, and redraw if they differ.
+   * @param {{runs: string[], last: import("./types.js").Column}} table
+   */
   #take({ runs, last }) {
     const values = column(last);
     const before = JSON.stringify([...this.#last]);

@@ -5,7 +5,13 @@ const TYPE = "application/vnd.mindinsight.columns";
 /** What to ask for in `Accept`. */
 export const ACCEPT = { Accept: TYPE };
 
-/** @type {Record<string, any>} */
+/** @typedef {import("./types.js").Numbers} Numbers */
+/**
+ * Description of a column: where its numbers lie, or their arithmetic sequence.
+ * @typedef {{dtype?: string, at?: number, start?: number, stride?: number, length?: number}} Description
+ */
+
+/** @type {Record<string, new (buffer: ArrayBuffer, at?: number, length?: number) => Numbers>} */
 const ARRAYS = {
   f8: Float64Array,
   f4: Float32Array,
@@ -24,6 +30,7 @@ const ARRAYS = {
  * @param {ArrayBuffer} buffer
  * @param {number} [at] bytes
  * @param {number} [length] numbers
+ * @returns {Numbers}
  */
 export function typed(dtype, buffer, at = 0, length = undefined) {
   if (dtype === "i8") return Float64Array.from(new BigInt64Array(buffer, at, length), Number);
@@ -35,9 +42,10 @@ export function typed(dtype, buffer, at = 0, length = undefined) {
 
 /**
  * Decode an answer. Its columns are typed arrays that share memory with `buffer`.
+ * @template T
  * @param {ArrayBuffer} buffer
  * @param {number} [at] where the answer begins: a multiple of eight bytes
- * @returns {any}
+ * @returns {T}
  */
 export function unpack(buffer, at = 0) {
   const length = new DataView(buffer, at).getUint32(0, true);
@@ -47,8 +55,9 @@ export function unpack(buffer, at = 0) {
 
 /**
  * Decode several answers that were sent inside one.
+ * @template T
  * @param {{answers: Uint8Array<ArrayBuffer>[]}} answer
- * @returns {any[]}
+ * @returns {T[]}
  */
 export function unpackAnswers({ answers }) {
   return answers.map((bytes) => unpack(bytes.buffer, bytes.byteOffset));
@@ -56,22 +65,14 @@ export function unpackAnswers({ answers }) {
 
 /**
  * Replace a column's description by its numbers. Other values are returned unchanged.
- * @param {any} value
+ * @param {unknown} value
  * @param {ArrayBuffer} buffer
- * @param {number} start
+ * @param {number} begin
  */
-function revive(value, buffer, start) {
-  if (
-    value === null ||
-    typeof value !== "object" ||
-    typeof value.length !== "number" ||
-    Array.isArray(value)
-  ) {
-    return value;
-  }
-  if (typeof value.at === "number") return typed(value.dtype, buffer, start + value.at, value.length);
-  if (typeof value.stride === "number") {
-    return Float64Array.from({ length: value.length }, (_, i) => value.start + i * value.stride);
-  }
-  return value;
+function revive(value, buffer, begin) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  const { dtype, at, start = 0, stride, length } = /** @type {Description} */ (value);
+  if (typeof length !== "number") return value;
+  if (typeof at === "number") return typed(String(dtype), buffer, begin + at, length);
+  return typeof stride === "number" ? Float64Array.from({ length }, (_, i) => start + i * stride) : value;
 }

@@ -7,28 +7,52 @@ import { visible } from "./names.js";
 const SPOKEN = new Set(["title", "aria-label", "alt"]);
 const SVG = "http://www.w3.org/2000/svg";
 
-/** @typedef {Node | string | number | null | undefined | false | any[]} Child a list may hold lists */
+/**
+ * what an element can hold; a list may hold lists
+ * @typedef {Node | string | number | null | undefined | false | {[Symbol.iterator]: () => Iterator<Child>}}
+ *   Child
+ */
+/** @typedef {Record<string, string | number | null | undefined>} Style CSS properties by name */
+/**
+ * Listeners of an element by the name of their event, such as `onclick`.
+ * @typedef {{[E in keyof HTMLElementEventMap as `on${E}`]?:
+ *   ((event: HTMLElementEventMap[E]) => unknown) | null}} Listeners
+ */
+/**
+ * Attributes of an element. Null, undefined and false leave out an attribute.
+ * @typedef {Listeners & {style?: Style | null, [name: string]: unknown}} Attributes
+ */
+/**
+ * @template {string} K
+ * @typedef {K extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[K] : HTMLElement} Html
+ */
+/**
+ * @template {string} K
+ * @typedef {K extends keyof SVGElementTagNameMap ? SVGElementTagNameMap[K] : SVGElement} Drawn
+ */
 
 /**
  * Create an HTML element: h("button", {class: "quiet", onclick: f, "aria-pressed": true}, "Text").
- * @param {string} tag
- * @param {Record<string, any> | null} [attrs] on* are listeners, `style` an object, false and null leave out
+ * @template {string} K
+ * @param {K} tag
+ * @param {Attributes | null} [attrs]
  * @param {...Child} children
- * @returns {any}
+ * @returns {Html<K>}
  */
 export function h(tag, attrs, ...children) {
-  return fill(document.createElement(tag), attrs, children);
+  return /** @type {Html<K>} */ (fill(document.createElement(tag), attrs, children));
 }
 
 /**
  * Create an SVG element. Arguments are those of `h`.
- * @param {string} tag
- * @param {Record<string, any> | null} [attrs]
+ * @template {string} K
+ * @param {K} tag
+ * @param {Attributes | null} [attrs]
  * @param {...Child} children
- * @returns {any}
+ * @returns {Drawn<K>}
  */
 export function svg(tag, attrs, ...children) {
-  return fill(document.createElementNS(SVG, tag), attrs, children);
+  return /** @type {Drawn<K>} */ (fill(document.createElementNS(SVG, tag), attrs, children));
 }
 
 /**
@@ -58,7 +82,7 @@ export function renew(element, ...children) {
 /**
  * Set attributes, then append children. Return the element.
  * @param {Element} element
- * @param {Record<string, any> | null | undefined} attrs
+ * @param {Attributes | null | undefined} attrs
  * @param {Child[]} children
  */
 function fill(element, attrs, children) {
@@ -71,22 +95,22 @@ function fill(element, attrs, children) {
 
 /**
  * Set an attribute, property, style or listener by its name. Null, undefined and false leave it out.
- * @param {any} element
+ * @param {Element} element
  * @param {string} name
- * @param {any} value
+ * @param {unknown} value
  */
 function setAttribute(element, name, value) {
   if (value === null || value === undefined) return;
-  if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-  else if (name === "style") setStyle(element, value);
+  if (name.startsWith("on")) element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+  else if (name === "style") setStyle(/** @type {HTMLElement} */ (element), /** @type {Style} */ (value));
   else if (name === "value" || name === "checked" || name === "disabled" || name === "indeterminate") {
-    element[name] = value;
+    Object.assign(element, { [name]: value });
   } else if (value === false && !name.startsWith("aria-")) return;
   else if (SPOKEN.has(name)) element.setAttribute(name, visible(String(value)));
   else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
 }
 
-/** Set CSS properties by name. @param {HTMLElement} element @param {Record<string, any>} style */
+/** Set CSS properties by name. @param {HTMLElement} element @param {Style} style */
 function setStyle(element, style) {
   for (const [name, value] of Object.entries(style)) element.style.setProperty(name, String(value));
 }
@@ -100,27 +124,25 @@ function append(element, children) {
   for (const child of children) {
     if (Array.isArray(child)) append(element, child);
     else if (child !== null && child !== undefined && child !== false) {
-      element.append(/** @type {any} */ (typeof child === "string" ? visible(child) : child));
+      element.append(typeof child === "object" ? /** @type {Node} */ (child) : visible(String(child)));
     }
   }
 }
 
 /**
  * Call `f` once, `delay` ms after the last call.
- * @template {(...args: any[]) => void} F
- * @param {F} f @param {number} delay
- * @returns {F & {cancel: () => void}}
+ * @template {unknown[]} A
+ * @param {(...args: A) => void} f @param {number} delay
+ * @returns {((...args: A) => void) & {cancel: () => void}}
  */
 export function debounce(f, delay) {
   let timer = 0;
-  const later = /** @type {any} */ (
-    (/** @type {any[]} */ ...args) => {
-      clearTimeout(timer);
-      timer = window.setTimeout(() => f(...args), delay);
-    }
-  );
-  later.cancel = () => clearTimeout(timer);
-  return later;
+  const cancel = () => clearTimeout(timer);
+  const later = (/** @type {A} */ ...args) => {
+    cancel();
+    timer = window.setTimeout(() => f(...args), delay);
+  };
+  return Object.assign(later, { cancel });
 }
 
 /**

@@ -4,7 +4,7 @@
 import { COLOURS } from "./colours.js";
 import { typed } from "./column_decoding.js";
 
-/** @typedef {{data: any[], layout: Record<string, any>}} Drawing */
+/** @typedef {Pick<import("./charts.js").Figure, "data" | "layout">} Drawing */
 /** @typedef {Map<string, string>} Names of the theme's colours, by "#rrggbb" */
 
 const DTYPES = ["f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"];
@@ -58,9 +58,9 @@ export function decodeFigure({ data, layout }, colour) {
 
 /**
  * Encode a value recursively. Functions and keys that begin with "_" are dropped.
- * @param {any} value
+ * @param {unknown} value
  * @param {Names} names
- * @returns {any}
+ * @returns {unknown}
  */
 function encode(value, names) {
   if (typeof value === "string") return names.get(value.toLowerCase()) ?? value;
@@ -81,14 +81,19 @@ function encode(value, names) {
  */
 function encodedColumn(column) {
   const dtype = DTYPES.find((name) => typed(name, new ArrayBuffer(0)).constructor === column.constructor);
-  if (!dtype) return Array.from(/** @type {any} */ (column), Number);
+  if (!dtype) return Array.from(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (column)), Number);
   const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return { dtype, bdata: btoa(text) };
 }
 
-/** Decode a value recursively. @param {any} value @param {(name: string) => string} colour @returns {any} */
+/**
+ * Decode a value recursively.
+ * @param {unknown} value
+ * @param {(name: string) => string} colour
+ * @returns {unknown}
+ */
 function decode(value, colour) {
   if (typeof value === "string") {
     const name = NAME.exec(value)?.[1];
@@ -96,9 +101,10 @@ function decode(value, colour) {
   }
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map((item) => decode(item, colour));
-  if (typeof value.bdata === "string" && DTYPES.includes(value.dtype)) {
-    const bytes = Uint8Array.from(atob(value.bdata), (character) => character.charCodeAt(0));
-    return typed(value.dtype, bytes.buffer);
+  const { dtype, bdata } = /** @type {{dtype?: unknown, bdata?: unknown}} */ (value);
+  if (typeof bdata === "string" && typeof dtype === "string" && DTYPES.includes(dtype)) {
+    const bytes = Uint8Array.from(atob(bdata), (character) => character.charCodeAt(0));
+    return typed(dtype, bytes.buffer);
   }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, decode(item, colour)]));
 }

@@ -1,7 +1,7 @@
 // JSON encoding of elements. Decoding builds only allowed tags and attributes, because anybody may have
 // written to the workspace.
 
-/** @typedef {string | [string, Record<string, string>, any[]]} Node */
+/** @typedef {string | [string, Record<string, string>, unknown[]]} Node */
 
 const SVG = "http://www.w3.org/2000/svg";
 const TEXT_NODE = 3;
@@ -86,12 +86,12 @@ export function encodeTree(element, colours) {
  * Return an attribute's value with theme colours replaced by their names.
  * @param {string} name
  * @param {string} value
- * @param {any} element
+ * @param {Element} element
  * @param {import("./frozen_figures.js").Names} colours
  */
 function colourful(name, value, element, colours) {
   if (name === "fill" || name === "stroke") return colours.get(value.toLowerCase()) ?? value;
-  if (name !== "style" || !element.style) return value;
+  if (name !== "style" || !("style" in element)) return value;
   return value.replace(/rgb\((\d+), (\d+), (\d+)\)|#[0-9a-f]{6}\b/gi, (text, ...parts) => {
     const hex = text.startsWith("#")
       ? text
@@ -106,7 +106,7 @@ function colourful(name, value, element, colours) {
 /**
  * Build the element of an encoded tree. Tags that are not allowed become spans; children deeper than 200
  * levels are dropped.
- * @param {any} node as `encodeTree` made it, or anything else
+ * @param {unknown} node as `encodeTree` made it, or anything else
  * @param {number} [depth]
  * @returns {globalThis.Node}
  */
@@ -116,14 +116,19 @@ export function decodeTree(node, depth = 0) {
   const nested = Array.isArray(children) && depth < DEEPEST ? children : [];
   const element =
     SVG_TAGS.has(tag) && !HTML_TAGS.has(tag)
-      ? document.createElementNS(SVG, tag)
+      ? /** @type {SVGElement} */ (document.createElementNS(SVG, tag))
       : document.createElement(HTML_TAGS.has(tag) ? tag : "span");
   if (isAllowedTag(tag)) setAttributes(element, tag, attributes);
   element.append(...nested.map((child) => decodeTree(child, depth + 1)));
   return element;
 }
 
-/** Set those attributes that are allowed. @param {any} element @param {string} tag @param {any} attributes */
+/**
+ * Set those attributes that are allowed.
+ * @param {HTMLElement | SVGElement} element
+ * @param {string} tag
+ * @param {unknown} attributes
+ */
 function setAttributes(element, tag, attributes) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (typeof value !== "string" || !isAllowed(tag, name, value)) continue;

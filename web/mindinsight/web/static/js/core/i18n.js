@@ -28,7 +28,9 @@ export function createTranslate(texts, lang) {
     const text = form.replace(/\{(\w+)\}/g, (match, name) => {
       const value = vars[name];
       if (value === undefined || value === null) return match;
-      return Number.isInteger(value) && name === "n" ? numbers.format(value) : String(value);
+      return typeof value === "number" && Number.isInteger(value) && name === "n"
+        ? numbers.format(value)
+        : String(value);
     });
     return lang === "zh" ? text.replace(SPACE_IN_CHINESE, "") : text;
   };

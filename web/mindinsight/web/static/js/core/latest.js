@@ -1,5 +1,7 @@
 // Guard against stale responses: only the newest request's response is used.
 
+/** @typedef {import("./types.js").Failure} Failure */
+
 const ALWAYS = { isConnected: true };
 
 /**
@@ -21,9 +23,11 @@ export function latest(element = ALWAYS) {
    * Make a request beside those under way; they are dropped together.
    * @template T
    * @param {(signal: AbortSignal) => Promise<T>} request
-   * @param {(response: T) => any} take
-   * @param {(error: any) => any} [failed] without it, an error of the request is thrown
-   * @returns {Promise<any>} the result of `take` or `failed`; undefined when the response was dropped
+   * @template U, [V=never]
+   * @param {(response: T) => U} take
+   * @param {(error: Failure) => V} [failed] without it, an error of the request is thrown
+   * @returns {Promise<Awaited<U> | Awaited<V> | undefined>} the result of `take` or `failed`; undefined when
+   *   the response was dropped
    */
   const join = async (request, take, failed = raise) => {
     const { signal } = current;
@@ -32,9 +36,9 @@ export function latest(element = ALWAYS) {
     try {
       response = await request(signal);
     } catch (error) {
-      return isCurrent() ? failed(error) : undefined;
+      return isCurrent() ? await failed(/** @type {Failure} */ (error)) : undefined;
     }
-    return isCurrent() ? take(response) : undefined;
+    return isCurrent() ? await take(response) : undefined;
   };
 
   return {
@@ -70,7 +74,7 @@ export function latest(element = ALWAYS) {
  */
 export function leaveAsIs() {}
 
-/** Throw an error. @param {any} error */
+/** Throw an error. @param {Failure} error @returns {never} */
 function raise(error) {
   throw error;
 }

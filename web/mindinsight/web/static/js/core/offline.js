@@ -129,10 +129,10 @@ async function text(address) {
   return (await fetch(address)).text();
 }
 
-/** Return JSON without "<", which could end the script element around it. @param {any} value */
+/** Return JSON without "<", which could end the script element around it. @param {unknown} value */
 function asJson(value) {
   const json = JSON.stringify(value, (_, item) =>
-    ArrayBuffer.isView(item) ? Array.from(/** @type {any} */ (item)) : item,
+    ArrayBuffer.isView(item) ? Array.from(/** @type {import("./types.js").Numbers} */ (item)) : item,
   );
   return json.replaceAll("<", "\\u003c");
 }

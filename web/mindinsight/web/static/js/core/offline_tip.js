@@ -1,7 +1,7 @@
 // Tooltip for charts of a saved page. The function's source is copied into the file, so it may not use
 // anything from outside.
 
-/** Show a table of the values under the pointer, highest first. @param {any} plot an element with a chart */
+/** Show a table of the values under the pointer, highest first. @param {import("./types.js").Plot} plot */
 export function offlineTip(plot) {
   const box = document.createElement("div");
   box.className = "tip";
@@ -10,19 +10,19 @@ export function offlineTip(plot) {
     element.textContent = text;
     return element;
   };
-  const number = (/** @type {any} */ value) =>
+  const number = (/** @type {unknown} */ value) =>
     typeof value === "number" ? value.toPrecision(6) : String(value);
-  plot.on("plotly_hover", (/** @type {any} */ event) => {
-    const points = event.points.filter((/** @type {any} */ point) => point.data.hoverinfo === "none");
+  plot.on("plotly_hover", (event) => {
+    const points = event.points.filter((point) => point.data.hoverinfo === "none");
     if (!points.length) return;
     const table = document.createElement("table");
     table.createTHead().append(cell("th", ""), cell("th", String(points[0].x)));
-    points.sort((/** @type {any} */ a, /** @type {any} */ b) => b.y - a.y);
+    points.sort((a, b) => b.y - a.y);
     for (const point of points) {
       const row = table.insertRow();
       const swatch = document.createElement("i");
       swatch.className = "swatch";
-      swatch.style.background = point.data.line?.color ?? "";
+      swatch.style.background = /** @type {{color?: string} | undefined} */ (point.data.line)?.color ?? "";
       const name = cell("th", ` ${point.data.name}`);
       name.prepend(swatch);
       name.setAttribute("scope", "row");

@@ -5,13 +5,14 @@
 const LINES = ["scatter", "bar", "pie"];
 const FLAT = [...LINES, "heatmap", "contour"];
 
+/** @typedef {import("./types.js").Plotly} Plotly */
 /** @typedef {{address: string, draws: (type: string) => boolean}} Build */
 
 /** Chooses and loads Plotly builds. */
 export class Plotlys {
   /** @type {Build[]} smallest first */
   #builds;
-  /** @type {Map<string, Promise<any>>} */
+  /** @type {Map<string, Promise<Plotly>>} */
   #loaded = new Map();
   /** Addresses that were fetched ahead. @type {Set<string>} */
   #fetched = new Set();
@@ -60,7 +61,7 @@ export class Plotlys {
    * Return a Plotly that can draw these traces, loading it on first use. Rejects if it cannot be loaded; the
    * next call tries again.
    * @param {{type?: string}[]} traces
-   * @returns {Promise<any>}
+   * @returns {Promise<Plotly>}
    */
   get(traces) {
     /** Return the addresses of the builds that can draw these traces, smallest first. */
@@ -75,12 +76,13 @@ export class Plotlys {
   }
 }
 
-/** Load a script and return the Plotly it defines. @param {string} address @returns {Promise<any>} */
+/** Load a script and return the Plotly it defines. @param {string} address @returns {Promise<Plotly>} */
 function load(address) {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = address;
-    script.onload = () => resolve(/** @type {any} */ (window).Plotly);
+    script.onload = () =>
+      resolve(/** @type {Window & {Plotly: Plotly}} */ (/** @type {unknown} */ (window)).Plotly);
     script.onerror = () => reject(new Error(`${address} could not be loaded`));
     document.head.append(script);
   });

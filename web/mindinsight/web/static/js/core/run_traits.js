@@ -6,7 +6,7 @@
  * Return a run's value of a trait, or undefined if it has none.
  * @param {Run} run
  * @param {string} by "hyper:<key>" or "name:<pattern>"
- * @returns {any} undefined when it has nothing there
+ * @returns {unknown} undefined when it has nothing there
  */
 export function traitOf(run, by) {
   const [kind, key] = [by.slice(0, by.indexOf(":")), by.slice(by.indexOf(":") + 1)];

@@ -239,7 +239,7 @@ export class Selection {
    * Return the address of a view that shows only the given runs.
    * @param {string} view
    * @param {string | string[]} id
-   * @param {Record<string, any>} [more]
+   * @param {Record<string, unknown>} [more]
    */
   linkOnly(view, id, more = {}) {
     return this.#url.link(view, {

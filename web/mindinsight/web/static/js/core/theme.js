@@ -26,9 +26,8 @@ export class Theme {
 
   /** Return the user's choice; "system" if none was made. @returns {Choice} */
   chosen() {
-    return /** @type {any} */ (
-      /(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1] ?? "system"
-    );
+    const choice = /(?:^|; )mindinsight_theme=(light|dark)/.exec(document.cookie)?.[1];
+    return choice === "light" || choice === "dark" ? choice : "system";
   }
 
   /** Apply a theme and store the choice in a cookie. @param {Choice} choice */
@@ -65,7 +64,7 @@ export class Theme {
   /**
    * Return the base of a Plotly layout in the theme's colours. Spread it first: {...app.theme.plotly(),
    * xaxis: app.theme.axis({title: {text: "step"}})}.
-   * @returns {Record<string, any>}
+   * @returns {import("./types.js").PlotlyLayout & {margin: object, font: object}}
    */
   plotly() {
     return {
@@ -88,8 +87,8 @@ export class Theme {
 
   /**
    * Return a Plotly axis in the theme's colours, extended by `more`.
-   * @param {Record<string, any>} [more]
-   * @returns {Record<string, any>}
+   * @param {Record<string, unknown>} [more]
+   * @returns {import("./types.js").PlotlyAxis}
    */
   axis(more = {}) {
     const line = this.colour("--line");

@@ -1,6 +1,59 @@
 // Type definitions shared by the modules; no code.
 
 /**
+ * What a request or a script threw. `key` and `vars` give the translated message of an error of the server.
+ * @typedef {{name?: string, message?: string, status?: number, code?: string, key?: string,
+ *   vars?: Record<string, unknown>}} Failure
+ */
+/** @typedef {Float64Array | Float32Array | Int32Array | Int16Array | Int8Array | Uint32Array | Uint16Array |
+ *   Uint8Array} Numbers a column of an answer */
+/** @typedef {string | number | boolean | null | undefined} Parameter of a request */
+/** @typedef {Record<string, Parameter | readonly Parameter[]>} Parameters */
+
+/**
+ * An axis of a Plotly layout. Of Plotly's objects only those properties are listed that scripts read.
+ * @typedef {{type?: string, range?: [number, number], tickvals?: number[], ticktext?: string[],
+ *   gridcolor?: string, [name: string]: unknown}} PlotlyAxis
+ */
+/**
+ * @typedef {{type?: string, xref?: string, yref?: string, x0: number, x1: number, y0: number, y1: number,
+ *   opacity?: number, line: {width?: number, color?: string, dash?: string}, [name: string]: unknown}}
+ *   PlotlyShape
+ */
+/**
+ * @typedef {{margin?: {l: number, r: number, t: number, b: number}, xaxis?: PlotlyAxis, yaxis?: PlotlyAxis,
+ *   font?: {family: string, size: number, color: string}, shapes?: PlotlyShape[],
+ *   [name: string]: unknown}} PlotlyLayout
+ */
+/** @typedef {{type?: string, [name: string]: unknown}} Trace of a Plotly figure */
+/**
+ * @typedef {{points: {x: number, y: number, customdata: unknown, data: Trace, [name: string]: unknown}[],
+ *   event: MouseEvent, [name: string]: unknown}} PlotlyEvent
+ */
+/**
+ * What Plotly keeps of an axis that it has drawn; the last four convert between values and places.
+ * @typedef {import("./sketch/axis.js").Axis & {range?: unknown[], autorange?: boolean, fixedrange?: boolean,
+ *   r2l: (value: unknown) => number, l2r: (value: number) => unknown}} DrawnAxis
+ */
+/**
+ * @typedef {{width: number, height: number, dragmode: string | false, xaxis: DrawnAxis, yaxis: DrawnAxis,
+ *   _has?: (kind: string) => boolean}} DrawnLayout
+ */
+/**
+ * An element that Plotly has drawn in.
+ * @typedef {HTMLElement & {on: (name: string, callback: (event: PlotlyEvent) => void) => void,
+ *   _fullLayout?: DrawnLayout}} Plot
+ */
+/**
+ * @typedef {Object} Plotly the library
+ * @property {(element: Element, data: Trace[], layout: PlotlyLayout, config: object) => Promise<unknown>}
+ *   react
+ * @property {(element: Element, changes: object) => unknown} relayout
+ * @property {(element: Element) => void} purge
+ * @property {(figure: object, options: object) => Promise<unknown>} downloadImage
+ */
+
+/**
  * @typedef {Object} Run
  * @property {string} id "./a/b"
  * @property {string} name
@@ -28,8 +81,8 @@
  * @property {number} slot of its job in the palette, counted round; it never changes
  * @property {string} chosen colour chosen by a person, or ""
  * @property {number} step newest step of any scalar, -1 when there is none
- * @property {Record<string, any>} hyper hyper-parameters and user data
- * @property {Record<string, any>} metrics
+ * @property {Record<string, unknown>} hyper hyper-parameters and user data
+ * @property {Record<string, unknown>} metrics
  */
 
 /**
@@ -65,7 +118,7 @@
  */
 /** @typedef {{update?: (change: Change) => void, unmount: () => void}} View */
 /** @typedef {{mount: (root: HTMLElement, app: App) => View | Promise<View>, alone?: boolean}} ViewModule */
-/** @typedef {(key: string, vars?: Record<string, any>) => string} Translate */
+/** @typedef {(key: string, vars?: Record<string, unknown>) => string} Translate */
 /** @typedef {{dtype: string, bdata: string}} Column */
 
 /**

@@ -52,7 +52,7 @@ export class Url {
    * @param {D} [fallback]
    * @returns {string | D}
    */
-  get(key, fallback = /** @type {any} */ (null)) {
+  get(key, fallback = /** @type {D} */ (null)) {
     return this.#current().get(key) ?? fallback;
   }
 

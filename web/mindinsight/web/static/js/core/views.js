@@ -4,8 +4,10 @@
 
 /**
  * Import the module of a view, or of a part of it such as `scalar/tile`.
- * @param {string} path below the folder of views, without its ending: `scalar`, `scalar/tile`
- * @returns {Promise<any>}
+ * @template {string} P
+ * @param {P} path below the folder of views, without its ending: `scalar`, `scalar/tile`
+ * @returns {Promise<P extends `${string}/tile` ? {tiles: import("./types.js").TileKind[]} :
+ *   import("./types.js").ViewModule>}
  */
 export function importView(path) {
   return import(`../views/${path}.js`);

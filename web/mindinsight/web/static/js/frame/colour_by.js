@@ -103,6 +103,7 @@ function choices(app, close) {
  */
 function byName(app, now, choose) {
   const { t } = app;
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "text",
     class: "grow mono",

@@ -7,6 +7,7 @@ import { importView } from "../core/views.js";
 import { empty } from "../components/empty.js";
 import { unreachablePage } from "../components/unreachable.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Change} Change */
 
@@ -131,14 +132,14 @@ export class Router {
     return this.#app.t(`nav.${this.#current}`);
   }
 
-  /** Return the empty state for an error. @param {any} error */
+  /** Return the empty state for an error. @param {Failure} error */
   #failed(error) {
     const { live, t } = this.#app;
-    if (live.state() === "lost" || error?.status === 0) return unreachablePage(this.#app, error);
+    if (live.state() === "lost" || error.status === 0) return unreachablePage(this.#app, error);
     return empty({
       icon: "warning",
       title: t("error.view"),
-      text: error?.key ? t(error.key, error.vars) : String(error?.message ?? error),
+      text: error.key ? t(error.key, error.vars) : String(error.message ?? error),
     });
   }
 

@@ -8,6 +8,7 @@ import { byName } from "../core/run_list.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { showPreferences } from "./preferences.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{name: string, view: string, query: string}} View */
 
@@ -62,7 +63,7 @@ class Box {
     this.offerDefaults(app.selection.list().defaults);
   }
 
-  /** Create the button that opens the preferences. @param {App} app */
+  /** Create the button that opens the preferences. @param {App} app @returns {HTMLElement} */
   opener(app) {
     const open = () => (this.close(), showPreferences(app));
     return h("button", { type: "button", class: "link", onclick: open }, app.t("preferences.open"));
@@ -126,7 +127,7 @@ class Box {
 
   /**
    * Send a request whose answer is the list of views, and show it. Return whether it succeeded.
-   * @param {(signal: AbortSignal) => Promise<any>} question
+   * @param {(signal: AbortSignal) => Promise<{views: View[]}>} question
    */
   ask(question) {
     replace(this.fault);
@@ -134,8 +135,8 @@ class Box {
       question,
       ({ views }) => {
         this.views = views
-          .filter((/** @type {View} */ view) => this.app.router.knows(view.view))
-          .sort((/** @type {View} */ a, /** @type {View} */ b) => byName(a.name, b.name));
+          .filter((view) => this.app.router.knows(view.view))
+          .sort((a, b) => byName(a.name, b.name));
         this.draw();
         return true;
       },
@@ -143,7 +144,7 @@ class Box {
     );
   }
 
-  /** Show an error. Return false. @param {any} error */
+  /** Show an error. Return false. @param {Failure} error */
   failed(error) {
     const key = error.status === 422 ? "views.too_long" : (error.key ?? "error.http");
     replace(this.fault, this.app.t(key, error.vars));

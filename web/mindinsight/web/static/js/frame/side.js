@@ -238,6 +238,7 @@ function nameInList(item) {
  */
 function runRow(app, run, rank, start) {
   const on = app.selection.has(run.id);
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "checkbox",
     checked: on,
@@ -294,6 +295,7 @@ function jobRow(app, job, start) {
   const open = selection.unfolded(job.job);
   const on = job.runs.filter((run) => app.selection.has(run.id)).length;
   const ids = job.runs.map((run) => run.id);
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "checkbox",
     checked: on === ids.length,

@@ -10,6 +10,7 @@ import { notificationState, wantNotifications } from "../core/notifications.js";
 import { alertList } from "./alert/list.js";
 import { ruleEditor } from "./alert/rules.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /**
  * @typedef {Object} Options
@@ -108,7 +109,7 @@ class AlertPage {
     if (now.least !== least || now.selectedOnly !== selectedOnly || now.count !== count) this.read();
   }
 
-  /** Request and show the alerts. @param {(error: any) => any} [failed] */
+  /** Request and show the alerts. @param {(error: Failure) => unknown} [failed] */
   read(failed) {
     const { api, selection } = this.app;
     const { least, selectedOnly, count } = this.options;

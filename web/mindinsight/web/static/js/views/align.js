@@ -10,6 +10,7 @@ import { idOf } from "../core/names.js";
 import { alignmentTable } from "./align/tables.js";
 import { permille } from "./align/units.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 
 export const alone = true;
@@ -105,7 +106,7 @@ class Alignment {
     this.load();
   }
 
-  /** Request the comparison and show it. @param {(error: any) => any} [failed] */
+  /** Request the comparison and show it. @param {(error: Failure) => unknown} [failed] */
   load(failed = (error) => this.drawError(error)) {
     const [baseline, run] = this.ids();
     const missing = [baseline, run].find((id) => !this.app.selection.run(id));
@@ -174,7 +175,7 @@ class Alignment {
     );
   }
 
-  /** Show an error in place of any earlier answer. @param {any} error */
+  /** Show an error in place of any earlier answer. @param {Failure} error */
   drawError(error) {
     this.answer = null;
     this.body.setAttribute("aria-busy", "false");

@@ -10,6 +10,7 @@ import { AudioCard } from "./audio/card.js";
 
 const CODE = 'record.add_value("audio", "voice", (samples, 16000))';
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 
 /**
@@ -130,7 +131,7 @@ class Sounds {
   /**
    * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   follow(changed, failed) {
     return this.requests.ask(

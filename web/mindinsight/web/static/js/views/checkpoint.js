@@ -16,6 +16,7 @@ import { cells, columnsOf } from "./checkpoint/tables.js";
 import { legend, timelineCells } from "./checkpoint/timeline.js";
 import { timelineHeads } from "./checkpoint/timeline_heads.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./checkpoint/state.js").State} State */
 /** @typedef {import("./checkpoint/timeline.js").Saved} Saved */
@@ -86,7 +87,7 @@ export class Checkpoints {
 
   /**
    * Request the list of checkpoints and show the chosen ones if the list is new.
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   load(failed) {
     return this.listing.ask(
@@ -196,7 +197,7 @@ export class Checkpoints {
         this.draw();
         if (!answer.done) this.requests.later(() => this.poll(), POLL);
       },
-      (/** @type {any} */ error) => {
+      (/** @type {Failure} */ error) => {
         this.status.textContent = "";
         replace(this.story, failure(app, error));
       },

@@ -18,6 +18,7 @@ import { readState, settlePosition, writeState } from "../components/dump/state.
 import { tensorsPart } from "./dump/tensors.js";
 import { treePart } from "./dump/tree.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../components/dump/state.js").State} State */
 /**
@@ -252,7 +253,7 @@ function shownPart(page, head, main) {
       const title = t("dump.gone", { dump: page.state.dump });
       replace(main, empty({ icon: viewPath(app, "dump"), title, text: t("dump.gone_how") }));
     },
-    /** The dump cannot be read: others can still be chosen. @param {any} error */
+    /** The dump cannot be read: others can still be chosen. @param {Failure} error */
     fail(error) {
       leave();
       page.summary = null;
@@ -301,9 +302,9 @@ function noStep({ app, state: { rank, step } }, asked, proceed) {
 /** Return whether the address names a rank or step that the dump does not have. @param {Page} page */
 function namesUnknownStep({ app, summary }) {
   const { rank, step } = readState(app);
-  const entry = summary?.ranks.find((/** @type {any} */ known) => known.rank === rank);
+  const entry = summary?.ranks.find((known) => known.rank === rank);
   if (app.url.get("rank") !== null && !entry) return true;
-  return app.url.get("step") !== null && Boolean(entry) && !entry.steps.includes(step);
+  return app.url.get("step") !== null && entry !== undefined && !entry.steps.includes(step);
 }
 
 /** Return the dump of a selected run, otherwise the first dump; "" if there are none. @param {Page} page */

@@ -12,6 +12,7 @@ import { toolbar } from "./histogram/toolbar.js";
 
 const CODE = 'record.add_value("histogram", "fc.weight", weight)';
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./histogram/options.js").Options} Options */
 
@@ -110,7 +111,7 @@ class Histograms {
   /**
    * Refresh after new points or tags, or when other runs were chosen.
    * @param {string[]} runs with new points
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   follow(runs, failed) {
     runs.forEach((run) => this.grown.add(run));

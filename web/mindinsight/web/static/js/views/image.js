@@ -12,6 +12,7 @@ import { compareDialog } from "./image/compare.js";
 
 const CODE = 'record.add_value("image", "input", images)  # NCHW';
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {ReturnType<typeof readOptions>} Options */
 
@@ -141,7 +142,7 @@ class Images {
   /**
    * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   follow(changed, failed) {
     changed.forEach((run) => this.grown.add(run));

@@ -14,6 +14,7 @@ import { exactPattern } from "../core/patterns.js";
 import { stateMark } from "../components/runs/columns.js";
 import { lastStep } from "../components/runs/values.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../components/health_strip.js").Health} Health */
 
@@ -74,7 +75,7 @@ class JobView {
     await this.load();
   }
 
-  /** Request the job's health. @param {(error: any) => any} [failed] */
+  /** Request the job's health. @param {(error: Failure) => unknown} [failed] */
   load(failed) {
     const job = this.job();
     if (!job) {

@@ -12,6 +12,7 @@ import { landscapeCard, planesNote } from "./landscape/landscape_card.js";
 import { differentPlanes, sharedLevels, sharedRange } from "./landscape/levels.js";
 import { readState, writeState } from "./landscape/state.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./landscape/figures.js").Landscape} Landscape */
 /** @typedef {import("./landscape/state.js").State} State */
@@ -91,7 +92,7 @@ export class Landscapes {
     this.load(leaveAsIs);
   }
 
-  /** Request landscapes and losses. @param {(error: any) => any} [failed] */
+  /** Request landscapes and losses. @param {(error: Failure) => unknown} [failed] */
   load(failed) {
     const { api, selection } = this.app;
     const run = selection

@@ -9,6 +9,7 @@ import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { layoutCard } from "./layout/card.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {{run: string, name: string, tag: string}} Layout */
 
@@ -51,7 +52,7 @@ class Layouts {
     ];
   }
 
-  /** Request the layouts and the charts of the chosen one. @param {(error: any) => any} [failed] */
+  /** Request the layouts and the charts of the chosen one. @param {(error: Failure) => unknown} [failed] */
   follow(failed) {
     const { api, selection, url } = this.app;
     return this.requests.ask(
@@ -142,7 +143,8 @@ class Layouts {
     try {
       await api.send("PUT", "v2/views", { name: title.slice(0, 100), view: "layout", query });
       toast(t("layout.saved", { name: title }));
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       toast(t(error.key ?? "error.http", error.vars), { bad: true });
     }
   }

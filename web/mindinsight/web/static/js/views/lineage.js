@@ -18,6 +18,7 @@ import { readState, writeState } from "./lineage/state.js";
 import { StudyPanel } from "./lineage/study/panel.js";
 import { tint } from "../components/objective_colour.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./lineage/axes.js").Column} Column */
 /** @typedef {import("./lineage/axes.js").Row} Row */
@@ -124,7 +125,7 @@ export class Lineage {
     this.load(leaveAsIs);
   }
 
-  /** Request the table and draw it. @param {(error: any) => any} [failed] */
+  /** Request the table and draw it. @param {(error: Failure) => unknown} [failed] */
   load(failed) {
     const run = this.runs().slice(0, MOST);
     return this.requests.ask(

@@ -14,6 +14,7 @@ import { tiles } from "./overview/tiles.js";
 import { annotateDialog, keep } from "../components/runs/annotate.js";
 import { stateMark } from "../components/runs/columns.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
 
@@ -97,7 +98,7 @@ class Overview {
     await this.refresh().catch((error) => this.failed(error));
   }
 
-  /** Show an error in place of the facts. @param {any} error */
+  /** Show an error in place of the facts. @param {Failure} error */
   failed(error) {
     const { t } = this.app;
     if (this.facts) {
@@ -216,6 +217,7 @@ function pinBadge(app, run) {
 function siblings(app, run) {
   const ranks = app.selection.all().filter((other) => other.job === run.job);
   if (ranks.length < 2) return null;
+  /** @type {HTMLSelectElement} */
   const box = h(
     "select",
     {

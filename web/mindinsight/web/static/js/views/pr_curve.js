@@ -10,6 +10,7 @@ import { prCurveCard } from "./pr_curve/card.js";
 
 const CODE = 'record.add_value("pr_curve", "cats", (labels, predictions))';
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 
 /**
@@ -132,7 +133,7 @@ class PrCurves {
   /**
    * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   follow(changed, failed) {
     return this.requests.ask(

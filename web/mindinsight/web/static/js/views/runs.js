@@ -76,6 +76,17 @@ class RunsTable {
     this.shown = h("span", { class: "label runs-shown ellipsis" });
     this.answers = h("span", { class: "row" });
     this.banners = h("div");
+    this.search = searchBox({
+      label: app.t("runs.search"),
+      placeholder: app.t("runs.search.how"),
+      value: app.url.get("q", ""),
+      onchange: (text) => this.applySearch(text),
+    });
+    this.hiddenBox = check({
+      label: app.t("runs.showHidden"),
+      checked: app.url.get("hidden") === "1",
+      onchange: (on) => (app.url.set({ hidden: on ? 1 : null }), this.draw()),
+    });
     this.meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
     this.element = h("div", { class: "runs-page" }, this.head(), this.meaning, this.banners, this.body);
     this.changed = throttle(() => this.reload(true), 1500);
@@ -102,20 +113,9 @@ class RunsTable {
 
   /** Create the controls. */
   head() {
-    const { t, url } = this.app;
-    this.search = searchBox({
-      label: t("runs.search"),
-      placeholder: t("runs.search.how"),
-      value: url.get("q", ""),
-      onchange: (text) => this.applySearch(text),
-    });
+    const { t } = this.app;
     const columns = button(t("runs.cols"), () => this.chooseColumns(columns), { "aria-haspopup": "dialog" });
     columns.prepend(icon("columns"));
-    this.hiddenBox = check({
-      label: t("runs.showHidden"),
-      checked: url.get("hidden") === "1",
-      onchange: (on) => (url.set({ hidden: on ? 1 : null }), this.draw()),
-    });
     const choices = selectionLinks(this.app, () => this.found());
     const title = h(
       "div",

@@ -19,6 +19,7 @@ import { ranksView } from "./scalar/ranks.js";
 import { seriesRequests, tailRequests } from "./scalar/series_request.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/tags.js").Tag} Tag */
 /** @typedef {import("./scalar/card.js").Page} Page */
@@ -216,7 +217,7 @@ class Scalars {
     return runs.map(({ id, created, kinds }) => `${id} ${created} ${kinds.scalar ?? 0}`).join("\n");
   }
 
-  /** Request the tags of the shown runs. @param {(error: any) => any} [failed] */
+  /** Request the tags of the shown runs. @param {(error: Failure) => unknown} [failed] */
   readTags(failed) {
     const contents = this.contentsShown();
     return this.requests.ask(

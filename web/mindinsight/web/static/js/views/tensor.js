@@ -13,6 +13,7 @@ import { pager, sliceHeat } from "./tensor/slice.js";
 import { readState, writeState } from "./tensor/state.js";
 import { factsTable, sliceTable } from "../components/slice_table.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./tensor/state.js").State} State */
 
@@ -101,7 +102,7 @@ export class Tensors {
 
   /**
    * Request the tensors and the steps of the chosen one, then draw.
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    * @returns {Promise<any>}
    */
   start(failed) {
@@ -200,7 +201,7 @@ export class Tensors {
     );
   }
 
-  /** Show an error. @param {any} error */
+  /** Show an error. @param {Failure} error */
   failed(error) {
     this.app.charts.removeAll(this.body);
     replace(this.body, empty({ icon: "warning", title: this.app.t(error.key ?? "error.view", error.vars) }));

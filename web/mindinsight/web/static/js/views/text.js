@@ -10,6 +10,7 @@ import { TextCard } from "./text/card.js";
 
 const CODE = 'record.add_value("text", "sample", "# Output\\n\\n*written* by the model")';
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 
 /**
@@ -112,7 +113,7 @@ class Texts {
   /**
    * Refresh after new steps or tags, or when other runs were chosen.
    * @param {string[]} changed runs
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   follow(changed, failed) {
     return this.requests.ask(

@@ -14,6 +14,7 @@ import { bestEnd, stateOf } from "../components/runs/values.js";
 import { members, readGroups, splitRuns, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
+/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Run} Run */
 /** @typedef {import("../core/claims.js").Claim} Claim */
@@ -101,11 +102,9 @@ class Why {
         const tag = mainTag(common.length ? common : tags, /loss/i);
         const end = bestEnd(tag) ?? "min";
         const { tables } = await api.get("v2/runs/columns", { tag: [tag] }, { signal });
-        const column = (/** @type {string} */ name) => api.column(tables[tag][name]);
+        const column = (/** @type {"last" | "min" | "max"} */ name) => api.column(tables[tag][name]);
         const [best, last] = [column(end), column("last")];
-        const at = new Map(
-          tables[tag].runs.map((/** @type {string} */ id, /** @type {number} */ i) => [id, i]),
-        );
+        const at = new Map(tables[tag].runs.map((id, i) => [id, i]));
         return { tag, end, best, last, at };
       },
       ({ tag, end, best, last, at }) => {
@@ -130,7 +129,10 @@ class Why {
     this.load(leaveAsIs);
   }
 
-  /** Request what differs between the groups, if both have members. @param {(error: any) => any} [failed] */
+  /**
+   * Request what differs between the groups, if both have members.
+   * @param {(error: Failure) => unknown} [failed]
+   */
   load(failed) {
     const [good, bad] = [members(this.groups, "good"), members(this.groups, "bad")];
     if (!good.length || !bad.length) {

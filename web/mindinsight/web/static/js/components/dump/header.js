@@ -20,9 +20,9 @@ export function header(page) {
     label: t("dump.view"),
     options: tabs.map((value) => ({ value, label: t(`dump.tab.${value}`) })),
     value: state.tab,
-    onchange: (tab) => change({ tab: /** @type {any} */ (tab) }),
+    onchange: (tab) => change({ tab: /** @type {import("./state.js").State["tab"]} */ (tab) }),
   });
-  const steps = summary?.ranks.some((/** @type {any} */ rank) => rank.steps.length);
+  const steps = summary?.ranks.some((rank) => rank.steps.length);
   const fault = button(t("dump.find_fault"), () => change({ tab: "check", operator: "", tensor: "" }), {
     class: "primary",
   });
@@ -42,7 +42,7 @@ export function header(page) {
       steps && fault,
     ),
     h("div", { class: "toolbar" }, mode, dumps.length > 0 && chooser(page)),
-    ...(summary?.damage ?? []).map((/** @type {any} */ record) => damage(page, record)),
+    ...(summary?.damage ?? []).map((record) => damage(page, record)),
   ];
 }
 
@@ -77,18 +77,19 @@ export function dumpName(id) {
 
 /**
  * Create the choice of rank and step.
- * @param {{app: import("../../core/types.js").App, summary: any, state: {rank: number, step: number}, change:
+ * @param {{app: import("../../core/types.js").App, summary: import("../../core/answers.js").DumpSummary |
+ *   null, state: {rank: number, step: number}, change:
  *   (some: {rank?: number, step?: number}) => void}} page
  */
 export function placeChooser({ app, state, summary, change }) {
   const { t } = app;
   const ranks = summary?.ranks ?? [];
-  const steps = ranks.find((/** @type {any} */ rank) => rank.rank === state.rank)?.steps ?? [];
+  const steps = ranks.find((rank) => rank.rank === state.rank)?.steps ?? [];
   return [
     ranks.length > 1 &&
       select({
         label: t("dump.rank"),
-        options: ranks.map((/** @type {any} */ rank) => ({
+        options: ranks.map((rank) => ({
           value: String(rank.rank),
           label: String(rank.rank),
         })),

@@ -3,6 +3,8 @@
 import { h } from "../../core/dom.js";
 
 /** @typedef {import("./state.js").Page} Page */
+/** @typedef {import("../../core/answers.js").Statistics} Statistics */
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../../core/types.js").App} App */
 
 /** @type {{key: string, sort?: string, number?: boolean}[]} */
@@ -26,7 +28,7 @@ export const COLUMNS = [
 /**
  * Create the cells of a row. `open` is called when the tensor is clicked.
  * @param {Page} page
- * @param {any} row
+ * @param {Tensor} row
  * @param {() => void} open
  */
 export function cells(page, row, open) {
@@ -55,7 +57,7 @@ export function cells(page, row, open) {
 
 /**
  * Return the number of infinite elements; null if they were not counted.
- * @param {any} statistics statistics
+ * @param {Statistics | null | undefined} statistics
  */
 export function infinities(statistics) {
   if (!statistics || statistics.positive_infs === null || statistics.negative_infs === null) return null;
@@ -64,18 +66,18 @@ export function infinities(statistics) {
 
 /**
  * Return the number of non-finite elements; null if they were not counted.
- * @param {any} statistics statistics
+ * @param {Statistics | null | undefined} statistics
  */
 export function nonFiniteCount(statistics) {
   const infs = infinities(statistics);
-  return infs === null || statistics.nans === null ? null : infs + statistics.nans;
+  return infs === null || !statistics || statistics.nans === null ? null : infs + statistics.nans;
 }
 
 /**
  * Create the cell of a count. It is empty, with an explanation, if the dump did not count.
  * @param {App} app
- * @param {any} value
- * @param {any} row
+ * @param {number | null | undefined} value
+ * @param {Tensor} row
  */
 function count(app, value, row) {
   const untold = row.statistics && value === null;
@@ -87,7 +89,7 @@ function count(app, value, row) {
  * to be non-finite but was not counted.
  * @param {App} app
  * @param {number | null | undefined} value
- * @param {any} row
+ * @param {Tensor} row
  */
 function lost(app, value, row) {
   if (row.damage) {
@@ -129,7 +131,7 @@ export function shapeText(shape) {
 /**
  * Format a number. Values outside double precision arrive as text and stay unchanged.
  * @param {App} app
- * @param {any} value
+ * @param {number | string | null | undefined} value
  */
 export function number(app, value) {
   return typeof value === "string" ? value : app.format.number(value);

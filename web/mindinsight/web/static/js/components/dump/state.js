@@ -1,6 +1,7 @@
 // State of the dump page in the address.
 
 /** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/answers.js").DumpSummary} DumpSummary */
 
 /**
  * @typedef {Object} State
@@ -29,10 +30,10 @@
  * @typedef {Object} Page
  * @property {App} app
  * @property {State} state
- * @property {any} summary
- * @property {any[]} dumps
+ * @property {DumpSummary | null} summary
+ * @property {{id: string, run: string}[]} dumps
  * @property {number} comparison
- * @property {any} look
+ * @property {import("./value_window.js").Look | null} look
  * @property {(some: Partial<State>) => void} change
  */
 
@@ -98,7 +99,7 @@ export function readState({ url }) {
 
 /** Write the state to the address, without defaults. @param {App} app @param {State} state */
 export function writeState({ url }, state) {
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, string | number | null>} */
   const values = {};
   for (const [key, fallback] of Object.entries(DEFAULTS)) {
     const value = state[/** @type {keyof State} */ (key)];
@@ -111,11 +112,11 @@ export function writeState({ url }, state) {
 /**
  * Replace a rank that the dump lacks by its first, and a missing step by the nearest one.
  * @param {{rank: number, step: number}} state
- * @param {any} summary
+ * @param {DumpSummary | null} summary
  */
 export function settlePosition(state, summary) {
   const ranks = summary?.ranks ?? [];
-  const entry = ranks.find((/** @type {any} */ { rank }) => rank === state.rank) ?? ranks[0];
+  const entry = ranks.find(({ rank }) => rank === state.rank) ?? ranks[0];
   state.rank = entry?.rank ?? 0;
   if (entry && !entry.steps.includes(state.step)) state.step = nearestStep(entry.steps, state.step);
 }
@@ -153,7 +154,7 @@ export function tensorPlace(state) {
 /** Return the request parameters of the filters. @param {State} state */
 export function filters(state) {
   const entries = FILTERS.map((key) => [key, state[key] === "" || state[key] === false ? null : state[key]]);
-  /** @type {Record<string, any>} */
+  /** @type {import("../../core/types.js").Parameters} */
   const params = Object.fromEntries(entries);
   if (!state.by || (state.least === "" && state.most === "")) {
     Object.assign(params, { by: null, least: null, most: null });

@@ -24,7 +24,7 @@ const NAMES = {
 /**
  * Create the list of statistics, or the reason why there are none.
  * @param {App} app
- * @param {any} tensor a row of the server's response
+ * @param {import("../../core/answers.js").Tensor} tensor
  */
 export function tensorFacts(app, tensor) {
   const { t } = app;
@@ -39,7 +39,7 @@ export function tensorFacts(app, tensor) {
   const recorded = tensor.said ?? {};
   const row = (/** @type {string} */ key) => {
     const value = statistics[key];
-    const loud = ["nans", "positive_infs", "negative_infs"].includes(key) && value > 0;
+    const loud = ["nans", "positive_infs", "negative_infs"].includes(key) && Number(value) > 0;
     return [
       h("dt", null, t(`dump.statistic.${key}`)),
       h(
@@ -48,7 +48,7 @@ export function tensorFacts(app, tensor) {
         value === null && COUNTS.includes(key) ? t("dump.not_counted") : number(app, value),
         recorded[NAMES[key]] !== undefined &&
           tensor.computed &&
-          recordedBadge(app, recorded[NAMES[key]], tensor.disagrees.includes(NAMES[key])),
+          recordedBadge(app, recorded[NAMES[key]], (tensor.disagrees ?? []).includes(NAMES[key])),
       ),
     ];
   };
@@ -64,7 +64,7 @@ export function tensorFacts(app, tensor) {
 /**
  * Create the badge with the recorded value. It warns if the value differs from the computed one.
  * @param {App} app
- * @param {any} value as the dump recorded it
+ * @param {number | string | null} value as the dump recorded it
  * @param {boolean} wrong whether it is not what was computed
  */
 function recordedBadge(app, value, wrong) {

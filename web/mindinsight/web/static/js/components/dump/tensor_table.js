@@ -3,6 +3,7 @@
 import { h } from "../../core/dom.js";
 import { nonFiniteCount, number, shapeText } from "./rows.js";
 
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../../core/types.js").App} App */
 
 const STATISTICS = ["minimum", "maximum", "mean", "norm"];
@@ -10,9 +11,9 @@ const STATISTICS = ["minimum", "maximum", "mean", "norm"];
 /**
  * Create the table. `slot` returns the link to a tensor.
  * @param {App} app
- * @param {any[]} rows
- * @param {(row: any) => HTMLElement} slot what leads to a tensor
- * @param {(row: any) => boolean} [current]
+ * @param {Tensor[]} rows
+ * @param {(row: Tensor) => HTMLElement} slot what leads to a tensor
+ * @param {(row: Tensor) => boolean} [current]
  */
 export function tensorTable(app, rows, slot, current = () => false) {
   const { t } = app;
@@ -43,7 +44,7 @@ export function tensorTable(app, rows, slot, current = () => false) {
 /**
  * Create the row of one tensor.
  * @param {App} app
- * @param {any} row
+ * @param {Tensor} row
  * @param {HTMLElement} slot
  * @param {boolean} current
  */

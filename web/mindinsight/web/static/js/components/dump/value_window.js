@@ -10,6 +10,8 @@ import { sliceTable } from "../slice_table.js";
 import { errorText } from "./failure.js";
 import { histogramFigure, sliceFigure } from "./tensor_figures.js";
 
+/** @typedef {import("../../core/answers.js").Counts} Counts */
+/** @typedef {import("../../core/answers.js").Slice} Slice */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {"histogram" | "heat" | "table"} Mode */
 /** @typedef {{key: string, mode: Mode, dims: string, top: number, left: number}} Look */
@@ -27,7 +29,8 @@ export function firstLook(key) {
 export class ValueWindow {
   /**
    * @param {App} app
-   * @param {{routes: string, tensor: Record<string, any>, look: Look}} options `routes`: prefix of values,
+   * @param {{routes: string, tensor: import("../../core/types.js").Parameters, look: Look}} options
+   *   `routes`: prefix of values,
    *   histogram, heatmap and download; `tensor`: parameters that name it there; `look` is changed in place
    */
   constructor(app, { routes, tensor, look }) {
@@ -37,6 +40,7 @@ export class ValueWindow {
     this.look = look;
     this.body = h("div", { class: "dump-values" });
     this.requests = latest(this.body);
+    /** @type {HTMLInputElement} */
     this.dims = h("input", {
       type: "text",
       class: "mono",
@@ -78,14 +82,14 @@ export class ValueWindow {
     this.requests.ask(
       () => this.fetch(),
       (answer) => {
-        if (answer.dims && dims.value === typed) dims.value = answer.dims;
+        if ("dims" in answer && dims.value === typed) dims.value = answer.dims;
         this.show(answer);
       },
       (error) => replace(body, empty({ icon: "warning", title: errorText(app, error) })),
     );
   }
 
-  /** Request the values for the current view. @returns {Promise<any>} */
+  /** Request the values for the current view. @returns {Promise<Counts | Slice>} */
   fetch() {
     const { routes, tensor, look } = this;
     const { api } = this.app;
@@ -95,10 +99,10 @@ export class ValueWindow {
     return api.columns(`${routes}/values`, { ...tensor, dims, top: look.top, left: look.left });
   }
 
-  /** Show fetched values. @param {any} answer of the values, as fetched */
+  /** Show fetched values. @param {Counts | Slice} answer */
   show(answer) {
     const { app, body, look } = this;
-    if (look.mode === "histogram") this.chart(histogramFigure(app, answer));
+    if ("counts" in answer) this.chart(histogramFigure(app, answer));
     else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
     else {
       const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
@@ -128,13 +132,17 @@ export class ValueWindow {
 /**
  * Create the position of the window in the slice and buttons that move it.
  * @param {App} app
- * @param {any} slice
+ * @param {Slice} slice
  * @param {(some: Partial<Look>) => void} move
  */
 function pager(app, slice, move) {
   const { t } = app;
   const [rows, columns] = slice.window;
-  const step = (/** @type {string} */ name, /** @type {any} */ changes, /** @type {boolean} */ possible) =>
+  const step = (
+    /** @type {string} */ name,
+    /** @type {Partial<Look>} */ changes,
+    /** @type {boolean} */ possible,
+  ) =>
     h("button", { type: "button", disabled: !possible, onclick: () => move(changes) }, t(`tensor.${name}`));
   const status = windowText(app, slice);
   const complete = rows === slice.rows && columns === slice.columns;

@@ -98,7 +98,7 @@ export class Canvas {
     return this.side ? `graph-keys-${this.side}` : "graph-keys";
   }
 
-  /** Create the element that takes pointer and key events. */
+  /** Create the element that takes pointer and key events. @returns {HTMLElement} */
   makeStage() {
     const { app, large, sheet, side } = this;
     return h(

@@ -4,13 +4,14 @@ import { h } from "../../core/dom.js";
 import { isNonFinite, SIGNS } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/answers.js").Colouring} Colouring of v2/graph/dump */
 
 const NAMED = 3; // weights that one line lists
 
 /**
  * Create the legend.
  * @param {App} app
- * @param {any} coloured what v2/graph/dump answers
+ * @param {Colouring} coloured
  * @param {string} paint
  */
 export function dumpLegend(app, coloured, paint) {
@@ -26,7 +27,7 @@ export function dumpLegend(app, coloured, paint) {
  * Return one sign per kind of anomaly. If there is none, return the statement that none was found, once all
  * tensors were measured.
  * @param {App} app
- * @param {any} found
+ * @param {Colouring} found
  */
 function symptoms({ t }, { counts, done, judged, unjudged, broken_afterwards: broken }) {
   const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
@@ -79,9 +80,13 @@ export function nonFiniteSigns({ t }, { counts = {} }) {
     .map(([kind, n]) => sign(t, kind, n));
 }
 
-/** Return the colour scale with its ends. @param {App} app @param {any} found */
-export function scale({ t, format }, { least, most }) {
-  if (least === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
+/**
+ * Return the colour scale with its ends.
+ * @param {App} app
+ * @param {{least?: number | null, most?: number | null}} found
+ */
+export function scale({ t, format }, { least = null, most = null }) {
+  if (least === null || most === null) return [h("span", { class: "muted" }, t("graph.dump.nothing"))];
   return [
     h(
       "span",
@@ -98,7 +103,7 @@ export function scale({ t, format }, { least, most }) {
 /**
  * Return how many operators of the dump were found in the graph, and how.
  * @param {App} app
- * @param {any} matched
+ * @param {Colouring} matched
  */
 function coverage({ t }, { dumped, found: matched, by_order, by_module, tensors, measured, done }) {
   const few = dumped > 0 && matched < dumped / 2;

@@ -20,12 +20,14 @@ export function nearestFirst(dumps, run, runs) {
  * Return the run whose graph most likely belongs to a dump, or undefined if none is related to it.
  * @param {{id: string, run: string}} dump
  * @param {number} rank
- * @param {Pick<Run, "id" | "job" | "rank">[]} runs all of them
- * @param {(run: any) => boolean} hasGraph whether a run has a graph
+ * @template {Pick<Run, "id" | "job" | "rank">} R
+ * @param {R[]} runs all of them
+ * @param {(run: R) => boolean} hasGraph whether a run has a graph
+ * @returns {R | undefined}
  */
 export function runWithGraph(dump, rank, runs, hasGraph) {
   const job = runs.find((run) => run.id === dump.run)?.job;
-  const near = (/** @type {Pick<Run, "id" | "job" | "rank">} */ run) => {
+  const near = (/** @type {R} */ run) => {
     if (run.id === dump.run) return Infinity;
     return run.job === job ? 1e6 + Number(run.rank === rank) : shared(dump.id, run.id);
   };

@@ -6,7 +6,7 @@ import { h } from "../../core/dom.js";
 const NAMES = { nan: "NaN", positive_infinity: "+Inf", negative_infinity: "−Inf" };
 const KINDS = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
 
-/** @typedef {Record<string, any>} Counts of each kind of value that is not finite */
+/** @typedef {Record<string, unknown>} Counts of each kind of value that is not finite */
 
 /**
  * Return a badge with the counts of NaN and infinities, or null if there are none.

@@ -166,7 +166,7 @@ export function percentileFigure(app, series, axis, scale = null) {
  * Return the Plotly layout of both figures.
  * @param {App} app
  * @param {string} axis
- * @param {Record<string, any>} more
+ * @param {Record<string, unknown>} more
  * @param {Scale | null} scale
  */
 function layout(app, axis, more, scale) {

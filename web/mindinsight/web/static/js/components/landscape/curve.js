@@ -27,7 +27,12 @@ export async function readLosses(app, runs, signal) {
   const { tags } = await app.api.get("v2/tags", { kind: "scalar", run: withScalars }, { signal });
   const ask = async (/** @type {[string, string[]]} */ [tag, run]) =>
     (await app.api.columns("v2/scalar/series", { tag, run, px: 400 }, { signal })).series.map(
-      (/** @type {any} */ series) => ({ run: series.run, tag, step: series.step, value: series.value }),
+      (/** @type {Omit<Loss, "tag">} */ series) => ({
+        run: series.run,
+        tag,
+        step: series.step,
+        value: series.value,
+      }),
     );
   return (await Promise.all([...lossTags(tags, withScalars)].map(ask))).flat();
 }

@@ -78,14 +78,14 @@ function swatch(app, colour, checked) {
  * Store something about a run. Return whether it was stored; otherwise show the error.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
- * @param {Record<string, any>} fields
+ * @param {Parameters<import("../../core/selection.js").Selection["annotate"]>[1]} fields
  */
 export async function keep(app, run, fields) {
   try {
     await app.selection.annotate(run, fields);
     return true;
   } catch (error) {
-    const failure = /** @type {any} */ (error);
+    const failure = /** @type {import("../../core/types.js").Failure} */ (error);
     toast(app.t(failure.key ?? "error.http", failure.vars), { bad: true });
     return false;
   }

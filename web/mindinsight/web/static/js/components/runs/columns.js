@@ -11,6 +11,7 @@ import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {ReturnType<typeof import("./values.js").createValues>} Values */
+/** @typedef {typeof PARTS[number]} Part */
 /**
  * @typedef {Object} TableColumn
  * @property {string} key
@@ -18,13 +19,22 @@ import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
  * @property {boolean} [number]
  * @property {string} [of] the scalar whose statistic it shows, written above its label
  * @property {"ascending" | "descending"} [first] how the first click sorts: the best on top
- * @property {(run: Run) => any} [value]
- * @property {(run: Run, state: {now: number}) => any} cell
+ * @property {(run: Run) => unknown} [value]
+ * @property {(run: Run, state: {now: number}) => import("../../core/dom.js").Child} cell
  */
 
 const SETTINGS = 4; // hyper-parameters that vary and have a column by themselves
 
 export const PARTS = /** @type {const} */ (["last", "min", "max", "best"]);
+
+/**
+ * Return whether a kind of column is a statistic of a scalar.
+ * @param {string} kind
+ * @returns {kind is Part}
+ */
+function isPart(kind) {
+  return /** @type {readonly string[]} */ (PARTS).includes(kind);
+}
 
 /**
  * Return the keys of the columns before the user has chosen any: results, settings, then facts. The kinds of
@@ -86,8 +96,8 @@ function columnOf(app, values, curve, key) {
         ),
     };
   }
-  if (PARTS.includes(/** @type {any} */ (kind))) {
-    return scalarColumn(app, values, key, /** @type {any} */ (kind), name);
+  if (isPart(kind)) {
+    return scalarColumn(app, values, key, kind, name);
   }
   return factColumns(app)[key] ?? null;
 }
@@ -106,8 +116,10 @@ function hyperColumn(app, key, name) {
     label: name,
     value,
     number: true,
-    cell: (run) =>
-      typeof value(run) === "number" ? app.format.number(value(run)) : String(value(run) ?? ""),
+    cell(run) {
+      const of = value(run);
+      return typeof of === "number" ? app.format.number(of) : String(of ?? "");
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { latest } from "../../core/latest.js";
 import { interest } from "./joined.js";
 import { createOrder } from "./tag_order.js";
 
+/** @typedef {import("../../core/answers.js").RunsTable} RunsTable */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{last: Map<string, number>, min: Map<string, number>, max: Map<string, number>}} Numbers */
@@ -136,11 +137,16 @@ export function createValues(app, element) {
   };
 }
 
-/** Return the columns of a table as numbers by run. @param {App} app @param {any} table @returns {Numbers} */
+/**
+ * Return the columns of a table as numbers by run.
+ * @param {App} app
+ * @param {RunsTable} table
+ * @returns {Numbers}
+ */
 function numbersOf(app, table) {
   const numbers = (/** @type {"last" | "min" | "max"} */ statistic) => {
     const values = app.api.column(table[statistic]);
-    return new Map(table.runs.map((/** @type {string} */ run, /** @type {number} */ i) => [run, values[i]]));
+    return new Map(table.runs.map((run, i) => [run, values[i]]));
   };
   return { last: numbers("last"), min: numbers("min"), max: numbers("max") };
 }
@@ -163,7 +169,7 @@ export function directoryOf(app, run) {
   return app.selection.list().bases.some((base) => base.name) ? run.id.split("/")[1] : undefined;
 }
 
-/** @type {Record<string, (run: Run, now: number) => any>} */
+/** @type {Record<string, (run: Run, now: number) => unknown>} */
 const FACTS = {
   state: stateOf,
   step: lastStep,
@@ -189,7 +195,11 @@ export function factOf(app, run, name) {
 /** Short names that people and papers use. @type {Record<string, string>} */
 const SHORT = { lr: "learning_rate", bs: "batch_size", epochs: "epoch", optimiser: "optimizer" };
 
-/** Return a setting by its name, or undefined. @param {Record<string, any>} settings @param {string} name */
+/**
+ * Return a setting by its name, or undefined.
+ * @param {Record<string, unknown>} settings
+ * @param {string} name
+ */
 function named(settings, name) {
   if (Object.hasOwn(settings, name)) return settings[name];
   const lowered = name.toLowerCase();

@@ -23,7 +23,7 @@ const FAR = 1000; // px
 /**
  * Return the ends of an axis: the given range, or one that holds all columns with margins. On a logarithmic
  * axis the ends are powers of ten.
- * @param {Record<string, any>} axis of a Plotly layout
+ * @param {import("../types.js").PlotlyAxis} axis of a Plotly layout
  * @param {Column[]} columns
  * @param {number} length px
  * @returns {[number, number]}
@@ -80,7 +80,7 @@ function endsIn(values, bound) {
 
 /**
  * Create an axis from its Plotly layout, range and place on the chart.
- * @param {Record<string, any>} axis of a Plotly layout
+ * @param {import("../types.js").PlotlyAxis} axis of a Plotly layout
  * @param {[number, number]} range in the axis' own units
  * @param {{offset: number, length: number, up?: boolean}} place `up`: px are counted from the high end
  * @returns {Axis}

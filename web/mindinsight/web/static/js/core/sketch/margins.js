@@ -5,11 +5,13 @@ const GAP = 10; // px beside a label
 
 /**
  * Return the layout with margins wide enough for its labels. Unchanged if Plotly chooses the labels.
- * @param {Record<string, any>} layout of Plotly
+ * @template {import("../types.js").PlotlyLayout} L
+ * @param {L} layout of Plotly
+ * @returns {L}
  */
 export function withRoomForLabels(layout) {
   const { xaxis, yaxis, margin, font } = layout;
-  if (!xaxis.ticktext || !yaxis.ticktext) return layout;
+  if (!xaxis?.ticktext || !yaxis?.ticktext || !margin || !font) return layout;
   const width = (/** @type {string} */ text) => text.length * CHARACTER * font.size;
   const left = Math.max(margin.l, GAP + Math.max(0, ...yaxis.ticktext.map(width)));
   const right = Math.max(margin.r, 2 + width(xaxis.ticktext.at(-1) ?? "") / 2);

@@ -3,6 +3,16 @@
 
 /** @typedef {import("./axis.js").Axis} Axis */
 /** @typedef {{x: Axis, y: Axis}} Axes */
+/**
+ * @typedef {{symbol?: string | string[], size?: number | number[], color?: string, line?: {width?: number}}}
+ *   Marker
+ */
+/**
+ * A trace of Plotly that can be sketched.
+ * @typedef {{x: ArrayLike<number>, y: ArrayLike<number>, mode: string, yaxis?: string, cliponaxis?: boolean,
+ *   opacity?: number, meta?: unknown, fill?: string, fillcolor?: string, marker?: Marker,
+ *   line?: {width?: number, color?: string, dash?: string}}} Line
+ */
 
 export const TENTHS = 10;
 const FAR = 100_000; // tenths of a pixel beyond which nothing is drawn
@@ -42,7 +52,7 @@ function isValue(value) {
 
 /**
  * Return the path of the area between a line and the previous one, or inside a closed line.
- * @param {{x: ArrayLike<number>, y: ArrayLike<number>, fill: string}} trace
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>, fill?: string}} trace
  * @param {{x: ArrayLike<number>, y: ArrayLike<number>} | undefined} before
  * @param {Axes} axes
  */
@@ -97,7 +107,7 @@ export function hasSymbols(symbol) {
 
 /**
  * Return the path of all markers.
- * @param {{x: ArrayLike<number>, y: ArrayLike<number>, marker?: Record<string, any>}} trace
+ * @param {{x: ArrayLike<number>, y: ArrayLike<number>, marker?: Marker}} trace
  * @param {Axes} axes
  */
 export function markerPath({ x, y, marker = {} }, axes) {

@@ -5,12 +5,12 @@ const REST = 120; // ms that a pointer stays on a chart that somebody looks at
 /**
  * Call back when the user points at an element or focuses it. Scrolling an element under a resting pointer
  * does not count.
- * @param {Element} element
+ * @param {HTMLElement} element
  * @param {() => void} callback
  */
 export function onAttention(element, callback) {
   let timer = 0;
-  const rest = (/** @type {any} */ event) => {
+  const rest = (/** @type {PointerEvent} */ event) => {
     const moved = event.movementX || event.movementY;
     if (moved && !timer) timer = window.setTimeout(callback, REST);
   };

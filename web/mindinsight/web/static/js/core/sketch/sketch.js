@@ -7,19 +7,30 @@ import { areaPath, dashes, hasSymbols, linePath, markerPath, TENTHS } from "./pa
 
 /** @typedef {import("../charts.js").Figure} Figure */
 /** @typedef {import("./axis.js").Axis} Axis */
+/** @typedef {import("./paths.js").Line} Line */
+/** @typedef {import("../types.js").PlotlyLayout} PlotlyLayout */
+/**
+ * A figure that can be sketched.
+ * @typedef {{data: Line[], still?: Line[], layout: PlotlyLayout & Required<Pick<PlotlyLayout, "margin" |
+ *   "font" |
+ *   "xaxis" | "yaxis">>}} Sketchable
+ */
 
 const LABEL = 8.2; // px between a label and the plot
 const MODES = ["lines", "markers", "lines+markers"];
 
-/** Return whether a figure has only lines and markers on axes with given ticks. @param {Figure} figure */
-export function canSketch({ data, layout }) {
-  /** Return the axes that hold all traces. */
+/**
+ * Return whether a figure has only lines and markers on axes with given ticks.
+ * @param {Figure} figure
+ * @returns {figure is Figure & Sketchable}
+ */
+export function canSketch(figure) {
+  const { data, layout } = /** @type {Sketchable} */ (/** @type {unknown} */ (figure));
   const axes = [layout.xaxis, layout.yaxis];
   return (
-    axes.every((axis) => axis?.tickvals && axis.ticktext && ["linear", "log"].includes(axis.type)) &&
-    data.every(
-      ({ type, mode, marker }) => type === "scatter" && MODES.includes(mode) && hasSymbols(marker?.symbol),
-    )
+    axes.every((axis) => axis?.tickvals && axis.ticktext && ["linear", "log"].includes(axis.type ?? "")) &&
+    figure.data.every(({ type }) => type === "scatter") &&
+    data.every(({ mode, marker }) => MODES.includes(mode) && hasSymbols(marker?.symbol))
   );
 }
 
@@ -33,7 +44,7 @@ export class Sketch {
   size = { width: 0, height: 0 };
   /**
    * The layer of what stands still, and what it shows.
-   * @type {{element: Element, traces: any[], key: string} | null}
+   * @type {{element: Element, traces: Line[], key: string} | null}
    */
   #still = null;
 
@@ -44,7 +55,7 @@ export class Sketch {
 
   /**
    * Draw a figure, replacing the element's content.
-   * @param {Figure} figure
+   * @param {Sketchable} figure
    * @param {{width: number, height: number}} size px
    */
   draw(figure, size) {
@@ -56,8 +67,8 @@ export class Sketch {
     this.axes = { xaxis, yaxis };
     const box = { x: left, y: top, width, height };
     const second = axisOf({ type: "linear" }, [0, 1], { offset: top, length: height, up: true });
-    const axesOf = (/** @type {any} */ trace) => ({ x: xaxis, y: trace.yaxis === "y2" ? second : yaxis });
-    /** @param {any[]} data @param {Record<"under" | "over", any>} lines */
+    const axesOf = (/** @type {Line} */ trace) => ({ x: xaxis, y: trace.yaxis === "y2" ? second : yaxis });
+    /** @param {Line[]} data @param {Record<"under" | "over", SVGElement | null>} lines */
     const layer = (data, { under, over }) =>
       svg(
         "svg",
@@ -103,7 +114,7 @@ export class Sketch {
 
   /**
    * Return the axes that hold all traces.
-   * @param {Figure} figure
+   * @param {Sketchable} figure
    * @param {{left: number, top: number, width: number, height: number}} box px
    */
   #axes({ data, layout }, { left, top, width, height }) {
@@ -133,14 +144,14 @@ export class Sketch {
   }
 }
 
-/** @param {any} trace */
+/** @param {Line} trace */
 function isClipped({ cliponaxis }) {
   return cliponaxis !== false;
 }
 
 /**
  * Return the margin that a trace's markers need beyond the ends of the x axis, in pixels.
- * @param {any} trace
+ * @param {Line} trace
  * @param {number} length px
  */
 function reach({ mode, marker }, length) {
@@ -159,7 +170,7 @@ function sharp(px) {
   return Math.round(px - 0.5) + 0.5;
 }
 
-/** Return the grid lines. @param {Record<string, any>} layout @param {Axis} x @param {Axis} y */
+/** Return the grid lines. @param {Sketchable["layout"]} layout @param {Axis} x @param {Axis} y */
 function grid({ xaxis }, x, y) {
   const upright = ticksOn(x).map(([px]) => `M${sharp(x._offset + px)},${y._offset}v${y._length}`);
   const level = ticksOn(y).map(([px]) => `M${x._offset},${sharp(y._offset + px)}h${x._length}`);
@@ -168,7 +179,7 @@ function grid({ xaxis }, x, y) {
 
 /**
  * Return the tick labels of both axes.
- * @param {Record<string, any>} layout
+ * @param {Sketchable["layout"]} layout
  * @param {Axis} x
  * @param {Axis} y
  */
@@ -187,15 +198,18 @@ function labels({ font }, x, y) {
   );
 }
 
-/** Return a group whose coordinates are tenths of a pixel. @param {any[]} children in tenths of a pixel */
+/**
+ * Return a group whose coordinates are tenths of a pixel.
+ * @param {Element[]} children in tenths of a pixel
+ */
 function scaled(children) {
   return svg("g", { transform: `scale(${1 / TENTHS})`, fill: "none", "stroke-linejoin": "round" }, children);
 }
 
 /**
  * Return one group per trace.
- * @param {any[]} data
- * @param {(trace: any) => import("./paths.js").Axes} axesOf
+ * @param {Line[]} data
+ * @param {(trace: Line) => import("./paths.js").Axes} axesOf
  */
 function traces(data, axesOf) {
   return data.map((trace, i) => {
@@ -210,8 +224,8 @@ function traces(data, axesOf) {
 
 /**
  * Return the paths of a trace: area, line and markers.
- * @param {any} trace
- * @param {any} before
+ * @param {Line} trace
+ * @param {Line | undefined} before
  * @param {import("./paths.js").Axes} axes
  */
 function parts(trace, before, axes) {
@@ -235,14 +249,14 @@ function parts(trace, before, axes) {
 
 /**
  * Return the straight lines of the layout's shapes.
- * @param {any[]} shapes of Plotly
+ * @param {import("../types.js").PlotlyShape[]} shapes
  * @param {Axis} x
  * @param {Axis} y
  */
 function rules(shapes, x, y) {
-  const across = (/** @type {any} */ { xref }, /** @type {number} */ at) =>
+  const across = (/** @type {{xref?: string}} */ { xref }, /** @type {number} */ at) =>
     xref === "paper" ? at * x._length : x.c2p(at);
-  const down = (/** @type {any} */ { yref }, /** @type {number} */ at) =>
+  const down = (/** @type {{yref?: string}} */ { yref }, /** @type {number} */ at) =>
     yref === "paper" ? (1 - at) * y._length : y.c2p(at);
   return shapes.map((shape) => {
     const { width, color, dash } = shape.line;

@@ -7,6 +7,7 @@ import { h, replace } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {Object} Rule
@@ -46,6 +47,7 @@ class Rules {
     this.editing = null;
     this.add = button(t("alert.rules.add"), () => this.edit(""));
     this.adding = h("div", null, this.add);
+    /** @type {HTMLDetailsElement} */
     this.element = h(
       "details",
       {
@@ -101,7 +103,8 @@ class Rules {
     try {
       this.take(await question());
       return true;
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       replace(this.fault, this.app.t(error.key ?? "error.http", { status: error.status, ...error.vars }));
       return false;
     } finally {
@@ -130,6 +133,7 @@ class Rules {
     const { app } = this;
     const { t } = app;
     const words = ruleInWords(app, rule);
+    /** @type {HTMLInputElement} */
     const box = h("input", {
       type: "checkbox",
       checked: rule.on,

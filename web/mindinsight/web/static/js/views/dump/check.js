@@ -11,6 +11,7 @@ import { short, slotText } from "../../components/dump/rows.js";
 import { trendsSection } from "./trends.js";
 import { watchForm } from "./watch.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../dump.js").Page} Page */
 
 const POLL = 500; // ms between two requests for hits
@@ -49,7 +50,7 @@ function conditionSection(page) {
     form,
     hits,
   );
-  const fail = (/** @type {any} */ error) => replace(hits, failure(app, error));
+  const fail = (/** @type {Failure} */ error) => replace(hits, failure(app, error));
 
   /** @param {any[]} watchpoints */
   const start = (watchpoints) => {

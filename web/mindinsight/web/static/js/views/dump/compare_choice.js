@@ -125,7 +125,7 @@ export class ReferenceChoice {
       class: "unseen",
       accept: ".json,.csv,.txt",
       onchange: async () => {
-        this.names = parseNames(await file.files[0].text());
+        this.names = parseNames(await /** @type {FileList} */ (file.files)[0].text());
         this.read();
       },
     });

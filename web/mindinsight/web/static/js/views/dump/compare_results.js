@@ -9,6 +9,7 @@ import { comparedTable, verdict } from "./compare_tables.js";
 import { DivergenceStrip } from "./divergence_strip.js";
 import { failure } from "../../components/dump/failure.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../dump.js").Page} Page */
 
 const POLL = 700; // ms between requests while tensors are compared
@@ -55,7 +56,7 @@ export class CompareResults {
     this.element = h("div", { class: "stack" }, this.box, this.rows);
   }
 
-  /** Create the filters and downloads. */
+  /** Create the filters and downloads. @returns {HTMLElement} */
   toolbar() {
     const { app } = this.page;
     const { t } = app;
@@ -134,7 +135,7 @@ export class CompareResults {
     this.narrow({ q: operator });
   }
 
-  /** Show an error. @param {any} error */
+  /** Show an error. @param {Failure} error */
   fail(error) {
     this.box.hidden = false;
     replace(this.verdict, failure(this.page.app, error));

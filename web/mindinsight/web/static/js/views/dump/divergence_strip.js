@@ -35,6 +35,7 @@ export class DivergenceStrip {
     this.current = 0;
     this.canvas = h("canvas", { height: String(HEIGHT) });
     this.caption = h("p", { class: "small strip-caption", "aria-hidden": "true" });
+    /** @type {HTMLElement} */
     this.slider = h("div", {
       class: "divergence-strip",
       role: "slider",

@@ -3,6 +3,7 @@
 import { latest } from "../../core/latest.js";
 import { filters, position } from "../../components/dump/state.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../dump.js").Page} Page */
 
 const PAGE = 200;
@@ -13,7 +14,8 @@ const FOLLOWING = 5000; // and while somebody may still be writing
  * Create the pages. `row(index)` returns a row, or undefined while its page is being requested; `restart()`
  * drops all pages after another filter or order was chosen.
  * @param {Page} page
- * @param {{first: () => number, show: () => void, fail: (error: any) => void}} table `first`: index of the
+ * @param {{first: () => number, show: () => void, fail: (error: Failure) => unknown}} table `first`: index
+ *   of the
  *   first row in sight
  */
 export function tensorPages({ app, state }, { first, show, fail }) {

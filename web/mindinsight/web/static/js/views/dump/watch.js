@@ -116,6 +116,7 @@ class WatchForm {
   /** Create the controls of a watchpoint. @param {Watch} watch */
   line(watch) {
     const { t } = this;
+    /** @type {HTMLInputElement} */
     const operators = h("input", {
       type: "text",
       value: watch.operators.join(", "),

@@ -6,6 +6,7 @@ import { latest } from "../../core/latest.js";
 import { holding } from "../../components/graph/index_ranges.js";
 import { flowFacts, nodeFacts, outerFacts, panelElement } from "./panel.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("./explorer.js").Explorer} Explorer */
 
 /** Fills the details panel. */
@@ -18,7 +19,7 @@ export class Describer {
     /** @type {"up" | "down" | null} */
     this.traced = null;
     this.requests = latest(this.element);
-    /** Fill the panel once more with what it is about. @type {() => Promise<any>} */
+    /** Fill the panel once more with what it is about. @type {() => Promise<unknown>} */
     this.again = async () => undefined;
     /** How to find what is selected in another graph. @type {{path?: string, name?: string} | null} */
     this.subject = null;
@@ -33,7 +34,7 @@ export class Describer {
   /**
    * Show the selected node, with the result of a trace if `text` is given.
    * @param {string} [text] what a trace found
-   * @returns {Promise<void>}
+   * @returns {Promise<unknown>}
    */
   async node(text) {
     const { explorer } = this;
@@ -132,7 +133,7 @@ export class Describer {
 
   /**
    * Show an error. A node that an old link names but the graph does not have is deselected.
-   * @param {any} error
+   * @param {Failure} error
    */
   #failed(error) {
     if (error.key !== "error.unknown_node") return this.explorer.failed(error);

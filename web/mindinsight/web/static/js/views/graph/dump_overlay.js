@@ -14,6 +14,7 @@ import { readState, SYMPTOMS, writeState } from "./dump_state.js";
 import { nearestFirst } from "../../components/graph/nearest_dumps.js";
 import { drawnText } from "./scopes.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../components/graph/shapes.js").Box} Box */
 /** @typedef {import("../../components/graph/dump_marks.js").Marks} Marks */
@@ -287,12 +288,12 @@ export class Dumped {
       await this.toOperator(graph, operator);
       return true;
     } catch (error) {
-      this.failed(error);
+      this.failed(/** @type {Failure} */ (error));
       return false;
     }
   }
 
-  /** Show an error in the status line. @param {any} error */
+  /** Show an error in the status line. @param {Failure} error */
   failed(error) {
     this.status.hidden = false;
     replace(this.status, h("span", { class: "badge bad" }, errorText(this.app, error)));

@@ -16,6 +16,7 @@ import { Outline } from "./outline.js";
 import { flatten, toggleScope, unflatten } from "./scopes.js";
 import { PlotlyView } from "./plotly_view.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
 /** Connects the drawing with its panels and the address. */
@@ -50,7 +51,7 @@ export class Explorer {
       key: (key) => this.key(key),
     });
     /** Show an error. Return false. */
-    const failed = (/** @type {any} */ error) => this.failed(error);
+    const failed = (/** @type {Failure} */ error) => this.failed(error);
     this.finder = createFinder(app, { ask, goTo, outer, mark: (hits) => this.canvas.mark({ hits }) });
     this.outline = new Outline(app, { ask, goTo, failed });
     this.card = new ModelCard(app, { ask, goTo, failed });
@@ -159,7 +160,7 @@ export class Explorer {
     );
   }
 
-  /** @param {any} error */
+  /** @param {Failure} error */
   failed(error) {
     this.canvas.wait(false);
     replace(
@@ -220,7 +221,7 @@ export class Explorer {
       return this.goTo((await this.ask("v2/graph/node", { node: path })).id);
     } catch (error) {
       await this.select(null);
-      return this.failed(error);
+      return this.failed(/** @type {Failure} */ (error));
     }
   }
 

@@ -105,7 +105,7 @@ class Finder {
         this.found(response);
         replace(results, resultTree(this.app, response, this.actions));
       },
-      ({ key, vars, message }) => {
+      ({ key, vars, message = "" }) => {
         const text = key ? this.app.t(key, vars) : message;
         this.found(null);
         box.invalid(text);
@@ -134,6 +134,7 @@ function controls({ t }, { typed, choose }) {
     placeholder: t("graph.search.how"),
     onchange: typed,
   });
+  /** @type {HTMLSelectElement} */
   const types = h("select", { "aria-label": t("graph.search.type"), onchange: () => choose(types.value) });
   const pattern = check({ label: t("graph.search.regex"), checked: false, onchange: typed });
   const results = h("div", {

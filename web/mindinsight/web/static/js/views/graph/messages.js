@@ -4,6 +4,7 @@ import { empty } from "../../components/empty.js";
 import { viewPath } from "../../components/icons.js";
 import { h } from "../../core/dom.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
@@ -28,7 +29,7 @@ export function noGraph(app, run) {
   });
 }
 
-/** Create the empty state for an error. @param {App} app @param {any} error */
+/** Create the empty state for an error. @param {App} app @param {Failure} error */
 export function graphError({ t }, error) {
   const text = t(error.key ?? "error.http", error.vars);
   if (error.key === "error.unknown_node") return empty({ icon: "warning", title: text });

@@ -5,6 +5,7 @@ import { bytes } from "../../core/format.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {Object} Part
@@ -46,7 +47,7 @@ export class ModelCard {
   /**
    * @param {App} app
    * @param {{ask: (path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>,
-   *   goTo: (id: number) => void, failed: (error: any) => any}} actions
+   *   goTo: (id: number) => void, failed: (error: Failure) => unknown}} actions
    */
   constructor(app, actions) {
     this.app = app;

@@ -6,6 +6,7 @@ import { keepFocus } from "../../core/focus.js";
 import { latest } from "../../core/latest.js";
 import { reveal } from "./scroll_to_row.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string, type: string, count: number}} Entry */
 
@@ -16,7 +17,7 @@ const MOST = 300; // rows of one scope
  * @typedef {Object} Actions
  * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
  * @property {(id: number) => void} goTo
- * @property {(error: any) => any} failed
+ * @property {(error: Failure) => unknown} failed
  */
 
 /** Tree that loads scopes when they are opened. */
@@ -61,7 +62,7 @@ export class Outline {
   /**
    * Load the contents of scopes that are not loaded yet, then draw.
    * @param {number[]} scopes
-   * @param {(error: any) => any} [failed]
+   * @param {(error: Failure) => unknown} [failed]
    */
   #load(scopes, failed) {
     const missing = scopes.filter((scope) => !this.#children.has(scope));

@@ -18,6 +18,7 @@ import { innermost, NAMES, Pair, SIDES } from "./pair_requests.js";
 import { descendants } from "./scopes.js";
 import { readState, writeState } from "./pair_state.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {0 | 1} Side left and right */
@@ -273,7 +274,7 @@ export class TwoGraphs {
     return true;
   }
 
-  /** Show an error. @param {any} error */
+  /** Show an error. @param {Failure} error */
   failed(error) {
     this.canvases.forEach((canvas) => canvas.wait(false));
     const element = this.panel.element.isConnected ? this.panel.element : this.root;

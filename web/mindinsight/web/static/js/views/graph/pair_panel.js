@@ -5,6 +5,7 @@ import { pairFacts } from "./pair.js";
 import { tracePair } from "./pair_trace.js";
 import { outerFacts, panelElement } from "./panel.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {0 | 1} Side */
 /** @typedef {"up" | "down" | null} Direction */
@@ -14,7 +15,7 @@ import { outerFacts, panelElement } from "./panel.js";
  * @property {ReturnType<import("../../core/latest.js").latest>} pointing questions of which the last counts
  * @property {(side: Side) => Record<string, any>} named what tells the server a graph
  * @property {(side: Side, id: number) => void} find show a node of one graph, and its partner
- * @property {(error: any) => void} failed
+ * @property {(error: Failure) => unknown} failed
  */
 
 /** Panel beside two graphs. */

@@ -3,6 +3,7 @@
 import { h } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
 /** Drawing by Plotly. */
@@ -10,7 +11,7 @@ export class PlotlyView {
   /**
    * @param {App} app
    * @param {{ask: (path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>,
-   *   select: (id: number) => void, failed: (error: any) => any}} actions
+   *   select: (id: number) => void, failed: (error: Failure) => unknown}} actions
    */
   constructor(app, actions) {
     this.app = app;

@@ -6,6 +6,7 @@ import { select, slider } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{tag: string, run: string, row: number, step: number}} Choice */
 
@@ -153,7 +154,7 @@ class Comparison {
     this.timer = window.setInterval(() => (turn++, blink()), BLINK_MS);
   }
 
-  /** Show an error. @param {any} error */
+  /** Show an error. @param {Failure} error */
   failed(error) {
     replace(this.stage, h("p", { class: "badge bad" }, this.app.t(error.key ?? "error.http", error.vars)));
   }
@@ -189,7 +190,7 @@ function difference(a, b) {
     out.data[i] = i % 4 === 3 ? 255 : (Math.abs(left.data[i] - right.data[i]) / (most || 1)) * 255;
   }
   const canvas = h("canvas", { class: "picture", width, height });
-  canvas.getContext("2d").putImageData(out, 0, 0);
+  canvas.getContext("2d")?.putImageData(out, 0, 0);
   return {
     canvas,
     most,
@@ -205,7 +206,7 @@ function difference(a, b) {
  */
 function pixels(picture, width, height) {
   const canvas = h("canvas", { width, height });
-  const context = canvas.getContext("2d");
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   context.drawImage(picture, 0, 0);
   return context.getImageData(0, 0, width, height);
 }

@@ -6,8 +6,8 @@
 const MOST_AXES = 9;
 /** Of a random generator: what goes with it does so by chance. */
 export const SEED = new RegExp(
-  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np|numpy" +
-    "|python|random|torch|train|val|value))?)$",
+  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np" +
+    "|numpy|python|random|torch|train|val|value))?)$",
   "i",
 );
 

@@ -77,6 +77,7 @@ function chooseAxes(view) {
   const logs = data.columns
     .filter((column) => column.numeric)
     .map((column) => {
+      /** @type {HTMLInputElement} */
       const box = h("input", {
         type: "checkbox",
         checked: state.logs.has(column.key),

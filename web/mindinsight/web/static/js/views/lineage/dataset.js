@@ -5,6 +5,8 @@ import { empty } from "../../components/empty.js";
 import { toast } from "../../components/toast.js";
 import { h } from "../../core/dom.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
+
 /**
  * Request the pipeline and open the dialog, or show the error.
  * @param {import("../../core/types.js").App} app
@@ -14,7 +16,8 @@ export async function datasetDialog(app, run) {
   try {
     const { stages } = await app.api.get("v2/lineage/dataset", { run });
     show(app, run, stages);
-  } catch (/** @type {any} */ error) {
+  } catch (thrown) {
+    const error = /** @type {Failure} */ (thrown);
     toast(app.t(error.key ?? "error.http", error.vars), { bad: true });
   }
 }

@@ -59,6 +59,7 @@ function nameCell(view, { run }) {
   const { app, selectedRuns } = view;
   const name = app.selection.run(run)?.name ?? run;
   const label = app.t("lineage.pick", { run: name });
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "checkbox",
     checked: selectedRuns.has(run),

@@ -4,6 +4,7 @@ import { button } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
 import { h } from "../../core/dom.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 
@@ -19,7 +20,8 @@ export function reportButton(app, run) {
     try {
       await save(app, run, (text) => (label.textContent = text));
       toast(t("report.saved"));
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       const why = error.key ? t(error.key, error.vars) : error.message;
       toast(t("report.failed", { why }), { bad: true });
     } finally {

@@ -5,6 +5,7 @@ import { PATH } from "../../core/pins.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: string, title: string, changed: number, blocks: number}} Entry */
 
@@ -54,7 +55,8 @@ export class ReportList {
     try {
       const { id } = await app.api.send("POST", PATH, { title });
       app.router.go(app.url.link("reports", { report: id }));
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       replace(this.fault, app.t(error.key ?? "error.http", error.vars));
     }
   }

@@ -9,6 +9,7 @@ import { cardsNamed, legendOf } from "../../core/pins.js";
 import { importView } from "../../core/views.js";
 import { legend } from "./legend.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./block.js").Block} Block */
 
@@ -91,7 +92,8 @@ export class LiveCard {
       const view = await module.mount(this.root, this.inner);
       if (this.ended) view.unmount();
       else this.view = view;
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       replace(this.foot, h("p", { class: "muted" }, app.t(error?.key ?? "error.view", error?.vars)));
       return;
     }

@@ -10,6 +10,7 @@ import { PATH } from "../../core/pins.js";
 import { copyLink, savePage } from "../../components/share.js";
 import { BlockView } from "./block.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./block.js").Block} Block */
 /** @typedef {{id: string, title: string, changed: number, blocks: Block[]}} Report */
@@ -44,7 +45,7 @@ export class ReportPage {
     );
   }
 
-  /** Show that the report does not exist. Other errors are thrown. @param {any} error */
+  /** Show that the report does not exist. Other errors are thrown. @param {Failure} error */
   lost(error) {
     const { t, url } = this.app;
     if (error.status !== 404) throw error;
@@ -79,7 +80,8 @@ export class ReportPage {
     try {
       this.take(await this.app.api.send(method, this.path + path, body));
       return null;
-    } catch (/** @type {any} */ error) {
+    } catch (thrown) {
+      const error = /** @type {Failure} */ (thrown);
       if (error.code !== "block_changed") {
         toast(this.app.t(error.key ?? "error.http", error.vars), { bad: true });
       }
@@ -191,7 +193,8 @@ export class ReportPage {
       try {
         await app.api.send("DELETE", this.path);
         app.router.go(app.url.at("reports", ""));
-      } catch (/** @type {any} */ error) {
+      } catch (thrown) {
+        const error = /** @type {Failure} */ (thrown);
         toast(t(error.key ?? "error.http", error.vars), { bad: true });
       }
     };

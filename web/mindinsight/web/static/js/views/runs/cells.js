@@ -68,6 +68,7 @@ function cell(column, content) {
  */
 function nameCell(app, run, under, start) {
   const on = app.selection.has(run.id);
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "checkbox",
     checked: on,
@@ -156,6 +157,7 @@ function jobCell(app, row, open, onfold, health, start) {
   const ids = row.runs.map((run) => run.id);
   const on = ids.filter((id) => app.selection.has(id)).length;
   const name = row.job.slice(2) || ".";
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "checkbox",
     checked: on === ids.length,

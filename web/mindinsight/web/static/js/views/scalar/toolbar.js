@@ -158,6 +158,7 @@ function against(page) {
 /** Create the input of the tolerance in per mille. @param {Page} page */
 function tolerance(page) {
   const { t } = page.app;
+  /** @type {HTMLInputElement} */
   const box = h("input", {
     type: "number",
     min: 0,

@@ -92,6 +92,7 @@ function sliceControls(view) {
   const { app, steps } = view;
   const { t } = app;
   const take = (/** @type {string} */ dims) => view.change({ dims, top: 0, left: 0 });
+  /** @type {HTMLInputElement} */
   const text = h("input", {
     type: "text",
     class: "mono",
