@@ -5,17 +5,32 @@ FastAPI, the plugins and their routes take four times as long to import as the r
 
 from typing import Final
 
-from starlette.datastructures import State
+from starlette.datastructures import Headers, State
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mindinsight.server.api import event_stream, run_answers
+from mindinsight.server.api import run_answers
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http import sse
 from mindinsight.server.http.lazy_app import route_path
 from mindinsight.server.http.query_routes import NoQuery, QueryRoute
+from mindinsight.server.http.security import error_response
 from mindinsight.server.plugins.alert import alert_cache
 from mindinsight.server.plugins.scalar import curve_routes
 
+
+async def events(state: State, headers: Headers, query: NoQuery) -> Response:
+    """Return a stream of server-sent events: `change` with `{version, runs: {id: [kind]}, list}`."""
+    if state.hub.streams >= sse.most_streams():
+        error = ApiError(503, "too_many_streams", "Too many pages are open on this server.")
+        rejection = error_response(error)
+        rejection.headers.update({"Retry-After": str(sse.RETRY_AFTER), "Connection": "close"})
+        return rejection
+    return sse.EventStream(state.hub, lambda: state.service.store.snapshot().version)
+
+
 ROUTES: Final = (
-    QueryRoute("/v2/events", NoQuery, event_stream.events, "system"),
+    QueryRoute("/v2/events", NoQuery, events, "system"),
     QueryRoute(
         "/v2/runs", run_answers.RunsQuery, run_answers.runs, "runs", ("if_none_match", "accept_encoding")
     ),

@@ -4,7 +4,6 @@ It is a mounted application, because it has different rules: error bodies, allow
 time.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -71,7 +70,7 @@ def create_v1(state: State) -> FastAPI:
     v1.add_exception_handler(MemoryError, lambda request, error: v1_error(memory_short()))
     v1.add_exception_handler(HTTPException, _http_error)
     for kind, error in _RESPONSES.items():
-        v1.add_exception_handler(kind, _answer_with(error))
+        v1.add_exception_handler(kind, lambda request, _, error=error: error.response())
     v1.add_middleware(MethodsMiddleware)
     described = v1.openapi
     v1.openapi = lambda: add_schemas(complete(described()), FaultBody)  # type: ignore[method-assign]
@@ -114,11 +113,6 @@ class MethodsMiddleware:
             await send(message)
 
         await self.app(scope, receive, with_headers)  # type: ignore[arg-type]
-
-
-def _answer_with(fixed: V1Error) -> Callable[[Request, Exception], Response]:
-    """Return an exception handler that always responds with this error."""
-    return lambda request, error: fixed.response()
 
 
 def _api_error(request: Request, error: Exception) -> Response:

@@ -14,10 +14,10 @@ from mindinsight.server.formats.dumps import (
     list_overflows,
     list_tensors,
     open_dump,
-    read_log,
     read_tensor,
 )
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.text_files import read_text
 
 SECRET = "no_line_of_this_file_is_shown"
 SYNC, MSPROBE = "ms_sync_v2_0_names", "msprobe_pytorch/L1_statistics_statistics"
@@ -74,7 +74,7 @@ def everything(path: Any) -> set[Any]:
     texts, damage = [dump.config, dump.version, dump.level], list(dump.damage)
     for log in dump.logs:
         try:
-            texts.append(read_log(log))
+            texts.append(read_text(Path(log.path)))
         except UnreadableError as error:
             texts.append(error.reason)
     for rank in dump.ranks:

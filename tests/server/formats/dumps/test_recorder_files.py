@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.formats.dumps import (
-    open_dump,
-    read_log,
-)
+from mindinsight.server.formats.dumps import open_dump
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +38,3 @@ def test_names_without_module_and_time_are_listed_too(tmp_path: Path) -> None:
         ("a", "b", None, "20261121080229", 4, "text"),
     ]
     assert [log.rank for log in logs] == [2, 2]
-
-
-def test_they_are_texts(dump: Any) -> None:
-    for log in dump.logs:
-        assert bool(read_log(log)) == (log.kind != "pb")

@@ -22,7 +22,6 @@ from mindinsight.server.files.opener import folders_of, refused_in
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.dumps import dump_types, layouts
 from mindinsight.server.formats.dumps.dump_layout import Layout
-from mindinsight.server.formats.dumps.recorder_files import read_log as read_log
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import show_text
 

@@ -11,7 +11,6 @@ from mindinsight.server.formats.dumps.dump_types import Dump, LogFile
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import parse_json
-from mindinsight.server.formats.text_files import read_text
 
 _RANK: Final = re.compile(r"rank_(\d+)")
 _FILE: Final = re.compile(
@@ -37,11 +36,6 @@ def recorder_logs(path: Path) -> tuple[LogFile, ...]:
             parsed += [_log(int(match[1]), rank / "rdr", name) for name in files_of(rank / "rdr")]
     logs = [log for log in parsed if log]
     return tuple(sorted(logs, key=lambda log: (log.rank, log.time, log.sequence or 0, log.path)))
-
-
-def read_log(log: LogFile) -> str:
-    """Return the text of a recorder file, empty for ``.pb``. Raises UnreadableError."""
-    return "" if log.kind == "pb" else read_text(Path(log.path))
 
 
 def _log(rank: int, folder: Path, name: str) -> LogFile | None:

@@ -104,7 +104,7 @@ def _set_type(output: TypeProto, name: str) -> None:
 def set_value(value: ValueProto, attribute: AttrValue) -> None:
     """Store an attribute in ``value``. Numbers and flags keep their type, others become text."""
     kind = attribute.WhichOneof("value")
-    content = getattr(attribute, kind) if kind else None
+    content: Any = getattr(attribute, kind) if kind else None
     if kind == "list":
         texts = [
             _text(field.name, item) for field, items in content.ListFields() for item in items[:_MAX_ITEMS]
