@@ -483,6 +483,26 @@ def levels_of_runs_that_differ_by_chance(folder: Path) -> Question:
     return with_curves(folder, runs[:6], runs[6:])
 
 
+@situation(makes=["claim.why.at"], never=["claim.why.interval", *but("interval")])
+def few_steps_of_which_one_can_be_told(folder: Path) -> Question:
+    chance = np.random.default_rng(17)
+    rows = 1 + 0.01 * chance.standard_normal((12, 17))
+    rows[1::2, 10:13] += 1
+    return with_curves(
+        folder, [{"loss": row.tolist()} for row in rows[::2]], [{"loss": row.tolist()} for row in rows[1::2]]
+    )
+
+
+@situation(makes=["claim.why.interval"], never=["claim.why.at", *but("interval")])
+def ten_steps_of_forty(folder: Path) -> Question:
+    chance = np.random.default_rng(18)
+    rows = 1 + 0.01 * chance.standard_normal((12, 40))
+    rows[1::2, 15:25] += 1
+    return with_curves(
+        folder, [{"loss": row.tolist()} for row in rows[::2]], [{"loss": row.tolist()} for row in rows[1::2]]
+    )
+
+
 def ended(folder: Path, steps: int, error: str = "", of_good: int = 0) -> Question:
     """Ask about bad runs that end after a number of steps, with an exception if ``error`` is not empty."""
     for group, count in (("good", 4), ("bad", 4)):

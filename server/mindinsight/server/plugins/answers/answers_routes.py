@@ -353,6 +353,7 @@ def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
     for row in [row for row in everywhere if row.parting.kind == "interval"][:_NAMED]:
         values = {"tag": row.tag, "first": row.parting.onset, "last": row.parting.end}
         key = "claim.why.until" if row.parting.from_start else "claim.why.interval"
+        key = "claim.why.at" if row.parting.onset == row.parting.end else key
         yield Claim(key, "found", values, ({"tag": row.tag, "step": row.parting.onset},))
     for row in [row for row in everywhere if row.parting.lag is not None][:_NAMED]:
         lag = row.parting.lag or 0
