@@ -45,7 +45,9 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     best, to_best, to_why = walk(Walk(page))
     assert best.startswith("good-") and to_best <= 3 and to_why <= 5  # all three are equally good
     story = page.locator(".answer-story")
-    expect(story).to_contain_text("The bad runs diverge from the good ones first in loss, at about step 6")
+    expect(story).to_contain_text(
+        "The mean of the bad runs diverges from that of the good ones first in loss, at about step 6"
+    )
     expect(story).to_contain_text("These runs recorded no settings.")
     row = page.get_by_role("row", name="loss diverges")
     expect(row).to_contain_text("+")

@@ -477,3 +477,13 @@ def validation_loss_that_only_the_baseline_has(folder: Path) -> Question:
 def norm_that_only_the_run_has(folder: Path) -> Question:
     loss = dict(enumerate(noisy(1)))
     return runs(folder, {"loss": loss}, {"loss": loss, "norm": loss})
+
+
+@situation(makes=["claim.health.other_steps"], never=["claim.health.alike", *FAULTS])
+def rank_that_goes_on_when_the_others_have_ended(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank, 300 if rank == 2 else 200) for rank in range(6)})
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.other_steps", *FAULTS])
+def rank_that_is_five_steps_ahead(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank, 205 if rank == 2 else 200) for rank in range(6)})

@@ -483,6 +483,26 @@ def levels_of_runs_that_differ_by_chance(folder: Path) -> Question:
     return with_curves(folder, runs[:6], runs[6:])
 
 
+@situation(makes=["claim.why.at"], never=["claim.why.interval", *but("interval")])
+def few_steps_of_which_one_can_be_told(folder: Path) -> Question:
+    chance = np.random.default_rng(17)
+    rows = 1 + 0.01 * chance.standard_normal((12, 17))
+    rows[1::2, 10:13] += 1
+    return with_curves(
+        folder, [{"loss": row.tolist()} for row in rows[::2]], [{"loss": row.tolist()} for row in rows[1::2]]
+    )
+
+
+@situation(makes=["claim.why.interval"], never=["claim.why.at", *but("interval")])
+def ten_steps_of_forty(folder: Path) -> Question:
+    chance = np.random.default_rng(18)
+    rows = 1 + 0.01 * chance.standard_normal((12, 40))
+    rows[1::2, 15:25] += 1
+    return with_curves(
+        folder, [{"loss": row.tolist()} for row in rows[::2]], [{"loss": row.tolist()} for row in rows[1::2]]
+    )
+
+
 def ended(folder: Path, steps: int, error: str = "", of_good: int = 0) -> Question:
     """Ask about bad runs that end after a number of steps, with an exception if ``error`` is not empty."""
     for group, count in (("good", 4), ("bad", 4)):
@@ -542,3 +562,20 @@ def group_of_runs_that_do_not_exist(folder: Path) -> Question:
 def settings_named_after_seeds(folder: Path) -> Question:
     good = [{"seed_fraction": 0.1, "seed_lr": 1} for _ in range(6)]
     return groups(folder, good, [{"seed_fraction": 0.5, "seed_lr": 2} for _ in range(6)])
+
+
+@situation(makes=["claim.why.breaks_more"], never=["claim.why.together", *BREAKS])
+def nan_in_all_bad_runs_and_later_in_a_good_one(folder: Path) -> Question:
+    good, bad = ([{"loss": curve(n + by)} for n in range(6)] for by in (0, 9))
+    good[0]["loss"][110:] = [math.nan] * 90
+    for run in bad:
+        run["loss"][60:] = [math.nan] * 140
+    return with_curves(folder, good, bad)
+
+
+@situation(makes=["claim.why.together"], never=["claim.why.breaks_more", *BREAKS])
+def nan_in_two_of_six_runs_of_both_groups(folder: Path) -> Question:
+    good, bad = ([{"loss": curve(n + by)} for n in range(6)] for by in (0, 9))
+    for run in (*good[:2], *bad[:2]):
+        run["loss"][150:] = [math.nan] * 50
+    return with_curves(folder, good, bad)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from mindinsight.server.curves.alignment import at_steps, difference
 from mindinsight.server.curves.curve_comparison import Separation, Value, compare_groups, separations
+from mindinsight.server.curves.curve_statistics import at_steps, difference
 from mindinsight.server.types import Doubles, Ints
 
 STEPS = np.arange(500)

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.alignment import difference
 from mindinsight.server.curves.bands import band, cells
-from mindinsight.server.curves.curve_statistics import range_statistics
+from mindinsight.server.curves.curve_statistics import difference, range_statistics
 from mindinsight.server.curves.histogram_buckets import Bucketed, on_edges, percentiles
 from mindinsight.server.curves.importance import association
 from mindinsight.server.curves.overflow_safe import LARGEST, even_edges, interpolate, subtract

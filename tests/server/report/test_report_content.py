@@ -51,7 +51,7 @@ def test_of_a_long_curve_the_points_around_the_step_are_drawn() -> None:
     result = curve([float(number) for number in range(1000)], step=500)
     assert (result.first, result.last) == (500 - BEFORE, 500 + AFTER - 1)
     assert result.mark == pytest.approx(WIDTH * BEFORE / (BEFORE + AFTER - 1), abs=0.1)
-    assert result.points == BEFORE + AFTER
+    assert (result.points, result.extent, result.newest) == (1000, (0, 999), "999")
 
 
 def test_a_step_outside_the_curve_has_no_mark_and_no_points_no_curve() -> None:

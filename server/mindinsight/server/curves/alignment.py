@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.curves.overflow_safe import limited, subtract, unit_of
+from mindinsight.server.curves.overflow_safe import subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 LIMIT: Final = 5.5  # noise levels from which a change is not chance
@@ -219,6 +219,29 @@ def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
         return True
     middle = abs(float(np.median(after))) - (abs(float(np.median(before))) if len(before) else 0.0)
     return middle > max(_LEAST * usual, floor)
+
+
+_LAGS: Final = 64  # that are tried
+_FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
+
+
+def find_lag(steps: Ints, good: Doubles, bad: Doubles) -> int | None:
+    """Return by how many steps the bad curve is behind the good one; None if it is no delayed copy of it."""
+    count = len(steps)
+    x = (steps - steps[0]).astype(np.float64)
+    lags = np.unique(np.linspace(1, count // 2, min(_LAGS, count // 2)).astype(np.int64))
+    best: tuple[float, float] | None = None
+    for lag in (*lags.tolist(), *(-lags).tolist()):
+        late, early = (bad, good) if lag > 0 else (good, bad)
+        begin = min(2 * abs(lag), count - count // 4)
+        rows = slice(begin, count)
+        rest = late[rows] - np.interp(x[rows] - x[abs(lag)], x, early)
+        size = float(np.sqrt(np.mean(rest**2)))
+        before = float(np.sqrt(np.mean((late[rows] - early[rows]) ** 2)))
+        noise = float(np.median(np.hypot(local_noise(late[rows]), local_noise(early[rows]))))
+        if before > _FOLLOWS * max(size, 1e-300) and size <= 2 * noise and (best is None or size < best[0]):
+            best = size, float(np.sign(lag) * x[abs(lag)])
+    return None if best is None else round(best[1])
 
 
 Verdict: TypeAlias = Literal[
@@ -508,89 +531,6 @@ def size_nearby(base: Doubles) -> Doubles:
     usual = [float(np.median(size[a:b])) for a, b in pairwise(edges)]
     nearby = np.interp(np.arange(len(base)), (edges[:-1] + edges[1:] - 1) / 2, usual)
     return np.maximum(size, nearby)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Difference of a curve from its baseline at the common steps."""
-
-    steps: Ints  # [m]
-    difference: Doubles  # [m] value - baseline, finite where both are
-    relative: Doubles  # [m] difference / |baseline|, inf where only the baseline is 0, 0 where both are
-    diverged: int | None  # row of the first relative difference above the tolerance
-    finite: int  # steps at which both are finite
-    every: int  # steps that either has
-
-
-def difference(
-    steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float
-) -> Difference:
-    """Compare two curves with ascending, unique steps. Equal non-finite values count as equal."""
-    shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
-    left = np.asarray(values, np.float64)[mine]
-    right = np.asarray(base_values, np.float64)[theirs]
-    same = (left == right) | (np.isnan(left) & np.isnan(right))
-    apart = np.where(same, 0.0, subtract(left, right))
-    relative = np.where(same, 0.0, _relative(left, right))
-    beyond = np.flatnonzero(~(np.abs(relative) <= tolerance))
-    return Difference(
-        shared.astype(np.int64),
-        apart,
-        relative,
-        int(beyond[0]) if len(beyond) else None,
-        int((np.isfinite(left) & np.isfinite(right)).sum()),
-        len(steps) + len(base_steps) - len(shared),
-    )
-
-
-def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
-    """Return the claims about a curve and its baseline: where they differ first, or that they do not."""
-    if not len(compared.steps):
-        return [Claim("claim.compare.no_common_steps", "unknown")]
-    finite = np.isfinite(compared.difference)
-    claims = []
-    if not finite.all():
-        step = int(compared.steps[np.argmin(finite)])
-        claims.append(Claim("claim.compare.non_finite", "found", {"step": step}, ({"step": step},)))
-    facts: dict[str, Any] = {"n": len(compared.steps), "steps": compared.every, "largest": _largest(compared)}
-    beyond = np.flatnonzero(finite & (np.abs(compared.relative) > tolerance))
-    if len(beyond):
-        step = int(compared.steps[beyond[0]])
-        return [Claim("claim.compare.beyond", "found", {**facts, "step": step}, ({"step": step},)), *claims]
-    if claims:
-        return claims
-    if not compared.finite:
-        return [Claim("claim.compare.no_finite", "unknown")]
-    name = "within" if compared.difference.any() else "equal"
-    if compared.every == len(compared.steps):
-        return [Claim(f"claim.compare.{name}", "clear", facts)]
-    return [Claim(f"claim.compare.{name}_common", "unknown", facts)]
-
-
-def _largest(compared: Difference) -> Claim | None:
-    """Return the largest finite difference: a share of the baseline, absolute if that is 0 somewhere."""
-    finite = np.isfinite(compared.difference)
-    shares = np.abs(compared.relative[finite])
-    absolute = bool(np.isinf(shares).any())
-    sizes = np.abs(compared.difference[finite]) if absolute else shares
-    return difference_claim(float(sizes.max(initial=0.0)), absolute)
-
-
-def _relative(left: Doubles, right: Doubles) -> Doubles:
-    """Return ``(left - right) / |right|``, infinite only where a value is or the right one is 0."""
-    size = np.abs(right)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        relative = (left - right) / size
-        overflowed = ~np.isfinite(relative) & np.isfinite(left) & np.isfinite(right) & (size > 0)
-        again = limited(left / size - np.sign(right))
-    return np.where(overflowed, again, relative)
-
-
-def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
-    """Return the rows of ``wanted`` found in ``steps`` (ascending), and the values at those steps."""
-    rows = np.searchsorted(steps, wanted)
-    matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
-    return matches, np.asarray(values, np.float64)[rows[matches]]
 
 
 _NAMED: Final = 3  # scalars that a claim names

@@ -1,12 +1,14 @@
-"""Statistics of a range of a curve, and the intervals in which a condition holds."""
+"""Statistics of a range of a curve, intervals in which a condition holds, and differences of two curves."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, TypedDict
+from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.overflow_safe import LARGEST, deviation, mean, unit_of
+from mindinsight.server.claims import Claim
+from mindinsight.server.curves.alignment import difference_claim
+from mindinsight.server.curves.overflow_safe import LARGEST, deviation, limited, mean, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 
@@ -129,3 +131,86 @@ def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
         firsts, counts = firsts[1:], counts[1:]
     rows = np.concatenate([before.rows, firsts + before.end])
     return Intervals(rows, np.concatenate([counts_before, counts]), end)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Difference of a curve from its baseline at the common steps."""
+
+    steps: Ints  # [m]
+    difference: Doubles  # [m] value - baseline, finite where both are
+    relative: Doubles  # [m] difference / |baseline|, inf where only the baseline is 0, 0 where both are
+    diverged: int | None  # row of the first relative difference above the tolerance
+    finite: int  # steps at which both are finite
+    every: int  # steps that either has
+
+
+def difference(
+    steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float
+) -> Difference:
+    """Compare two curves with ascending, unique steps. Equal non-finite values count as equal."""
+    shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
+    left = np.asarray(values, np.float64)[mine]
+    right = np.asarray(base_values, np.float64)[theirs]
+    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    apart = np.where(same, 0.0, subtract(left, right))
+    relative = np.where(same, 0.0, _relative(left, right))
+    beyond = np.flatnonzero(~(np.abs(relative) <= tolerance))
+    return Difference(
+        shared.astype(np.int64),
+        apart,
+        relative,
+        int(beyond[0]) if len(beyond) else None,
+        int((np.isfinite(left) & np.isfinite(right)).sum()),
+        len(steps) + len(base_steps) - len(shared),
+    )
+
+
+def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
+    """Return the claims about a curve and its baseline: where they differ first, or that they do not."""
+    if not len(compared.steps):
+        return [Claim("claim.compare.no_common_steps", "unknown")]
+    finite = np.isfinite(compared.difference)
+    claims = []
+    if not finite.all():
+        step = int(compared.steps[np.argmin(finite)])
+        claims.append(Claim("claim.compare.non_finite", "found", {"step": step}, ({"step": step},)))
+    facts: dict[str, Any] = {"n": len(compared.steps), "steps": compared.every, "largest": _largest(compared)}
+    beyond = np.flatnonzero(finite & (np.abs(compared.relative) > tolerance))
+    if len(beyond):
+        step = int(compared.steps[beyond[0]])
+        return [Claim("claim.compare.beyond", "found", {**facts, "step": step}, ({"step": step},)), *claims]
+    if claims:
+        return claims
+    if not compared.finite:
+        return [Claim("claim.compare.no_finite", "unknown")]
+    name = "within" if compared.difference.any() else "equal"
+    if compared.every == len(compared.steps):
+        return [Claim(f"claim.compare.{name}", "clear", facts)]
+    return [Claim(f"claim.compare.{name}_common", "unknown", facts)]
+
+
+def _largest(compared: Difference) -> Claim | None:
+    """Return the largest finite difference: a share of the baseline, absolute if that is 0 somewhere."""
+    finite = np.isfinite(compared.difference)
+    shares = np.abs(compared.relative[finite])
+    absolute = bool(np.isinf(shares).any())
+    sizes = np.abs(compared.difference[finite]) if absolute else shares
+    return difference_claim(float(sizes.max(initial=0.0)), absolute)
+
+
+def _relative(left: Doubles, right: Doubles) -> Doubles:
+    """Return ``(left - right) / |right|``, infinite only where a value is or the right one is 0."""
+    size = np.abs(right)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        relative = (left - right) / size
+        overflowed = ~np.isfinite(relative) & np.isfinite(left) & np.isfinite(right) & (size > 0)
+        again = limited(left / size - np.sign(right))
+    return np.where(overflowed, again, relative)
+
+
+def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:
+    """Return the rows of ``wanted`` found in ``steps`` (ascending), and the values at those steps."""
+    rows = np.searchsorted(steps, wanted)
+    matches = np.flatnonzero(np.searchsorted(steps, wanted, side="right") > rows)
+    return matches, np.asarray(values, np.float64)[rows[matches]]

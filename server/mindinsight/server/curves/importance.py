@@ -33,7 +33,7 @@ def association(values: Sequence[Any], target: Doubles) -> float | None:
         finite = np.isfinite(numbers)
         correlation = pearson(np.stack((numbers[finite], target[rows][finite]), axis=1))
         return None if correlation is None else abs(correlation)
-    return correlation_ratio([str(value) for value in known], target[rows])
+    return correlation_ratio([repr(value) for value in known], target[rows])
 
 
 def pearson(pairs: Doubles) -> float | None:
@@ -460,8 +460,9 @@ def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[An
 
 
 def _text(value: Any) -> str:
-    """Return a value as pages show it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Return a value as pages show it. A text that looks like a truth value is quoted."""
+    is_text = isinstance(value, str) and value.lower() in {"true", "false"}
+    return f'"{value}"' if is_text else str(value)
 
 
 def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:

@@ -527,14 +527,31 @@ def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Ran
     """Return the ranks that stopped while at least one half of them, or the other of two, continued."""
     ends = np.array([int(curves[row][0][-1]) for row in alive])
     front = int(np.sort(ends)[len(ends) // 2])
-    silent = []
-    for row, end in zip(alive, ends.tolist(), strict=True):
-        steps = curves[row][0]
-        usual = float(np.median(np.diff(steps.astype(np.float64)))) if len(steps) > 1 else 1.0
-        missed = (front - end) / max(usual, 1.0)
-        if missed > max(_SILENT_POINTS, _SILENT_SHARE * len(steps)):
-            silent.append(RankOutlier(row, "silent", end))
-    return silent
+    return [
+        RankOutlier(row, "silent", end)
+        for row, end in zip(alive, ends.tolist(), strict=True)
+        if _is_far(front - end, curves[row][0])
+    ]
+
+
+def _is_far(steps: int, of_rank: Ints) -> bool:
+    """Return True if a number of steps is more than ranks usually lag behind others, many of their points."""
+    usual = float(np.median(np.diff(of_rank.astype(np.float64)))) if len(of_rank) > 1 else 1.0
+    return steps / max(usual, 1.0) > max(_SILENT_POINTS, _SILENT_SHARE * len(of_rank))
+
+
+def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
+    """Return the rows of at least three curves that begin later, or go on for longer, than most of them."""
+    alive = [row for row, steps in enumerate(curves) if len(steps)]
+    if len(alive) < 3:
+        return []
+    begin = int(np.sort([int(curves[row][0]) for row in alive])[(len(alive) - 1) // 2])
+    end = int(np.sort([int(curves[row][-1]) for row in alive])[len(alive) // 2])
+    return [
+        row
+        for row in alive
+        if _is_far(max(int(curves[row][0]) - begin, int(curves[row][-1]) - end), curves[row])
+    ]
 
 
 def _different(grid: Cells) -> list[RankOutlier]:

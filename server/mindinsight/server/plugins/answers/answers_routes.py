@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
+import numpy as np
 from fastapi import APIRouter, Query
 
 from mindinsight.server.api.run_answers import hyper_of
@@ -101,6 +102,7 @@ _CHANCE: Final = 0.05  # p-value, corrected for all settings, above which a full
 _CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
 _TEXTS: Final = 4  # texts of a region named in a claim
+_SCALARS: Final = 1000  # scalars whose non-finite values are counted by run
 _SHORTER: Final = 0.05  # share of the steps that the runs of one group lack at their end
 _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads them at once
 
@@ -219,7 +221,7 @@ def why_claims(
     judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
     return [
         *_failures(good, bad),
-        *_scalar_claims(tags, len(good), len(bad)),
+        *_scalar_claims(tags, len(good), len(bad), list(_non_finite_in_both(good, bad, tags))),
         *_end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
         *([] if seeds and len(seeds) == len(recorded) else judged),
@@ -241,6 +243,29 @@ def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
         evidence = tuple({"run": run.id} for run in failed[1])
         what = _few(sorted({run.failure for run in failed[1]}), 1)
         yield Claim("claim.why.failed", "found", {**facts, "failures": what}, evidence)
+
+
+def _non_finite_in_both(
+    good: Sequence[Run], bad: Sequence[Run], tags: Sequence[TagParting]
+) -> Iterator[Claim]:
+    """Claim that more bad than good runs have non-finite values beyond chance, though no run breaks."""
+    for tag in [row.tag for row in tags if row.parting.broken is None][:_SCALARS]:
+        ours, theirs = ([_has_non_finite(values) for _, values in _curves(runs, tag)] for runs in (good, bad))
+        if not any(ours) or not any(theirs) or sum(theirs) * len(ours) <= sum(ours) * len(theirs):
+            continue
+        if separations([ours], [theirs])[0].chance <= _CHANCE:
+            facts = {
+                "tag": tag,
+                "count": sum(theirs),
+                "n": len(theirs),
+                "good": sum(ours),
+                "goods": len(ours),
+            }
+            yield Claim("claim.why.breaks_more", "found", facts)
+
+
+def _has_non_finite(values: Floats) -> bool:
+    return not bool(np.isfinite(values).all())
 
 
 def _end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
@@ -275,14 +300,18 @@ def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
         yield Claim("claim.why.recorded_by_good", "unknown", {"tags": _few(tags), "n": len(tags)})
 
 
-def _scalar_claims(tags: Sequence[TagParting], good: int, bad: int) -> Iterator[Claim]:
+def _scalar_claims(
+    tags: Sequence[TagParting], good: int, bad: int, both: Sequence[Claim] = ()
+) -> Iterator[Claim]:
+    """Claim in which scalars the groups differ. ``both`` are the claims about values that are non-finite in
+    runs of both groups."""
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
     broken = [row for row in tags if row.parting.broken is not None]
     if broken:
         yield _breaks(min(broken, key=lambda row: (row.parting.broken or 0, row.tag)), bad, len(broken))
-    differing = list(_differences(tags, bad))
+    differing = [*both, *_differences(tags, bad)]
     yield from differing
     unproven = [row.tag for row in tags if row.parting.kind == "unproven"]
     if unproven:
@@ -315,6 +344,7 @@ def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
     for row in [row for row in everywhere if row.parting.kind == "interval"][:_NAMED]:
         values = {"tag": row.tag, "first": row.parting.onset, "last": row.parting.end}
         key = "claim.why.until" if row.parting.from_start else "claim.why.interval"
+        key = "claim.why.at" if row.parting.onset == row.parting.end else key
         yield Claim(key, "found", values, ({"tag": row.tag, "step": row.parting.onset},))
     for row in [row for row in everywhere if row.parting.lag is not None][:_NAMED]:
         lag = row.parting.lag or 0

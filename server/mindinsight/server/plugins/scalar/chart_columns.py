@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.curves.alignment import at_steps
 from mindinsight.server.curves.bands import Cells, cells, median
+from mindinsight.server.curves.curve_statistics import at_steps
 from mindinsight.server.curves.overflow_safe import subtract
 from mindinsight.server.curves.sampling import non_finite_ranges, sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth

@@ -3,6 +3,7 @@
 import { svg } from "../../core/dom.js";
 import { brushOn, moveOn } from "./axis_drag.js";
 import { marksOf } from "./axis_ticks.js";
+import { plainText } from "./columns.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{key: string, numeric: boolean, label: string}} Column */
@@ -37,14 +38,14 @@ export function axisPosition(plot, column) {
     .map((row) => row.values[column.key])
     .filter((value) => value !== undefined && value !== null);
   if (!column.numeric) {
-    const names = [...new Set(values.map(String))].sort((a, b) =>
+    const names = [...new Set(values.map(plainText))].sort((a, b) =>
       a.localeCompare(b, undefined, { numeric: true }),
     );
     const ticks = names.map((name, i) => ({
       at: names.length > 1 ? i / (names.length - 1) : 0.5,
       text: name,
     }));
-    return { ticks, of: (/** @type {any} */ value) => ticks[names.indexOf(String(value))]?.at ?? NaN };
+    return { ticks, of: (/** @type {any} */ value) => ticks[names.indexOf(plainText(value))]?.at ?? NaN };
   }
   const log = plot.logs.has(column.key);
   const to = (/** @type {any} */ value) => (log ? Math.log10(Number(value)) : Number(value));

@@ -61,13 +61,22 @@ export function axesShown({ columns, rows }, { axes, objective }) {
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
 }
 
+/**
+ * Return a value that is no number as text: a truth value as in Python, and a text that looks like one quoted.
+ * @param {any} value
+ */
+export function plainText(value) {
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return typeof value === "string" && /^(true|false)$/i.test(value) ? `"${value}"` : String(value);
+}
+
 /** Return the number of distinct values in a column. @param {Row[]} rows @param {string} key */
 function different(rows, key) {
   return new Set(
     rows
       .map((row) => row.values[key])
       .filter((value) => value !== undefined && value !== null)
-      .map(String),
+      .map(plainText),
   ).size;
 }
 

@@ -3,6 +3,7 @@
 import { dialog } from "../../components/dialog.js";
 import { claimElement, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
+import { plainText } from "./columns.js";
 
 /**
  * Return the columns that differ between the rows, and claims about the others. A value that only some rows
@@ -31,7 +32,7 @@ export function comparedColumns(columns, rows) {
 export function differenceDialog(app, columns, rows) {
   const { differ, claims } = comparedColumns(columns, rows);
   const text = (/** @type {any} */ value) =>
-    value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 6) : String(value);
+    value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 6) : plainText(value);
   const head = rows.map((row) =>
     h(
       "th",

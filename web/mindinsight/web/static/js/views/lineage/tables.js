@@ -2,7 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
-import { sortedBy, tableColumns } from "./columns.js";
+import { plainText, sortedBy, tableColumns } from "./columns.js";
 import { datasetDialog } from "./dataset.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -85,7 +85,7 @@ function cell(app, row, column) {
   if (column.key === "data:pipeline" && value) {
     return button(String(value), () => datasetDialog(app, row.run), { class: "link" });
   }
-  if (typeof value !== "number") return value === undefined ? "–" : String(value);
+  if (typeof value !== "number") return value === undefined ? "–" : plainText(value);
   const text = app.format.number(value, 5);
   return Number.isFinite(value) ? text : h("span", { class: "strange" }, text);
 }
