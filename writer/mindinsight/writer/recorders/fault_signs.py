@@ -169,7 +169,7 @@ class DeadLayers:
     """Check for layers that have died, called once for each watched step.
 
     A module is dead if its output was nonzero and is now all zeros, while weights have no gradient. An output
-    that had faded to a hundredth before did not die: decay drives the weights to zero where nothing is learned. A
+    that had faded to a hundredth before did not die: decay drives weights to zero if nothing is learned. A
     functional ReLU shows in the module before it: no output element is positive and none of the module's
     weights has a gradient. Both must hold in two consecutive watched steps.
     """
@@ -212,7 +212,7 @@ class DeadLayers:
             if norm == 0 and name in self._alive:
                 before, seen = self._alive[name]
                 if before < _FADED * self._peaks[name]:
-                    continue
+                    return {}  # the missing gradients follow from it
                 where = name or "the network"
                 reasons[name] = f"every output of {where} is zero; its norm was {before:.3g} at step {seen}"
         for name, highest in watched.highest.items():
