@@ -1,4 +1,4 @@
-"""Twenty healthy trainings of PyTorch under the flight recorder with its defaults: none gives an alert.
+"""Thirty healthy trainings of PyTorch under the flight recorder with its defaults: none gives an alert.
 
 ``python tests/interop/healthy_in_torch.py [--steps N] [--only NAME]`` with a Python that has torch.
 """
@@ -339,6 +339,117 @@ def deep_sigmoid_plateau() -> Any:
     layers = [module for _ in range(4) for module in (nn.Linear(16, 16), nn.Sigmoid())]
     model = nn.Sequential(nn.Linear(8, 16), nn.Sigmoid(), *layers, nn.Linear(16, 1))
     return model, torch.optim.Adam(model.parameters(), 3e-3), regression(model)
+
+
+@training
+def nearly_everything_dropped() -> Any:
+    model = mlp(nn.Dropout(0.9))
+    return model, torch.optim.Adam(model.parameters(), 3e-3), regression(model)
+
+
+@training
+def wide_with_units_dead_at_the_start() -> Any:
+    """Most units of the first layer give zeros from the first step on."""
+    model = nn.Sequential(nn.Linear(8, 1024), nn.ReLU(), nn.Linear(1024, 1))
+    nn.init.normal_(model[0].bias, -3, 1)
+    return model, torch.optim.Adam(model.parameters(), 1e-3), regression(model)
+
+
+@training
+def tiny_with_a_large_rate() -> Any:
+    """The first steps overshoot, and it converges."""
+    model = nn.Sequential(nn.Linear(8, 4), nn.Tanh(), nn.Linear(4, 1))
+    return model, torch.optim.SGD(model.parameters(), 0.9), regression(model)
+
+
+@training
+def smoothed_labels() -> Any:
+    model, centres = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 6)), 3 * torch.randn(6, 8)
+
+    def loss(step: int) -> torch.Tensor:
+        y = torch.randint(6, (32,))
+        return F.cross_entropy(model(centres[y] + torch.randn(32, 8)), y, label_smoothing=0.1)
+
+    return model, torch.optim.Adam(model.parameters(), 3e-3), loss
+
+
+@training
+def averaged_teacher() -> Any:
+    """A student and the average of its weights, which is another network without gradients."""
+    student = mlp()
+    teacher = torch.optim.swa_utils.AveragedModel(
+        student, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)
+    )
+    measure = regression(student)
+
+    def loss(step: int) -> torch.Tensor:
+        if step:
+            teacher.update_parameters(student)
+        x = torch.randn(32, 8)
+        with torch.no_grad():
+            wanted = teacher(x)
+        return measure(step) + 0.1 * F.mse_loss(student(x), wanted)
+
+    return nn.ModuleList([student, teacher]), torch.optim.Adam(student.parameters(), 3e-3), loss
+
+
+@training
+def targets_of_noise_under_decay() -> Any:
+    """Nothing can be learned, and weights become small. With a decay of 1.0 layers die, which is told."""
+    model = mlp()
+
+    def loss(step: int) -> torch.Tensor:
+        return F.mse_loss(model(torch.randn(32, 8)), torch.randn(32, 1))
+
+    return model, torch.optim.AdamW(model.parameters(), 1e-2, weight_decay=0.1), loss
+
+
+@training
+def rate_of_zero_before_the_warmup() -> Any:
+    model = mlp()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, max(0, step - 100) / 200))
+    measure = regression(model)
+
+    def loss(step: int) -> torch.Tensor:
+        if step:
+            scheduler.step()
+        return measure(step)
+
+    return model, optimizer, loss
+
+
+@training
+def sparse_embeddings() -> Any:
+    """Each batch has gradients for a few rows of 10,000."""
+    model = nn.Sequential(nn.EmbeddingBag(10_000, 16, sparse=True), nn.ReLU(), nn.Linear(16, 1))
+    truth = torch.randn(10_000)
+
+    def loss(step: int) -> torch.Tensor:
+        rows = (10_000 * torch.rand(32, 5) ** 3).long()
+        return F.mse_loss(model(rows)[:, 0], truth[rows].mean(1))
+
+    return model, torch.optim.SGD(model.parameters(), 0.5), loss
+
+
+@training
+def loss_that_is_scaled_by_hand() -> Any:
+    """The scale of the loss doubles every 400 steps, and the gradients with it."""
+    model = mlp()
+    measure, optimizer = regression(model), torch.optim.Adam(model.parameters(), 3e-3)
+    return model, optimizer, lambda step: 2.0 ** (step // 400) * measure(step)
+
+
+@training
+def margin_that_is_satisfied() -> Any:
+    """A hinge loss that becomes zero for most batches."""
+    model, centres = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)), 4 * torch.randn(4, 8)
+
+    def loss(step: int) -> torch.Tensor:
+        y = torch.randint(4, (16,))
+        return F.multi_margin_loss(model(centres[y] + torch.randn(16, 8)), y)
+
+    return model, torch.optim.SGD(model.parameters(), 0.1), loss
 
 
 def clipped(name: str, model: nn.Module) -> None:

@@ -79,7 +79,7 @@ PLANTED: dict[str, tuple[str, Fault, str]] = {  # head, fault, beginning of the 
     "nan_in_weight": ("", nan_in_weight, "Training fault: the loss is NaN"),
     "logarithm": ("log", grown_weight, "Training fault: the loss is NaN"),
     "square_root": ("sqrt", grown_weight, "Training fault: the loss is NaN"),
-    "half_overflow": ("half", large_batch, "Training fault: the loss is inf"),
+    "half_overflow": ("half", large_batch, "Training fault: the loss is Inf"),
     "exploding_gradient": ("", grown_weight, "Training fault: the loss jumped to"),
     "dead_relu": ("", dead_relu, "Training warning: every output of act is zero"),
 }

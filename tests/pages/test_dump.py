@@ -358,6 +358,7 @@ def test_a_dump_chosen_later_wins_over_one_that_answers_later(shown: Callable[..
 def test_typing_into_the_search_of_a_comparison_is_not_interrupted(shown: Callable[..., Any]) -> None:
     page = shown("tab=compare&with_step=0")
     expect(page.get_by_label("Reference")).to_have_value("./broken/dump")
+    expect(page.get_by_text("This is the same step.")).to_be_hidden()
     page.get_by_role("button", name="Compare", exact=True).last.click()
     expect(page.get_by_text("99 of 99 compared")).to_be_visible()
     search = page.get_by_role("searchbox", name="Operator")

@@ -123,6 +123,13 @@ def test_a_dead_module_is_named_once_and_again_after_it_came_back() -> None:
     assert reasons(ALIVE, DEAD, DEAD, ALIVE, DEAD, DEAD)[-1] == reported.replace("step 0", "step 3")
 
 
+def test_an_output_that_fades_away_has_not_died() -> None:
+    fading = [ALIVE._replace(outputs={**ALIVE.outputs, "act": 1.5 / 4**step}) for step in range(6)]
+    assert reasons(*fading, DEAD, DEAD, DEAD) == [""] * 9
+    died = reasons(*fading[:3], DEAD, DEAD)
+    assert died[-1] == "every output of act is zero; its norm was 0.0938 at step 2"
+
+
 def test_a_function_shows_in_the_module_before_it() -> None:
     dead = DEAD._replace(outputs={"fc1": 9.0, "fc2": 1.0})
     assert reasons(ALIVE, dead, dead)[-1].startswith("no output of fc1 is above zero and no gradient")

@@ -225,7 +225,6 @@ _CUT: Final = (
 )  # gaps that leave out tensors of a recording that was to have them
 _OVERFLOW_MODE: Final = re.compile(r'"op_debug_mode"\s*:\s*([123])\b')
 _GAPS: Final = (*_CUT, "backward", "compiled")
-_UNSEEN: Final = {"backward": is_gradient, "compiled": lambda entry: True}  # gap -> tensors that it may feed
 
 
 def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) -> Iterator[Claim]:
@@ -353,7 +352,8 @@ def _search_step(
 
 def _without_guess(origin: Origin, gaps: Iterable[NotRecorded]) -> Origin:
     """Return the origin, or an unknown one if an operator that was not recorded may have fed it."""
-    unseen = any(gap.kind in _UNSEEN and _UNSEEN[gap.kind](origin.entry) for gap in gaps)
+    backward = is_gradient(origin.entry)
+    unseen = any(gap.kind == "compiled" or (gap.kind == "backward" and backward) for gap in gaps)
     if origin.kind == "met" and origin.carrier in ("data", "input") and unseen:
         return replace(origin, kind="unknown", carrier="", gap="unseen")
     return origin

@@ -129,6 +129,7 @@ def _joined(ranks: Sequence[int]) -> str:
 _PERSISTENT: Final = 8  # steps without a gradient. Randomly dropped layers return earlier
 _CONFIRMED: Final = 2  # watched steps in a row
 _SETTLED: Final = 8  # steps after which weights that began with zeros have moved
+_FADED: Final = 0.01  # of the largest norm of an output
 _HEALTHY: Final = 20  # steps between two faults
 
 
@@ -167,13 +168,15 @@ class SilentGradients:
 class DeadLayers:
     """Check for layers that have died, called once for each watched step.
 
-    A module is dead if its output was nonzero and is now all zeros, while weights have no gradient. A
+    A module is dead if its output was nonzero and is now all zeros, while weights have no gradient. An output
+    that had faded to a hundredth before did not die: decay drives weights to zero if nothing is learned. A
     functional ReLU shows in the module before it: no output element is positive and none of the module's
     weights has a gradient. Both must hold in two consecutive watched steps.
     """
 
     def __init__(self) -> None:
         self._alive: dict[str, tuple[float, int]] = {}  # module -> norm of its output, and the step
+        self._peaks: dict[str, float] = {}  # module -> largest norm of its output
         self._trained: set[str] = set()  # modules with a gradient at some time
         self._streaks: dict[str, int] = {}
         self._told: set[str] = set()
@@ -189,6 +192,7 @@ class DeadLayers:
         for name, norm in watched.outputs.items():
             if norm > 0:
                 self._alive[name] = norm, step
+                self._peaks[name] = max(norm, self._peaks.get(name, 0.0))
         self._trained |= watched.outputs.keys() - watched.quiet
         dead = [name for name, streak in self._streaks.items() if streak >= _CONFIRMED]
         new = [name for name in dead if name not in self._told]
@@ -207,6 +211,8 @@ class DeadLayers:
         for name, norm in watched.outputs.items():
             if norm == 0 and name in self._alive:
                 before, seen = self._alive[name]
+                if before < _FADED * self._peaks[name]:
+                    return {}  # the missing gradients follow from it
                 where = name or "the network"
                 reasons[name] = f"every output of {where} is zero; its norm was {before:.3g} at step {seen}"
         for name, highest in watched.highest.items():
@@ -299,9 +305,12 @@ class JumpDetector:
         return reason
 
     def _anomaly(self, value: float, magnitude: float) -> str:
-        highest = max(map(abs, self._recent))
         if magnitude <= _BEYOND_ALL * self._earlier:
             return ""
+        sizes = [*map(abs, self._recent)]
+        highest, least = max(sizes), _GROWN * self._factor * min(sizes)
+        if magnitude <= _BEYOND_ALL * highest and magnitude < least:
+            return ""  # neither a jump nor growth, as in nearly every step
         jumped = magnitude > self._factor * self._mean
         if magnitude > _BEYOND_ALL * highest and (
             jumped or magnitude > _BEYOND_MAXIMUM * self._factor * highest

@@ -21,7 +21,8 @@ _SMALL: Final = 1 << 14  # elements
 _FEWEST: Final = 4  # tensors that are worth being concatenated
 # Sample of the gradients measured in most steps: reading all of them costs a small network 3 % of its time.
 SAMPLED_TENSORS: Final = 64
-_SAMPLED_ELEMENTS: Final = 1024  # of a tensor. The stride is odd, so that broken rows and columns are hit
+_SAMPLED_ELEMENTS: Final = 1024  # of a tensor
+_BLOCK: Final = 16  # of them are neighbours, in one line of the cache: single ones take longer to read
 _GRADIENT: Final = attrgetter("grad")
 _log: Final = logging.getLogger(__name__)
 
@@ -123,7 +124,16 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
     """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients."""
     with torch.no_grad():
-        return _summary([*map(_thinned, _gradients(tensors.sample))])
+        values = [*map(_thinned, _gradients(tensors.sample))]
+        if not values or not all(map(_is_plain, values)) or len({value.device for value in values}) > 1:
+            return _summary(values)
+        norms = torch.stack(torch._foreach_norm(values)).tolist()  # in every step: as few calls as possible
+        return _without_overflow((math.hypot(*norms), norms.count(0.0)), values)
+
+
+def _is_plain(values: torch.Tensor) -> bool:
+    """Return True for a dense float32 tensor of no subclass, which needs no conversion to be measured."""
+    return type(values) is torch.Tensor and values.dtype is torch.float32 and values.layout is torch.strided
 
 
 def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
@@ -147,11 +157,16 @@ def norm_name(tensors: Tensors) -> str:
 
 
 def _thinned(gradient: torch.Tensor) -> torch.Tensor:
-    """Return every n-th element of a large contiguous gradient, any other gradient unchanged."""
+    """Return blocks of a large contiguous gradient, any other gradient unchanged.
+
+    Their distance is odd, so that broken rows and columns are hit.
+    """
     elements = gradient.numel()
     if elements < 2 * _SAMPLED_ELEMENTS or gradient.layout != torch.strided or not gradient.is_contiguous():
         return gradient
-    return gradient.view(-1)[:: elements // _SAMPLED_ELEMENTS | 1]
+    blocks = _SAMPLED_ELEMENTS // _BLOCK
+    distance = (elements - _BLOCK) // (blocks - 1)
+    return gradient.as_strided((blocks, _BLOCK), (distance - 1 | 1, 1))
 
 
 def weights_norm(tensors: Tensors) -> float:

@@ -32,6 +32,8 @@ export class ReferenceChoice {
     this.names = {};
     /** Whether the address names a rank or a step, which has to exist. */
     this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
+    /** Whether nothing is chosen yet: then another step than that of the page is suggested. */
+    this.free = !this.named && !url.get("with");
     this.requests = latest();
     this.element = h("div", { class: "toolbar" });
     this.read();
@@ -48,8 +50,9 @@ export class ReferenceChoice {
       (summary) => {
         const { dump, rank, step } = this.reference;
         settlePosition(this.reference, summary);
+        if (this.free) Object.assign(this.reference, neighbour(this.page.state, summary.ranks));
         this.draw(summary.ranks);
-        if (rank === this.reference.rank && step === this.reference.step) return;
+        if (this.free || (rank === this.reference.rank && step === this.reference.step)) return;
         if (!this.named) return this.write();
         const error = { key: "error.unknown_step_of", vars: { dump: dump.slice(2) || ".", rank, step } };
         this.element.prepend(failure(app, error));
@@ -63,8 +66,9 @@ export class ReferenceChoice {
 
   /** Choose another reference. @param {Partial<Reference>} changes */
   pick(changes) {
-    Object.assign(this.reference, changes);
-    this.named = false;
+    const { rank, step } = this.page.state;
+    Object.assign(this.reference, changes.dump ? { rank, step } : {}, changes);
+    this.named = this.free = false;
     this.write();
     this.read();
   }
@@ -78,7 +82,8 @@ export class ReferenceChoice {
 
   /** Draw the form. @param {{rank: number, steps: number[]}[]} ranks of the chosen dump */
   draw(ranks) {
-    const { t } = this.page.app;
+    const { app, state } = this.page;
+    const { t } = app;
     const { dump, rank, step } = this.reference;
     const steps = ranks.find((entry) => entry.rank === rank)?.steps ?? [];
     const numbers = (/** @type {number[]} */ values) =>
@@ -108,6 +113,9 @@ export class ReferenceChoice {
         class: "primary",
         disabled: !ranks.length,
       }),
+      dump === state.dump && rank === state.rank && step === state.step
+        ? h("p", { class: "muted" }, t("dump.compare.itself"))
+        : null,
     );
   }
 
@@ -143,6 +151,20 @@ export class ReferenceChoice {
   end() {
     this.requests.end();
   }
+}
+
+/**
+ * Return a rank and step to compare with: the step before, else the next, else the same step of another rank,
+ * else the step itself.
+ * @param {{rank: number, step: number}} position
+ * @param {{rank: number, steps: number[]}[]} ranks
+ */
+export function neighbour({ rank, step }, ranks) {
+  const steps = ranks.find((entry) => entry.rank === rank)?.steps ?? [];
+  const other = steps.filter((number) => number < step).at(-1) ?? steps.find((number) => number > step);
+  if (other !== undefined) return { rank, step: other };
+  const peer = ranks.find((entry) => entry.rank !== rank && entry.steps.includes(step));
+  return { rank: peer?.rank ?? rank, step };
 }
 
 /**
