@@ -116,7 +116,7 @@ def test_a_restart_of_the_server_at_any_moment_goes_on(
         path.write_bytes(content[:cut])
         first = Loader(settings, Store())
         first.load()
-        require(first._cache).save(first._catalogue.stages, everything=True)
+        require(first._cache).save(first._catalogue.stages, growth=0)
         events.append(path, content[cut:])
         store = Store()
         Loader(settings, store).load()

@@ -254,7 +254,7 @@ def test_stored_tables_hold_the_same_rows_however_tags_part_and_whenever_they_ar
     for step in range(200):
         present = tags if step < 20 else [tag for tag in tags if choice.random() < 0.7]
         choice.shuffle(present)
-        values = choice.standard_normal((len(present), 1))
+        values: Any = choice.standard_normal((len(present), 1))
         rows = ints(step)
         dtype = np.float64 if step % 50 > 40 else np.float32
         for table in (plain, stored):

@@ -255,7 +255,7 @@ class Stored:
 
 
 def stored_series(stored: Stored) -> ScalarSeries:
-    rows = np.arange(6)
+    rows: Any = np.arange(6)
     recent = np.array([4, 5], np.float32)
     only = ScalarPart(rows, rows + 0.5, recent, np.zeros(1, np.int64), stored=stored)
     return ScalarSeries("loss", [only], version=1)

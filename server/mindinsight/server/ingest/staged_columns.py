@@ -12,7 +12,7 @@ from mindinsight.server.ingest.cold_columns import ColdColumns, TagValues, Value
 from mindinsight.server.types import Doubles, Floats, Ints, ReferenceColumns, ScalarBlock, ScalarRows
 
 _MIN_ROWS: Final = 16  # rows of the first buffer
-_LARGE_COLUMN: Final = 65_536  # rows; larger buffers grow by a quarter instead of doubling
+_LARGE_COLUMN: Final = 65_536  # numbers; larger buffers grow by a quarter instead of doubling
 _SPARE_RATIO: Final = 16  # spare rows are kept up to one in 16
 
 
@@ -174,7 +174,8 @@ class ScalarGroup:
     @property
     def own_size(self) -> int:
         """Return the number of values in memory."""
-        return len(self.tags) * self._count
+        size: int = len(self.tags) * self._count
+        return size
 
     @property
     def own_values(self) -> Floats:
@@ -188,7 +189,7 @@ class ScalarGroup:
         end, capacity = self._count + values.shape[1], self._matrix.shape[1]
         dtype = np.promote_types(self._matrix.dtype, values.dtype)
         if end > capacity or dtype != self._matrix.dtype or len(self.tags) < len(self._matrix):
-            spare = self._count if self._count < _LARGE_COLUMN else self._count // 4
+            spare = self._count if self._matrix.size < _LARGE_COLUMN else self._count // 4
             grown = np.empty((len(self.tags), max(end, self._count + spare, _MIN_ROWS)), dtype)
             with np.errstate(invalid="ignore"):  # signalling NaN when float32 becomes float64
                 grown[:, : self._count] = self.own_values

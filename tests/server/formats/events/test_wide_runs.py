@@ -222,7 +222,7 @@ def test_columns_of_a_wide_run_are_the_same_whenever_somebody_looks(
         for piece in pieces:
             table.fold(piece)
         if number in looks:
-            seen += [(view, view.copy()) for view in (g.values[t].view() for t, g in table.groups.items())]
+            seen += [(view, view.copy()) for view in (g.values[g.tags[t]] for t, g in table.groups.items())]
     columns = {
         tag: [
             (step, struct.pack("<d", wall), struct.pack("<d", value))

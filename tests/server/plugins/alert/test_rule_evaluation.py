@@ -102,7 +102,7 @@ def test_runs_without_rank_and_single_ranks_are_not_compared() -> None:
 
 def test_keys_of_one_rank_differ_by_step_and_kind() -> None:
     runs = job(slow=2)
-    runs[2].scalars["loss"].parts[0].values[20] = 50.0
+    runs[2].scalars["loss"].parts[0].recent[20] = 50.0
     ((_, rank),) = job_strays(runs)
     assert {stray.kind for stray in rank.strays} == {"lasting", "spikes"}
     assert len(set(rank.keys.tolist())) == len(rank.strays)
