@@ -253,7 +253,7 @@ def _non_finite_in_both(
         ours, theirs = ([_has_non_finite(values) for _, values in _curves(runs, tag)] for runs in (good, bad))
         if not any(ours) or not any(theirs) or sum(theirs) * len(ours) <= sum(ours) * len(theirs):
             continue
-        if separations([ours], [theirs])[0].chance <= _CHANCE:
+        if curve_comparison.separations([ours], [theirs])[0].chance <= _CHANCE:
             facts = {
                 "tag": tag,
                 "count": sum(theirs),
