@@ -191,6 +191,8 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(state.hub.listening(service.store))
         service.loader.start()
+        for threads in service.threads:
+            stack.callback(threads.stop)
         for pool in service.pools:
             stack.callback(pool.shutdown, cancel_futures=True)
         stack.callback(service.loader.stop)
@@ -199,7 +201,6 @@ async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None
             stack.callback(_post_alerts(service))
         for part in parts:
             await stack.enter_async_context(part.living())
-        stack.callback(service.cancel_work)
         yield
 
 

@@ -6,7 +6,7 @@ import logging
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -130,9 +130,9 @@ class BackgroundJob(Generic[Item]):
     def _run(self) -> None:
         try:
             with under(self._token):
-                self._collect()
+                self.items.extend(checked(self._results()))
         except Cancelled as error:
-            clear_frames_of(error)
+            clear_frames_of(error)  # closes the iterator
         except Exception as error:
             _log.exception("Looking into a dump failed")
             clear_frames_of(error)
@@ -140,11 +140,3 @@ class BackgroundJob(Generic[Item]):
         finally:
             self.done = not self._token.cancelled
             self._ended.set()
-
-    def _collect(self) -> None:
-        results = self._results()
-        try:
-            self.items.extend(checked(results))
-        finally:
-            if isinstance(results, Generator):
-                results.close()

@@ -14,16 +14,15 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import CancelledError
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 import anyio
 
-from mindinsight.server.cancellation import Cancelled, Token, check, clear_frames_of, under
+from mindinsight.server.cancellation import Token, check, clear_frames_of, under
 from mindinsight.server.compute.background_jobs import Threads
-from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, MemoryShort, Share
+from mindinsight.server.compute.memory_budget import SHARE, MemoryBudget, Share
 
 T = TypeVar("T")
 
@@ -39,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class Full(Exception):  # noqa: N818
-    """Error: the bulkhead takes no more work now, or ended the work before it was done."""
+    """Error: the bulkhead takes no more work now."""
 
 
 class Bulkhead:
@@ -91,8 +90,7 @@ class Bulkhead:
         With `waits` a call that finds no memory waits for it as for a slot.
 
         Raises:
-            Full: too many calls wait already, no slot was free in time, there is no thread, or the server
-                ends, and with it what the call waited for.
+            Full: too many calls wait already, no slot was free in time, or there is no thread.
             MemoryShort: the memory that all calls may take is taken.
         """
         await self._take_slot()
@@ -119,11 +117,6 @@ class Bulkhead:
                 yield item  # type: ignore[misc]
         finally:
             held.clear()  # the traceback of an error may keep this call for minutes, but no open file with it
-
-    def cancel(self) -> None:
-        """Cancel all calls: the server ends."""
-        for call in list(self._calls):
-            call.token.cancel()
 
     async def _take_slot(self) -> None:
         """Wait for a slot. Raises Full."""
@@ -154,11 +147,9 @@ class Bulkhead:
 
     def _report(self, call: _Call) -> None:
         """Log the stack of a call that has run for too long."""
-        frame = sys._current_frames().get(call.thread)
+        age, frame = time.monotonic() - call.begun, sys._current_frames().get(call.thread)
         stack = "".join(traceback.format_stack(frame)) if frame else "not begun"
-        _log.warning(
-            "work in %s has run for %.0f seconds:\n%s", self._name, time.monotonic() - call.begun, stack
-        )
+        _log.warning("work in %s has run for %.0f seconds:\n%s", self._name, age, stack)
 
     def _ended(self, call: _Call, settle: Callable[[], None]) -> None:
         self._calls.discard(call)
@@ -191,15 +182,8 @@ class _Call:
                 settle = partial(self.result.set_result, self.function())
         except BaseException as error:
             clear_frames_of(error)
-            settle = partial(self.result.set_exception, _translated(error))
+            settle = partial(self.result.set_exception, error)
         self.share.release()
         del self.function  # with the files that it may hold open
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self.result.get_loop().call_soon_threadsafe(ended, self, settle)
-
-
-def _translated(error: BaseException) -> BaseException:
-    """Return the error that the caller gets."""
-    if isinstance(error, (CancelledError, Cancelled)):
-        return Full()
-    return MemoryShort() if isinstance(error, MemoryError) else error

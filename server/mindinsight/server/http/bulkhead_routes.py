@@ -7,11 +7,11 @@ other classes, `/health`, `/metrics`, the pages and the series still respond.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
-from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Annotated, Any, ClassVar, cast, get_args, get_origin
 
@@ -64,10 +64,6 @@ class BulkheadRoute(APIRoute):
             service: Service = request.app.state.service
             seconds = service.settings.deadline
             _bulkhead.set(service.bulkhead(name))
-            try:
-                await request.body()  # read whole, so that the next message can only be the disconnect
-            except ClientDisconnect:
-                raise _left() from None
             try:
                 with anyio.fail_after(seconds):
                     return await _unless_left(request, handle)
@@ -157,26 +153,24 @@ class _Download(StreamingResponse):
     """Streaming response that drops what it reads from, such as an open file, however it ends."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with aclosing(cast(AsyncGenerator[bytes, None], self.body_iterator)):
+        async with contextlib.aclosing(cast(AsyncGenerator[bytes, None], self.body_iterator)):
             await super().__call__(scope, receive, send)
 
 
 async def _unless_left(request: Request, handle: Handler) -> Response:
     """Return the response. Cancel the work and raise ApiError if the client disconnects before."""
-    answer = asyncio.ensure_future(handle(request))
-    left = asyncio.ensure_future(disconnected(request.receive))
-    try:
-        await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
-        if answer.done():
-            return answer.result()
-        raise _left()
-    finally:
-        left.cancel()
-        answer.cancel()
-
-
-def _left() -> ApiError:
-    return ApiError(499, "client_left", "The client has left.")
+    with contextlib.suppress(ClientDisconnect):
+        await request.body()  # read whole, so that the next message can only be the disconnect
+        answer = asyncio.ensure_future(handle(request))
+        left = asyncio.ensure_future(disconnected(request.receive))
+        try:
+            await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+        finally:
+            left.cancel()
+            answer.cancel()
+    raise ApiError(499, "client_left", "The client has left.")
 
 
 def _too_late(seconds: float) -> ApiError:

@@ -68,13 +68,6 @@ class Service:
         for threads in self.threads:
             threads.start()
 
-    def cancel_work(self) -> None:
-        """Cancel all work of requests when the server stops."""
-        for bulkhead in self.bulkheads.values():
-            bulkhead.cancel()
-            bulkhead.threads.stop()
-        self.jobs.stop()
-
     @property
     def workers_missing(self) -> bool:
         """Return True if the workers of a process pool could not be started."""
