@@ -95,7 +95,7 @@ export function sortedBy(rows, key, down) {
   );
 }
 
-/** Compare two values: numbers by size, texts in natural order. @param {any} a @param {any} b */
+/** Compare two values: numbers by size, texts in natural order. @param {unknown} a @param {unknown} b */
 function compare(a, b) {
   return typeof a === "number" && typeof b === "number"
     ? a - b

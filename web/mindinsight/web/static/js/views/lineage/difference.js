@@ -9,7 +9,7 @@ import { h } from "../../core/dom.js";
  * have differs; a column that no row has is left out.
  * @template {{key: string}} C
  * @param {C[]} columns
- * @param {{values: Record<string, any>}[]} rows
+ * @param {{values: Record<string, unknown>}[]} rows
  */
 export function comparedColumns(columns, rows) {
   const recorded = columns.filter((column) => rows.some((row) => (row.values[column.key] ?? null) !== null));
@@ -30,7 +30,7 @@ export function comparedColumns(columns, rows) {
  */
 export function differenceDialog(app, columns, rows) {
   const { differ, claims } = comparedColumns(columns, rows);
-  const text = (/** @type {any} */ value) =>
+  const text = (/** @type {unknown} */ value) =>
     value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 6) : String(value);
   const head = rows.map((row) =>
     h(
