@@ -42,6 +42,19 @@ const layers = {
   },
 };
 
+/** Types in comments name what a value is: `any` switches the checks of everything it touches off. */
+const noAny = {
+  meta: { type: "problem", schema: [] },
+  create: (context) => ({
+    Program() {
+      for (const comment of context.sourceCode.getAllComments()) {
+        if (comment.type !== "Block" || !/[{<|(:>[] ?any\b|\bany\[\]/.test(comment.value)) continue;
+        context.report({ loc: comment.loc, message: "a type is `any`: name the type, or use `unknown`" });
+      }
+    },
+  }),
+};
+
 const STYLE = {
   "max-lines": ["error", { max: 300, skipComments: true }],
   "max-lines-per-function": ["error", { max: 60, skipComments: true, skipBlankLines: true }],
@@ -76,8 +89,15 @@ export default [
   {
     files: ["web/mindinsight/web/static/js/**/*.js"],
     languageOptions: { ecmaVersion: 2022, sourceType: "module", globals: globals.browser },
-    plugins: { mindinsight: { rules: { layers } } },
-    rules: { ...STYLE, "mindinsight/layers": "error" },
+    plugins: { mindinsight: { rules: { layers, "no-any": noAny } } },
+    rules: { ...STYLE, "mindinsight/layers": "error", "mindinsight/no-any": "error" },
+  },
+  {
+    // Not typed yet; `core/answers.js` gives `any` for the answers that are not listed there.
+    files: ["core/answers.js", "views/{scalar,runs}.js", "views/{scalar,runs}/**"].map(
+      (name) => `web/mindinsight/web/static/js/${name}`,
+    ),
+    rules: { "mindinsight/no-any": "off" },
   },
   {
     files: ["tests/js/**/*.js", "eslint.config.js", "web/bundle.js"],

@@ -24,7 +24,7 @@ const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
  * Create the table of a slice.
  * @param {App} app
  * @param {{window: number[], top: number, left: number, values: ArrayLike<number>,
- *   slice: {min: number, max: number}}} slice
+ *   slice: Record<string, number>}} slice
  * @param {{digits: number, scientific: boolean}} look
  */
 export function sliceTable(app, slice, look) {

@@ -2,8 +2,95 @@
 
 /** @typedef {import("./types.js").Numbers} Numbers */
 /** @typedef {import("./types.js").Column} Column */
+/** @typedef {import("./types.js").Parameters} Parameters */
 /** @typedef {import("./claims.js").Claim} Claim */
 
+/**
+ * @typedef {Object} Differing
+ * @property {"same" | "changed" | "only" | "follows"} state
+ * @property {number} changed
+ * @property {number} only
+ * @property {number} missing
+ * @property {number} follows
+ */
+/** @typedef {{kind: string, text: string, label: string}} Badge */
+/**
+ * @typedef {Object} Chip
+ * @property {number} node number of the parameter or constant
+ * @property {string} name
+ * @property {"parameter" | "constant"} kind
+ * @property {string} label
+ * @property {number} x @property {number} y @property {number} w @property {number} h
+ */
+/**
+ * @typedef {Object} Box
+ * @property {number} id place in the tree of scopes
+ * @property {number} end all nodes in it have places before this one
+ * @property {number} parent place of the scope around it, 0 for the top
+ * @property {string} path
+ * @property {string} kind
+ * @property {string} type
+ * @property {string} label
+ * @property {string} text
+ * @property {number} x
+ * @property {number} y
+ * @property {number} w
+ * @property {number} h
+ * @property {boolean} open
+ * @property {number} count children
+ * @property {boolean} dynamic
+ * @property {number} enters
+ * @property {number} leaves values that come from or go to places without a line
+ * @property {number} hidden
+ * @property {Chip[]} chips
+ * @property {Differing["state"]} [state] in a comparison, with the next four
+ * @property {number} [changed]
+ * @property {number} [only]
+ * @property {number} [missing]
+ * @property {number} [follows]
+ * @property {number | null} [partner] id in the other graph of a comparison
+ * @property {Badge | null} [badge] in what it differs from its partner in another
+ *   graph, or what a dump found
+ * @property {number | null} [heat] how strongly it is coloured, 0 to 1
+ * @property {boolean} [hatched] it holds what is not finite
+ */
+/**
+ * @typedef {Object} Line
+ * @property {number} source
+ * @property {number} target
+ * @property {number[]} points
+ * @property {number} values
+ * @property {boolean} control
+ * @property {string} text the shape where a single value flows
+ */
+/** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
+/**
+ * @typedef {Object} ChainLink
+ * @property {string} operator
+ * @property {string} recorded
+ * @property {string} type
+ * @property {"operator" | "weight" | "state" | "data"} carrier
+ * @property {Frame | null} source
+ * @property {Tensor} tensor
+ * @property {boolean} late recorded after it was used
+ */
+/** @typedef {{id: string, label: string, step: number | null}} Saved */
+/**
+ * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
+ *   beyond: number | null, onset: number | null, score: number, largest: number | null,
+ *   noise: number | null,
+ *   absolute: boolean, claim: Claim}} AlignedTag
+ */
+/**
+ * @typedef {{run: string, baseline: string, tolerance: number, claims: Claim[], tags: AlignedTag[]}}
+ *   Alignment of
+ *   runs
+ */
+/** @typedef {{name: string, effect: number, chance: number, good: unknown[], bad: unknown[]}} Setting */
+/**
+ * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
+ *   score: number, diverges: number | null}} Metric
+ */
 /** @typedef {{file: string, reason: string, detail: string}} Damage what of a file could not be read */
 
 /**
@@ -34,7 +121,7 @@
  *   source_slot: string, target_slot: string}} Link between operators of a dump */
 /**
  * @typedef {{graph: string, recorded: string, type: string, scope: string[], sequence: number, order: number,
- *   arguments: {name: string, value: string}[], operator: string, source: Frame | null, stack: Frame[],
+ *   arguments: [string, string][], operator: string, source: Frame | null, stack: Frame[],
  *   other_stacks: Frame[][]}} DumpOperator
  */
 /** @typedef {{counts: Numbers, edges: Numbers}} Counts a histogram of a tensor */
@@ -55,13 +142,13 @@
  *   Disagreement
  */
 /**
- * @typedef {{watchpoint: number, condition: string, limits: Record<string, number | boolean>, rank: number,
+ * @typedef {{watchpoint: number, condition: string, limits: Record<string, number>, rank: number,
  *   step: number, tensor: Tensor, findings: {name: string, hit: boolean, actual: number | null}[]}} Hit
  */
 /**
  * A pair of tensors of two dumps; measures are null if they could not be taken.
- * @typedef {{target: string, reference: string, matched_by: string, target_tensor: Slot | null,
- *   reference_tensor: Slot | null, codes: string[], messages: string, state: string, result: string,
+ * @typedef {{target: string, reference: string, matched_by: string, target_tensor: Slot, reference_tensor:
+ *   Slot, codes: string[], messages: string, state: string, result: string,
  *   damage: Damage | null, [measure: string]: unknown}} Pair
  */
 /** @typedef {{runs: string[], last: Column, min: Column, max: Column}} RunsTable values of a scalar by run */
@@ -75,27 +162,188 @@
  *   fault?: {id: number, path: string} | null, least?: number | null, most?: number | null}} Colouring
  */
 /**
- * @typedef {Slice & {slice: Record<string, number>, whole: Record<string, number>}} TensorSlice
+ * @typedef {Omit<Slice, "dtype" | "minimum" | "maximum"> & {type: string, slice: Record<string, number>,
+ *   whole: Record<string, number>}} TensorSlice
  */
+
+/**
+ * @typedef {{divergence: Disagreement | null, faults: Fault[], claims: Claim[], damage: Damage[],
+ *   coverage: {tensors: number, unread: number, silent: number, masks: number, open_masks: number,
+ *   by_statistics: number, backward: boolean, judged: number}}} FirstFaults of a dump
+ */
+/** @typedef {{file: string, rank: number, module: string, name: string, graph: number, time: string,
+ *   sequence: number | null, kind: string, size: number}} DumpLog */
+/**
+ * @typedef {DumpOperator & {inputs: Link[], outputs: Link[], tensors: Tensor[], done: boolean}} OperatorFacts
+ */
+/** @typedef {{rank: number, step: number, operator: string, recorded: string, type: string,
+ *   [name: string]: unknown}} Overflow that the device reported */
+/** @typedef {{all: number, measured: number, done: boolean, total: number, offset: number, rows: Tensor[],
+ *   types: string[], dtypes: string[], damage: Damage[]}} TensorRows */
+/** @typedef {{name: string, scope: boolean, operators: number, lost: number, recorded?: string,
+ *   graph?: string,
+ *   type?: string}} TreeEntry scope or operator of a dump */
+/**
+ * @typedef {{done: boolean, error: string, total: number, claims: Claim[], unjudged: number, hits: Hit[]}}
+ *   Hits
+ */
+/**
+ * @typedef {{done: boolean, error: string, all: number, compared: number, total: number,
+ *   counts: Record<string, number>, tolerances: Record<string, number>, claims: Claim[], offset: number,
+ *   rows: Pair[], request: {target: Position, reference: Position, names: Record<string, string>}}} Compared
+ */
+/** @typedef {{dump: string, rank: number, step: number, graph: string | null}} Position in a dump */
+/** @typedef {{total: number, hits: number[], shown: number, tree: FoundNode[], outer_total: number,
+ *   outer: Outer[]}} SearchResult */
+/**
+ * A row of one of the tables of checkpoints: of a file, of two files, or of a series.
+ * @typedef {{name: string, dtype?: string, shape?: number[], size?: number, known?: boolean,
+ *   statistics?: Statistics | null, error?: Damage | null, state?: string, equal?: number,
+ *   first?: {dtype: string, shape: number[]} | null, second?: {dtype: string, shape: number[]} | null,
+ *   measures?: Record<string, number | null> | null, states?: string[], changes?: (number | string | null)[],
+ *   non_finite?: (number | null)[]}} SavedRow
+ */
+/**
+ * @typedef {{done: boolean, error: string, format?: string, total?: number, claims?: Claim[],
+ *   damage?: Damage[]}} SavedAnswer about checkpoints, without its rows
+ */
+/**
+ * What differs between two groups of runs.
+ * @typedef {{good: string[], bad: string[], unknown: string[], claims: Claim[],
+ *   settings: Setting[], metrics:
+ *   Metric[]}} Why
+ */
+/** @typedef {{name: string, inputs: number, parameters: Record<string, unknown>}} Stage of a data pipeline */
+/** @typedef {{run: string, tag: string, step: Numbers, wall: Numbers, shape: number[], type: string,
+ *   first: string}} TensorSteps */
+/** @typedef {{step: Numbers, wall: Numbers, count: number, edges: Numbers, nan: Numbers,
+ *   positive_infinity: Numbers, negative_infinity: Numbers, counts: Numbers,
+ *   facts: Record<string, number>[]}} Distribution of a tensor over the steps */
+/**
+ * @template T
+ * @typedef {{total: number, shown: T[]}} Shown the first entries of a list
+ */
+/**
+ * @typedef {{id: number, path: string, label: string, kind: string, type: string, count: number}} GraphNode
+ */
+/**
+ * A box of the drawing around a chain, whose operators have a `place` in it.
+ * @typedef {Omit<Picture, "boxes"> & {boxes: (Box & {place: number | null, recorded: string})[]}}
+ *   ChainPicture
+ */
+/** @typedef {Box & {recorded: string | null, graph: string | null, symptom: string, value: number | null,
+ *   share: number | null}} DumpBox */
+/** @typedef {Omit<Picture, "boxes"> & {done: boolean, operators: number, in_order: boolean,
+ *   least: number | null,
+ *   most: number | null, counts: Record<string, number>, boxes: DumpBox[]}} DumpPicture */
+/** @typedef {Slot & {kind: string, state: string, before: number | null, now: number | null,
+ *   ratio: number | null}} Trend of a weight or gradient */
+/**
+ * @typedef {GraphNode & {text: string, control: boolean}} Neighbour a node and the value on the line to it
+ */
+/**
+ * @typedef {GraphNode & {found: boolean, inside: FoundNode[]}} FoundNode a node of a tree of search results
+ */
+/** @typedef {{node: number, label: string, kind: string, text: string}} Outer a parameter or constant */
+/** @typedef {Outer & {attributes: [string, string][], users: Shown<GraphNode>, hits: number[]}} OuterFacts */
+/**
+ * @typedef {{source: GraphNode, target: GraphNode,
+ *   values: Shown<Neighbour & {users: GraphNode[]}>}} FlowFacts of a line of a graph
+ */
+/**
+ * Facts about a node. Those of an operator have `output`, those of a scope `operators` and `types`.
+ * @typedef {GraphNode & {around: GraphNode[], inputs: Shown<Neighbour>, outputs: Shown<Neighbour>,
+ *   outer: Shown<Outer>, operators?: number, types?: Record<string, number>, identical?: Shown<GraphNode>,
+ *   parameters: number, bytes: number, flops: number, stacks: Omit<Frame, "own">[][], output?: string,
+ *   dynamic?: boolean, attributes?: [string, string][]}} NodeFacts
+ */
+/**
+ * A node of two graphs: where it is, and what differs.
+ * @typedef {{left: GraphNode | null, right: GraphNode | null, partner: number | null,
+ *   state: Differing["state"], changed: number, only: number,
+ *   follows: number, missing: number,
+ *   around: {left: number[], right: number[]},
+ *   differences: {what: string, name: string, left: string, right: string}[]}} NodePair
+ */
+/** @typedef {Picture & {operators: number, parameters: number, constants: number, view: string, name: string,
+ *   nameless: number, dangling: number, unreadable: number, flat: number[]}} GraphPicture */
+/**
+ * @typedef {{graph: string, recorded: string, operator: string, updated: boolean, tensors: Tensor[]}} Dumped
+ */
+/** @typedef {{operators: Dumped[], worst: (GraphNode & {symptom: string})[], total: number,
+ *   done: boolean}} DumpedNode */
 
 /**
  * Answers to `get`.
  * @typedef {{
+ *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number, now: number},
+ *   "v2/dump/chain": {done: boolean, certain: boolean, chain:
+ *   ChainLink[],
+ *     picture: ChainPicture},
+ *   "v2/dump/checkpoints": {checkpoints: {id: string, size: number, modified: number}[],
+ *     series: {key: string, checkpoints: Saved[]}[]},
+ *   "v2/dump/fault": FirstFaults,
+ *   "v2/dump/list": {version: number, dumps: {id: string, run: string}[]},
+ *   "v2/dump/log": {text: string, next: number | null},
+ *   "v2/dump/logs": {logs: DumpLog[]},
+ *   "v2/dump/operator": OperatorFacts,
+ *   "v2/dump/overflows": {overflows: Overflow[], damage: Damage[]},
+ *   "v2/dump/picture": DumpPicture,
+ *   "v2/dump/summary": DumpSummary,
+ *   "v2/dump/tensors": TensorRows,
+ *   "v2/dump/trends": {trends: Trend[], done: boolean, [name: string]: unknown},
+ *   "v2/dump/tree": {scope: string[], done: boolean, children: TreeEntry[], left_out: number, damage:
+ *   Damage[]},
+ *   "v2/graph/dump": Colouring,
+ *   "v2/graph/dump/node": DumpedNode,
+ *   "v2/graph/dump/outer": DumpedNode,
+ *   "v2/graph/dump/place": {place: number | null, outer: number | null},
+ *   "v2/graph/figure": import("./charts.js").Figure,
+ *   "v2/graph/flow": FlowFacts,
+ *   "v2/graph/inside": {inside: GraphNode[]},
+ *   "v2/graph/node": NodeFacts,
+ *   "v2/graph/outer": OuterFacts,
+ *   "v2/graph/picture": GraphPicture,
+ *   "v2/graph/search": SearchResult,
+ *   "v2/graph/trace": {operators: number, boxes: number[], counts: number[]},
+ *   "v2/graph/types": {types: Record<string, number>},
+ *   "v2/graph/compare/node": NodePair,
+ *   "v2/graph/compare/pictures": {open: number[], other_open: number[], left: Picture, right: Picture},
+ *   "v2/layout/list": {layouts: {run: string, name: string, tag: string}[]},
+ *   "v2/answers/alignment": Alignment,
+ *   "v2/answers/why": Why,
+ *   "v2/lineage/dataset": {run: string, stages: Stage[]},
+ *   "v2/reports": {reports: {id: string, title: string, changed: number, blocks: number}[]},
  *   "v2/runs": import("./types.js").RunList,
  *   "v2/runs/columns": {tables: Record<string, RunsTable>},
  *   "v2/tags": {tags: import("./tags.js").Tag[]},
+ *   "v2/tensor/slice": Omit<TensorSlice, "values"> & {values: Column},
+ *   "v2/tensor/steps": {run: string, tag: string, step: Column, wall: Column, shape: number[], type: string,
+ *     first: string},
+ *   "v2/views": {views: {name: string, view: string, query: string}[]},
  * }} Answers
  */
 /**
  * Answers to `columns`, whose columns are typed arrays.
- * @typedef {{}} ColumnAnswers
+ * @typedef {{
+ *   "v2/tensor/slice": TensorSlice,
+ *   "v2/tensor/distribution": Distribution,
+ *   "v2/tensor/steps": TensorSteps,
+ * }} ColumnAnswers
  */
 /**
  * Answers to `send`.
- * @typedef {{}} SentAnswers
+ * @typedef {{
+ *   "v2/dump/check": {check: number},
+ *   "v2/dump/compare": {comparison: number},
+ * }} SentAnswers
  */
 /** @template {string} P @typedef {P extends keyof Answers ? Answers[P] : any} Answer */
 /** @template {string} P @typedef {P extends keyof ColumnAnswers ? ColumnAnswers[P] : any} ColumnAnswer */
 /** @template {string} P @typedef {P extends keyof SentAnswers ? SentAnswers[P] : any} SentAnswer */
+/**
+ * Requests an answer of a graph.
+ * @typedef {<P extends string>(path: P, params: Parameters, signal?: AbortSignal) => Promise<Answer<P>>} Ask
+ */
 
 export {};

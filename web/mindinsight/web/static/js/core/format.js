@@ -100,3 +100,12 @@ export function ago(seconds, t) {
   }
   return "";
 }
+
+/**
+ * Return a value that is no number as text: a truth value as in Python, a text that looks like one in quotes.
+ * @param {unknown} value
+ */
+export function plainText(value) {
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return typeof value === "string" && /^(true|false)$/i.test(value) ? `"${value}"` : String(value);
+}

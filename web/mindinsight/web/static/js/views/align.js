@@ -42,7 +42,7 @@ class Alignment {
     this.root = root;
     this.app = app;
     this.filter = app.url.get("q", "");
-    /** @type {any} */
+    /** @type {import("./align/tables.js").Alignment | null} */
     this.answer = null;
     this.requests = latest(root);
     this.head = h("div");

@@ -16,6 +16,8 @@ import { cells, columnsOf } from "./checkpoint/tables.js";
 import { legend, timelineCells } from "./checkpoint/timeline.js";
 import { timelineHeads } from "./checkpoint/timeline_heads.js";
 
+/** @typedef {import("../core/answers.js").SavedAnswer} SavedAnswer */
+/** @typedef {import("../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./checkpoint/state.js").State} State */
@@ -53,11 +55,14 @@ export class Checkpoints {
     this.root = root;
     this.app = app;
     this.state = readState(app.url);
-    /** @type {{checkpoints: any[], series: {key: string, checkpoints: Saved[]}[]}} */
+    /**
+     * @type {{checkpoints: {id: string, size: number, modified: number}[], series: {key: string,
+     *   checkpoints: Saved[]}[]}}
+     */
     this.listed = { checkpoints: [], series: [] };
-    /** @type {any[]} */
+    /** @type {SavedRow[]} */
     this.rows = [];
-    /** The answer without its rows. @type {any} */
+    /** The answer without its rows. @type {SavedAnswer | null} */
     this.answer = null;
     /** @type {{tag: string, step: ArrayLike<number>, value: ArrayLike<number>} | null} */
     this.loss = null;
@@ -190,7 +195,7 @@ export class Checkpoints {
     }[state.mode];
     this.requests.ask(
       question,
-      (/** @type {any} */ answer) => {
+      (answer) => {
         const rows = answer.rows ?? answer.tensors ?? answer.differences;
         this.rows = answer.rows ? [...this.rows, ...rows] : rows;
         this.answer = answer;
@@ -225,7 +230,7 @@ export class Checkpoints {
   /** Create the header cells. */
   heads() {
     const { app, state } = this;
-    return columnsOf(/** @type {any} */ (state.mode)).map(({ key, number }) =>
+    return columnsOf(/** @type {"tensors" | "compare"} */ (state.mode)).map(({ key, number }) =>
       headCell({
         label: app.t(`dump.column.${key}`),
         number,
@@ -254,10 +259,9 @@ export class Checkpoints {
     const kind = kindOf(state.mode);
     const lost = rows.filter((row) => kind.lost(row) > 0).length;
     const unchanged = rows.filter((row) => kind.unchanged(row)).length;
+    if (!answer) return;
     const all = answer.total ?? rows.length;
-    const damage = (answer.damage ?? []).map(
-      (/** @type {any} */ item) => `${t(item.reason)} (${item.detail})`,
-    );
+    const damage = (answer.damage ?? []).map((item) => `${t(item.reason)} (${item.detail})`);
     const parts = [
       answer.format,
       t("dump.weights.tensors", { n: all }),
@@ -270,7 +274,6 @@ export class Checkpoints {
     ];
     this.status.textContent = parts.filter(Boolean).join(" · ");
     const bad = (/** @type {string} */ text) => h("div", { class: "banner bad" }, text);
-    /** @type {import("../core/claims.js").Claim[]} */
     const claims = answer.claims ?? [];
     replace(
       this.story,
@@ -285,7 +288,7 @@ export class Checkpoints {
   /** Create a row. @param {number} i @returns {HTMLElement} */
   row(i) {
     const { app, state } = this;
-    const row = /** @type {any[]} */ (this.visible)[i];
+    const row = /** @type {SavedRow[]} */ (this.visible)[i];
     const [file] = this.files().slice(-1);
     const current = row.name === state.tensor;
     const open = (/** @type {string} */ at) => this.change({ tensor: row.name, at });
@@ -305,7 +308,9 @@ export class Checkpoints {
       "tr",
       { class: current ? "current" : null },
       h("th", { scope: "row", class: "name", title: row.name }, row.name),
-      timelineCells(app, row, saved, (at) => open(saved[at].id)),
+      timelineCells(app, /** @type {import("./checkpoint/timeline.js").Row} */ (row), saved, (at) =>
+        open(saved[at].id),
+      ),
     );
   }
 

@@ -13,7 +13,7 @@ import { h, replace } from "../core/dom.js";
  * @property {string} [format]
  * @property {string[]} [enum]
  * @property {string} [const]
- * @property {any} [default]
+ * @property {unknown} [default]
  * @property {Schema} [items]
  * @property {Schema[]} [anyOf]
  * @property {string} [$ref]
@@ -24,7 +24,7 @@ import { h, replace } from "../core/dom.js";
  * @property {string} [description]
  * @property {string[]} [tags]
  * @property {Parameter[]} [parameters]
- * @property {any} [requestBody]
+ * @property {{content?: Record<string, {schema?: unknown}>}} [requestBody]
  */
 /** @typedef {{method: string, path: string, operation: Operation}} Route */
 
@@ -208,12 +208,12 @@ function typeOf(schema) {
   return schema.type ?? schema.const ?? schema.$ref?.split("/").pop() ?? "";
 }
 
-/** Return a value as JSON, "" if it is missing. @param {any} value */
+/** Return a value as JSON, "" if it is missing. @param {unknown} value */
 function valueText(value) {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 /** Return the schema of a request body, {} if there is none. @param {Operation} operation */
 function bodyOf(operation) {
-  return operation.requestBody.content?.["application/json"]?.schema ?? {};
+  return operation.requestBody?.content?.["application/json"]?.schema ?? {};
 }

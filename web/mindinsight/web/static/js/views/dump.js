@@ -18,6 +18,7 @@ import { readState, settlePosition, writeState } from "../components/dump/state.
 import { tensorsPart } from "./dump/tensors.js";
 import { treePart } from "./dump/tree.js";
 
+/** @typedef {import("../core/answers.js").DumpSummary} DumpSummary */
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../components/dump/state.js").State} State */
@@ -271,9 +272,9 @@ function settle({ state, summary }) {
   if (!summary?.logs && state.tab === "logs") state.tab = "tensors";
 }
 
-/** @param {any} summary of a dump, null before it is read */
+/** @param {DumpSummary | null} summary of a dump, null before it is read */
 function hasSteps(summary) {
-  return Boolean(summary?.ranks.some((/** @type {any} */ { steps }) => steps.length));
+  return Boolean(summary?.ranks.some(({ steps }) => steps.length));
 }
 
 /** A dump without steps, and what follows from that. @param {Page} page @returns {Part} */

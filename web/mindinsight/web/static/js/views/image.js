@@ -85,7 +85,7 @@ class Images {
     this.cards.forEach((card) => card.show(step));
   }
 
-  /** Open the comparison of two images. @param {any} choice */
+  /** Open the comparison of two images. @param {import("./image/compare.js").Choice} choice */
   compare(choice) {
     compareDialog(this.app, choice, this.tags ?? []);
   }

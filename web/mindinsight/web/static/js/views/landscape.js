@@ -51,7 +51,7 @@ export class Landscapes {
     /** @type {ReturnType<typeof toolbar> | null} */
     this.controls = null;
     this.playing = false;
-    /** Of all surfaces, once somebody turned one. @type {any} */
+    /** Of all surfaces, once somebody turned one. @type {unknown} */
     this.camera = null;
     this.turns = 0;
     this.head = h("div", null);
@@ -250,7 +250,7 @@ export class Landscapes {
 
   /**
    * Turn all other surfaces like the one the user turned.
-   * @param {any} camera
+   * @param {unknown} camera
    * @param {() => void} draw its own
    */
   turn(camera, draw) {

@@ -77,7 +77,8 @@ class Layouts {
 
   /**
    * Build the charts if they differ from those shown.
-   * @param {{layouts: Layout[], chosen: Layout | undefined, categories: any[]}} answer
+   * @param {{layouts: Layout[], chosen: Layout | undefined, categories: {title: string, charts:
+   *   import("./layout/card.js").Chart[]}[]}} answer
    */
   take(answer) {
     const drawn = JSON.stringify(answer);
@@ -94,7 +95,7 @@ class Layouts {
     this.drawHead(layouts, chosen);
     const sections = categories.map(({ title, charts }) => {
       /** @type {import("./layout/card.js").Card[]} */
-      const cards = charts.map((/** @type {any} */ chart) => layoutCard(this.app, chart));
+      const cards = charts.map((chart) => layoutCard(this.app, chart));
       this.cards.push(...cards);
       return h(
         "section",

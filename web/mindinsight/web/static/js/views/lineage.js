@@ -153,7 +153,7 @@ export class Lineage {
     const answer = await api.get("v2/lineage/table", { run, objective }, { signal });
     return {
       ...answer,
-      columns: answer.columns.map((/** @type {any} */ column) => ({
+      columns: answer.columns.map((/** @type {{key: string, numeric: boolean}} */ column) => ({
         ...column,
         label: labelOf(t, column.key),
       })),

@@ -13,6 +13,9 @@ import { pager, sliceHeat } from "./tensor/slice.js";
 import { readState, writeState } from "./tensor/state.js";
 import { factsTable, sliceTable } from "../components/slice_table.js";
 
+/** @typedef {import("../core/answers.js").Distribution} Distribution */
+/** @typedef {import("../core/answers.js").TensorSlice} TensorSlice */
+/** @typedef {import("../core/answers.js").TensorSteps} TensorSteps */
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("./tensor/state.js").State} State */
@@ -42,7 +45,7 @@ export class Tensors {
     this.state = readState(app.url);
     /** @type {import("../core/tags.js").Tag[]} */
     this.tags = [];
-    /** @type {any} */
+    /** @type {TensorSteps | null} */
     this.steps = null;
     /**
      * The tensor that the steps belong to: while those of another are on their way, they name no row of it.
@@ -95,15 +98,16 @@ export class Tensors {
   /** Return the row of the shown step; the newest if none was chosen. */
   row() {
     const { at } = this.state;
-    const last = this.steps.step.length - 1;
-    const row = at === null ? -1 : this.steps.step.lastIndexOf(at);
+    const steps = this.steps?.step ?? new Float64Array();
+    const last = steps.length - 1;
+    const row = at === null ? -1 : steps.lastIndexOf(at);
     return row < 0 ? last : row;
   }
 
   /**
    * Request the tensors and the steps of the chosen one, then draw.
    * @param {(error: Failure) => unknown} [failed]
-   * @returns {Promise<any>}
+   * @returns {Promise<unknown>}
    */
   start(failed) {
     return this.requests.ask(
@@ -143,7 +147,8 @@ export class Tensors {
 
   /**
    * Store an answer. Options of another tensor are reset.
-   * @param {{tags: import("../core/tags.js").Tag[], run: string, tag: string, steps: any}} found
+   * @param {{tags: import("../core/tags.js").Tag[], run: string, tag: string, steps: TensorSteps | null}}
+   *   found
    */
   take({ tags, run, tag, steps }) {
     const { state } = this;
@@ -193,10 +198,12 @@ export class Tensors {
     const slice = { ...params, row: this.row(), dims: state.dims, top: state.top, left: state.left };
     return this.drawing.ask(
       (signal) =>
-        spread
-          ? app.api.columns("v2/tensor/distribution", params, { signal })
-          : app.api.columns("v2/tensor/slice", slice, { signal }),
-      (answer) => (spread ? this.drawDistribution(answer) : this.drawSlice(answer)),
+        /** @type {Promise<Distribution | TensorSlice>} */ (
+          spread
+            ? app.api.columns("v2/tensor/distribution", params, { signal })
+            : app.api.columns("v2/tensor/slice", slice, { signal })
+        ),
+      (answer) => ("facts" in answer ? this.drawDistribution(answer) : this.drawSlice(answer)),
       (error) => this.failed(error),
     );
   }
@@ -212,7 +219,7 @@ export class Tensors {
     return emptyState(this.app, { kind: "tensor", code: 'record.add_value("tensor", "weight", weight)' });
   }
 
-  /** Draw a slice. @param {any} slice */
+  /** Draw a slice. @param {TensorSlice} slice */
   drawSlice(slice) {
     if (!slice.window.every(Boolean) && (slice.top || slice.left)) {
       this.change({ top: 0, left: 0 }); // the link was made for a larger tensor
@@ -245,7 +252,7 @@ export class Tensors {
     );
   }
 
-  /** Draw the distribution over the steps. @param {any} answer */
+  /** Draw the distribution over the steps. @param {Distribution} answer */
   drawDistribution(answer) {
     const { app, state, body } = this;
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
@@ -265,8 +272,11 @@ export class Tensors {
         h("div", { class: "row wrap small" }, summary, nonFiniteBadge(app, summed(answer.facts), since)),
       ),
     );
+    /** @type {unknown} */
     const series = { ...answer, shown: answer.step.length };
-    app.charts.draw(plot, () => heatFigure(app, series, "step"));
+    app.charts.draw(plot, () =>
+      heatFigure(app, /** @type {import("../components/histogram/series.js").Series} */ (series), "step"),
+    );
   }
 
   /** Leave the page. */

@@ -51,7 +51,7 @@ class Why {
     this.groups = readGroups(app.url);
     /** By which runs were compared at first. @type {{tag: string, end: "min" | "max"} | null} */
     this.measure = null;
-    /** @type {any} */
+    /** @type {import("../core/answers.js").Why | null} */
     this.answer = null;
     this.requests = latest(root);
     this.list = h("div", { class: "why-runs panel" });
@@ -198,7 +198,8 @@ class Why {
     const last = Math.max(0, ...[...this.groups.keys()].map((id) => app.selection.run(id)?.step ?? 0));
     const parting = answer.metrics.filter(changes);
     const rest = answer.metrics.slice(parting.length);
-    const table = (/** @type {any[]} */ metrics) => metricsTable(app, metrics, this.groups, last);
+    const table = (/** @type {import("../core/answers.js").Why["metrics"]} */ metrics) =>
+      metricsTable(app, metrics, this.groups, last);
     replace(
       this.body,
       h("div", { class: "answer-story", role: "status" }, [

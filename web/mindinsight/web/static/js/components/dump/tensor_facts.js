@@ -4,6 +4,7 @@ import { h } from "../../core/dom.js";
 import { number } from "./rows.js";
 import { STATISTICS } from "./state.js";
 
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../../core/types.js").App} App */
 
 const COUNTS = ["count", "zeros", "negative", "positive", "nans", "positive_infs", "negative_infs"];
@@ -24,7 +25,7 @@ const NAMES = {
 /**
  * Create the list of statistics, or the reason why there are none.
  * @param {App} app
- * @param {import("../../core/answers.js").Tensor} tensor
+ * @param {Pick<Tensor, "statistics" | "damage" | "said" | "disagrees"> & {computed?: boolean}} tensor
  */
 export function tensorFacts(app, tensor) {
   const { t } = app;

@@ -1,15 +1,8 @@
 // Badge on a box of a graph comparison: a sign for what differs, and its description for screen readers.
 
 /** @typedef {import("../../core/types.js").Translate} Translate */
-/**
- * @typedef {Object} Differing
- * @property {"same" | "changed" | "only" | "follows"} state
- * @property {number} changed
- * @property {number} only
- * @property {number} missing
- * @property {number} follows
- */
-/** @typedef {{kind: string, text: string, label: string}} Badge */
+/** @typedef {import("../../core/answers.js").Differing} Differing */
+/** @typedef {import("../../core/answers.js").Badge} Badge */
 
 /** Signs beside the words, so that no colour has to be told from another. */
 export const SIGNS = { changed: "≠", left: "◧", right: "◨", follows: "→" };

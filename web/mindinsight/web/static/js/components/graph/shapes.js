@@ -3,50 +3,10 @@
 import { svg } from "../../core/dom.js";
 import { flowing, lineShape } from "./lines.js";
 
-/**
- * @typedef {Object} Chip
- * @property {number} node number of the parameter or constant
- * @property {string} name
- * @property {"parameter" | "constant"} kind
- * @property {string} label
- * @property {number} x @property {number} y @property {number} w @property {number} h
- */
-/**
- * @typedef {Object} Box
- * @property {number} id place in the tree of scopes
- * @property {number} end all nodes in it have places before this one
- * @property {number} parent place of the scope around it, 0 for the top
- * @property {string} path
- * @property {string} kind
- * @property {string} type
- * @property {string} label
- * @property {string} text
- * @property {number} x
- * @property {number} y
- * @property {number} w
- * @property {number} h
- * @property {boolean} open
- * @property {number} count children
- * @property {boolean} dynamic
- * @property {number} enters
- * @property {number} leaves values that come from or go to places without a line
- * @property {number} hidden
- * @property {Chip[]} chips
- * @property {import("./badges.js").Badge | null} [badge] in what it differs from its partner in another
- *   graph, or what a dump found
- * @property {number | null} [heat] how strongly it is coloured, 0 to 1
- * @property {boolean} [hatched] it holds what is not finite
- */
-/**
- * @typedef {Object} Line
- * @property {number} source
- * @property {number} target
- * @property {number[]} points
- * @property {number} values
- * @property {boolean} control
- * @property {string} text the shape where a single value flows
- */
-/** @typedef {{width: number, height: number, boxes: Box[], lines: Line[], open: number[]}} Picture */
+/** @typedef {import("../../core/answers.js").Chip} Chip */
+/** @typedef {import("../../core/answers.js").Box} Box */
+/** @typedef {import("../../core/answers.js").Line} Line */
+/** @typedef {import("../../core/answers.js").Picture} Picture */
 /**
  * @typedef {Object} Shapes
  * @property {SVGElement[]} layers

@@ -4,7 +4,7 @@ import { faultOf } from "../../core/patterns.js";
 
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{text: string} | {regex: RegExp} | {name: string, op: string, value: string}} Term */
-/** @typedef {(run: Run, name: string) => any} Lookup what a run has under a name; undefined when nothing */
+/** @typedef {(run: Run, name: string) => unknown} Lookup what a run has under a name, undefined for nothing */
 
 /** Error for an invalid regular expression. */
 export class PatternError extends SyntaxError {
@@ -181,7 +181,7 @@ function texts(run) {
 
 /**
  * Return whether a comparison holds. A missing value only satisfies !=.
- * @param {any} have
+ * @param {unknown} have
  * @param {string} op
  * @param {string} want
  */

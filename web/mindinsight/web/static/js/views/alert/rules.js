@@ -264,14 +264,14 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
     label: t("alert.form.condition"),
     options: CONDITIONS.map((value) => ({ value, label: t(`alert.form.${value}`) })),
     value: fields.condition,
-    onchange: (value) => ((fields.condition = /** @type {any} */ (value)), fit()),
+    onchange: (value) => ((fields.condition = /** @type {typeof fields.condition} */ (value)), fit()),
   });
   condition.box.disabled = fixed;
   const level = select({
     label: t("alert.form.level"),
     options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })),
     value: fields.level,
-    onchange: (value) => (fields.level = /** @type {any} */ (value)),
+    onchange: (value) => (fields.level = /** @type {typeof fields.level} */ (value)),
   });
   fit();
   const save = () => onsave({ ...fields, tags: tags.value.trim() || "*", limit: Number(limit.value) });

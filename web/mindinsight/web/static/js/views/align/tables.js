@@ -9,20 +9,17 @@ import { h } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
 import { permille } from "./units.js";
 
+/** @typedef {import("../../core/answers.js").Alignment} Alignment */
+/** @typedef {import("../../core/claims.js").Claim} Claim */
 /** @typedef {import("../../core/types.js").App} App */
-/**
- * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
- *   beyond: number | null, onset: number | null, score: number, largest: number | null,
- *   noise: number | null,
- *   absolute: boolean, claim: import("../../core/claims.js").Claim}} Row
- */
+/** @typedef {import("../../core/answers.js").AlignedTag} Row */
 
 const BADGES = { found: "badge warn", clear: "badge ok", unknown: "badge", note: "badge" };
 
 /**
  * Create the table.
  * @param {App} app
- * @param {any} answer
+ * @param {Alignment} answer
  * @param {Row[]} rows
  * @param {number} last common step
  */
@@ -53,7 +50,13 @@ export function alignmentTable(app, answer, rows, last) {
   );
 }
 
-/** Create the row of a tag. @param {App} app @param {any} answer @param {Row} row @param {number} last */
+/**
+ * Create the row of a tag.
+ * @param {App} app
+ * @param {Alignment} answer
+ * @param {Row} row
+ * @param {number} last
+ */
 function alignmentRow(app, answer, row, last) {
   const { t, format } = app;
   const { tag, other, verdict, claim, onset, beyond } = row;
@@ -79,7 +82,7 @@ function alignmentRow(app, answer, row, last) {
 /**
  * Create links to the difference curve, and to the dumps if both runs have some.
  * @param {App} app
- * @param {any} answer
+ * @param {Alignment} answer
  * @param {Row} row
  */
 function links(app, { run, baseline, tolerance }, { tag, other }) {

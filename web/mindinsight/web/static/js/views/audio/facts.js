@@ -1,5 +1,6 @@
 // Facts about a sound file as text.
 
+/** @typedef {import("../../core/types.js").Numbers} Numbers */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * Answer of v2/audio/waveform.
@@ -17,8 +18,8 @@
  * @property {number} [missing] bytes
  * @property {number} shown_channels
  * @property {number} not_finite
- * @property {any} low channels x columns
- * @property {any} high
+ * @property {Numbers} low channels x columns
+ * @property {Numbers} high
  */
 
 /**

@@ -8,6 +8,7 @@ import { columnsOf, plain } from "./tables.js";
 import { csv } from "./rows.js";
 import { MODES } from "./state.js";
 
+/** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
 
 /** Create the controls. @param {Checkpoints} view */
@@ -31,7 +32,7 @@ export function toolbar(view) {
         label: t("dump.view"),
         options: modes.map((value) => ({ value, label: t(`checkpoint.mode.${value}`) })),
         value: state.mode,
-        onchange: (mode) => view.change({ mode: /** @type {any} */ (mode) }),
+        onchange: (mode) => view.change({ mode: /** @type {import("./state.js").State["mode"]} */ (mode) }),
       }),
       choosers(view, timelines),
     ),
@@ -136,14 +137,14 @@ function save(view) {
   const rows = view.shown();
   const saved = view.series();
   const { mode } = state;
-  /** @type {any[][]} */
+  /** @type {unknown[][]} */
   let table;
   if (mode === "timeline") {
     const heads = saved.flatMap(({ label }) =>
       ["state", "relative_change", "non_finite"].map((key) => `${label} ${key}`),
     );
-    const cells = (/** @type {any} */ row) =>
-      saved.flatMap((_, at) => [row.states[at], row.changes[at], row.non_finite[at]]);
+    const cells = (/** @type {SavedRow} */ { states = [], changes = [], non_finite: broken = [] }) =>
+      saved.flatMap((_, at) => [states[at], changes[at], broken[at]]);
     table = [["name", ...heads], ...rows.map((row) => [row.name, ...cells(row)])];
   } else {
     const keys = columnsOf(mode).map(({ key }) => key);

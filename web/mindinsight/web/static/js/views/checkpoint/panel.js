@@ -78,10 +78,16 @@ function story(view) {
   const { app, state } = view;
   const row = view.rows.find(({ name }) => name === state.tensor);
   if (!row) return null;
-  if (state.mode === "tensors") return tensorFacts(app, { ...row, damage: row.error });
+  if (state.mode === "tensors") {
+    return tensorFacts(app, { statistics: row.statistics ?? null, damage: row.error ?? null });
+  }
   if (state.mode === "compare") return h("p", null, app.t(`dump.weights.state.${row.state}`));
   const saved = view.series();
   const at = saved.findIndex(({ id }) => id === state.at);
-  const broken = row.non_finite[at] > 0;
-  return h("p", { class: broken ? "strange" : null }, cellText(app, row, at, saved[at]));
+  const broken = Number(row.non_finite?.[at]) > 0;
+  return h(
+    "p",
+    { class: broken ? "strange" : null },
+    cellText(app, /** @type {import("./timeline.js").Row} */ (row), at, saved[at]),
+  );
 }

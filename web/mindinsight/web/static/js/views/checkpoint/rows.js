@@ -1,30 +1,41 @@
 // Rows of the checkpoint tables: filter, order and CSV.
 
+import { infinities } from "../../components/dump/rows.js";
+
+/** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("./state.js").State} State */
 
-/** Return the number of non-finite elements of a tensor; 0 while they are not counted. @param {any} row */
+/**
+ * Return the number of non-finite elements of a tensor; 0 while they are not counted.
+ * @param {SavedRow} row
+ */
 export function nonFinite({ statistics }) {
-  return statistics ? statistics.nans + statistics.positive_infs + statistics.negative_infs : 0;
+  if (!statistics) return 0;
+  return (statistics.nans ?? 0) + (infinities(statistics) ?? 0);
 }
 
-/** Return the number of checkpoints in which a tensor has non-finite elements. @param {any} row */
+/** Return the number of checkpoints in which a tensor has non-finite elements. @param {SavedRow} row */
 export function brokenCells(row) {
-  return row.non_finite.filter((/** @type {number | null} */ count) => count).length;
+  return (row.non_finite ?? []).filter((count) => count).length;
 }
 
-/** Return whether a weight is the same in all checkpoints of a timeline. @param {any} row */
-export function isFrozen({ states }) {
-  const compared = states.filter((/** @type {string} */ state) => state !== "start" && state !== "absent");
-  return compared.length > 0 && compared.every((/** @type {string} */ state) => state === "unchanged");
+/** Return whether a weight is the same in all checkpoints of a timeline. @param {SavedRow} row */
+export function isFrozen({ states = [] }) {
+  const compared = states.filter((state) => state !== "start" && state !== "absent");
+  return compared.length > 0 && compared.every((state) => state === "unchanged");
 }
 
-/** What a row of each table has to say. */
+/**
+ * What a row of each table has to say.
+ * @type {Record<State["mode"], {lost: (row: SavedRow) => number, unchanged: (row: SavedRow) => boolean,
+ *   weight: (row: SavedRow) => number}>}
+ */
 const KINDS = {
   tensors: { lost: nonFinite, unchanged: () => false, weight: nonFinite },
   compare: {
-    lost: (/** @type {any} */ row) => row.measures?.apart ?? 0,
-    unchanged: (/** @type {any} */ row) => row.state === "unchanged",
-    weight: (/** @type {any} */ row) => (row.state === "unchanged" ? -1 : (row.measures?.apart ?? 0)),
+    lost: (row) => row.measures?.apart ?? 0,
+    unchanged: (row) => row.state === "unchanged",
+    weight: (row) => (row.state === "unchanged" ? -1 : (row.measures?.apart ?? 0)),
   },
   timeline: {
     lost: brokenCells,
@@ -40,19 +51,20 @@ export function kindOf(mode) {
 
 /**
  * Return a row's value in a column; null if it is missing.
- * @param {any} row
+ * @param {SavedRow} row
  * @param {string} key
- * @returns {any}
+ * @returns {number | string | null}
  */
 export function valueOf(row, key) {
-  if (key === "infs") return row.statistics && row.statistics.positive_infs + row.statistics.negative_infs;
-  return row[key] ?? row.statistics?.[key] ?? row.measures?.[key] ?? null;
+  if (key === "infs") return infinities(row.statistics);
+  const own = /** @type {Record<string, number | string | undefined>} */ (/** @type {unknown} */ (row))[key];
+  return own ?? row.statistics?.[key] ?? row.measures?.[key] ?? null;
 }
 
 /**
  * Return the rows that pass the filters, sorted by the chosen column. Without one, rows with non-finite
  * elements come first.
- * @template {{name: string}} R
+ * @template {SavedRow} R
  * @param {R[]} rows
  * @param {State} state
  * @returns {R[]}
@@ -72,8 +84,8 @@ export function shownRows(rows, state) {
 
 /**
  * Compare two values for sorting. Missing values come last; "inf" and "nan" are numbers given as text.
- * @param {any} a
- * @param {any} b
+ * @param {number | string | null} a
+ * @param {number | string | null} b
  * @param {boolean} down
  */
 function compare(a, b, down) {
@@ -90,10 +102,10 @@ function compare(a, b, down) {
 
 /**
  * Return rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula get a leading apostrophe.
- * @param {any[][]} rows
+ * @param {unknown[][]} rows
  */
 export function csv(rows) {
-  const cell = (/** @type {any} */ value) => {
+  const cell = (/** @type {unknown} */ value) => {
     const text = value === null || value === undefined ? "" : String(value);
     const formula = typeof value === "string" && /^[=+@\t\r\n-]/.test(text) && Number.isNaN(Number(text));
     const safe = formula ? `'${text}` : text;

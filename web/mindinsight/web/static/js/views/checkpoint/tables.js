@@ -4,6 +4,7 @@ import { h } from "../../core/dom.js";
 import { number, shapeText } from "../../components/dump/rows.js";
 import { nonFinite, valueOf } from "./rows.js";
 
+/** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{key: string, number?: boolean}} Column */
 
@@ -18,14 +19,14 @@ export function columnsOf(mode) {
   return [...texts.map((key) => ({ key })), ...numbers];
 }
 
-/** Return a row's shape as text, with an arrow if it differs between the files. @param {any} row */
+/** Return a row's shape as text, with an arrow if it differs between the files. @param {SavedRow} row */
 function shapes(row) {
   if (row.shape) return shapeText(row.shape);
-  const sides = [row.first, row.second].filter(Boolean).map((side) => shapeText(side.shape));
+  const sides = [row.first, row.second].flatMap((side) => (side ? [shapeText(side.shape)] : []));
   return [...new Set(sides)].join(" → ");
 }
 
-/** Return the text of a cell for CSV. @param {App} app @param {any} row @param {string} key */
+/** Return the text of a cell for CSV. @param {App} app @param {SavedRow} row @param {string} key */
 export function plain({ t }, row, key) {
   if (key === "shape") return shapes(row);
   return key === "state" ? t(`dump.weights.state.${row.state}`) : valueOf(row, key);
@@ -35,7 +36,7 @@ export function plain({ t }, row, key) {
  * Create the cells of a row.
  * @param {App} app
  * @param {"tensors" | "compare"} mode
- * @param {any} row
+ * @param {SavedRow} row
  * @param {() => void} open
  */
 export function cells(app, mode, row, open) {
@@ -62,7 +63,7 @@ export function cells(app, mode, row, open) {
   });
 }
 
-/** Create the badge with the state of a tensor. @param {App} app @param {any} row */
+/** Create the badge with the state of a tensor. @param {App} app @param {SavedRow} row */
 function badge({ t }, row) {
   const why = row.error ? `${t(row.error.reason)} ${row.error.detail}` : null;
   const style = row.state === "unchanged" ? "badge" : "badge warn";

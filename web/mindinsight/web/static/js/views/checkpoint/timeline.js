@@ -5,7 +5,7 @@ import { h } from "../../core/dom.js";
 import { ramp } from "../../core/ramp.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{id: string, label: string, step: number | null}} Saved */
+/** @typedef {import("../../core/answers.js").Saved} Saved */
 /**
  * @typedef {Object} Row
  * @property {string} name

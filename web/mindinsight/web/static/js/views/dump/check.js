@@ -11,6 +11,9 @@ import { short, slotText } from "../../components/dump/rows.js";
 import { trendsSection } from "./trends.js";
 import { watchForm } from "./watch.js";
 
+/** @typedef {import("../../core/claims.js").Claim} Claim */
+/** @typedef {import("../../core/answers.js").Hits} Hits */
+/** @typedef {import("../../core/answers.js").Hit} Hit */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -52,7 +55,7 @@ function conditionSection(page) {
   );
   const fail = (/** @type {Failure} */ error) => replace(hits, failure(app, error));
 
-  /** @param {any[]} watchpoints */
+  /** @param {object[]} watchpoints */
   const start = (watchpoints) => {
     replace(hits, h("p", { class: "booting", role: "status" }, t("common.loading")));
     requests.ask(
@@ -69,7 +72,7 @@ function conditionSection(page) {
       (response) => {
         replace(
           hits,
-          response.claims.map((/** @type {any} */ claim) => claimElement(page.app, claim)),
+          response.claims.map((/** @type {Claim} */ claim) => claimElement(page.app, claim)),
           list(page, response),
         );
         if (!response.done) requests.later(() => fetch(check), POLL);
@@ -91,7 +94,7 @@ function conditionSection(page) {
   };
 }
 
-/** Create the table of hits with its status. @param {Page} page @param {any} response */
+/** Create the table of hits with its status. @param {Page} page @param {Hits} response */
 function list(page, response) {
   const { t } = page.app;
   const more = response.total - response.hits.length;
@@ -117,14 +120,14 @@ function list(page, response) {
       h(
         "tbody",
         null,
-        response.hits.map((/** @type {any} */ hit) => hitRow(page, hit)),
+        response.hits.map((hit) => hitRow(page, hit)),
       ),
     ),
   );
   return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
 }
 
-/** Create the row of a hit. @param {Page} page @param {any} hit */
+/** Create the row of a hit. @param {Page} page @param {Hit} hit */
 function hitRow(page, hit) {
   const { app } = page;
   const { tensor } = hit;

@@ -6,6 +6,7 @@ import { ReferenceChoice } from "./compare_choice.js";
 import { CompareResults } from "./compare_results.js";
 import { position } from "../../components/dump/state.js";
 
+/** @typedef {import("../../core/answers.js").Compared} Compared */
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {import("./compare_choice.js").Reference} Reference */
 
@@ -65,14 +66,14 @@ export function comparePart(page) {
 
 /**
  * Return whether a stored comparison has the target and reference chosen on the page.
- * @param {any} request
+ * @param {Compared["request"] | null} request
  * @param {Reference} target
  * @param {Reference} reference
  */
 function isOf(request, target, reference) {
   const same = (/** @type {Reference} */ side, /** @type {Reference} */ other) =>
     side.dump === other.dump && side.rank === other.rank && side.step === other.step;
-  return Boolean(request) && same(request.target, target) && same(request.reference, reference);
+  return request !== null && same(request.target, target) && same(request.reference, reference);
 }
 
 /**

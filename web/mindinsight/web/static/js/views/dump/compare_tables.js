@@ -5,6 +5,10 @@ import { h } from "../../core/dom.js";
 import { opening } from "./fault.js";
 import { number, short, slotText } from "../../components/dump/rows.js";
 
+/** @typedef {import("../../core/answers.js").Slot} Slot */
+/** @typedef {import("../../core/answers.js").Compared} Compared */
+/** @typedef {import("../../core/answers.js").Pair} Pair */
+/** @typedef {import("../../core/claims.js").Claim} Claim */
 /** @typedef {import("../dump.js").Page} Page */
 
 const LOST = ["lost"];
@@ -23,7 +27,7 @@ const BADGES = { agree: "ok", differ: "bad", unknown: "warn", order: "", alone: 
 /**
  * Return the claims of the comparison, the counts and the tolerances.
  * @param {Page} page
- * @param {any} answer
+ * @param {Compared} answer
  */
 export function verdict(page, answer) {
   const { app } = page;
@@ -35,7 +39,7 @@ export function verdict(page, answer) {
     .filter(([, limit]) => limit) // without one, values must be equal
     .map(([dtype, limit]) => `${dtype} ${format.number(limit)}`);
   return [
-    answer.claims.map((/** @type {any} */ claim) => statement(page, claim)),
+    answer.claims.map((claim) => statement(page, claim)),
     !answer.done && h("p", { class: "booting" }, t("common.loading")),
     h(
       "p",
@@ -48,10 +52,10 @@ export function verdict(page, answer) {
   ];
 }
 
-/** Create a claim with a link to the tensor it is about. @param {Page} page @param {any} claim */
+/** Create a claim with a link to the tensor it is about. @param {Page} page @param {Claim} claim */
 function statement(page, claim) {
   const element = claimElement(page.app, claim);
-  const [tensor] = claim.evidence;
+  const [tensor] = /** @type {Slot[]} */ (claim.evidence);
   if (tensor?.recorded) {
     const open = opening(page, tensor, {});
     const attrs = { type: "button", class: "link wrapped", onclick: open };
@@ -60,7 +64,7 @@ function statement(page, claim) {
   return element;
 }
 
-/** Create the table of pairs. @param {Page} page @param {any} answer */
+/** Create the table of pairs. @param {Page} page @param {Compared} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
   const measures = measuresOf(answer.rows);
@@ -80,7 +84,7 @@ export function comparedTable(page, answer) {
       h(
         "tbody",
         null,
-        answer.rows.map((/** @type {any} */ pair) => row(page, pair, measures)),
+        answer.rows.map((pair) => row(page, pair, measures)),
       ),
     ),
   );
@@ -88,7 +92,7 @@ export function comparedTable(page, answer) {
 
 /**
  * Return the columns that have values: those of values if any were compared, otherwise those of statistics.
- * @param {any[]} rows
+ * @param {Pair[]} rows
  */
 function measuresOf(rows) {
   const known = (/** @type {string} */ key) => rows.some((pair) => (pair[key] ?? null) !== null);
@@ -98,7 +102,7 @@ function measuresOf(rows) {
 /**
  * Create the row of a pair.
  * @param {Page} page
- * @param {any} pair
+ * @param {Pair} pair
  * @param {string[]} measures columns that have values
  */
 function row(page, pair, measures) {
@@ -125,7 +129,13 @@ function row(page, pair, measures) {
     h("td", { class: "name" }, name),
     h("td", null, slotText(app, tensor)),
     agreement(page, pair),
-    measures.map((key) => h("td", { class: "number" }, pair[key] === null ? "–" : number(app, pair[key]))),
+    measures.map((key) =>
+      h(
+        "td",
+        { class: "number" },
+        pair[key] === null ? "–" : number(app, /** @type {number | string} */ (pair[key])),
+      ),
+    ),
     reason(page, pair),
     h(
       "td",
@@ -140,7 +150,7 @@ function row(page, pair, measures) {
 /**
  * Create the cell that says whether two tensors agree within the tolerance.
  * @param {Page} page
- * @param {any} pair
+ * @param {Pair} pair
  */
 function agreement({ app: { t } }, { state }) {
   const badge = BADGES[/** @type {"agree"} */ (state)];
@@ -150,7 +160,7 @@ function agreement({ app: { t } }, { state }) {
 /**
  * Create the cell of the rules that a pair broke and of what could not be read.
  * @param {Page} page
- * @param {any} pair
+ * @param {Pair} pair
  */
 function reason({ app: { t } }, pair) {
   const why = pair.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");

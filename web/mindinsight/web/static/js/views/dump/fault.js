@@ -10,13 +10,21 @@ import { faultChain } from "./fault_chain.js";
 import { sourceLine } from "./operator_facts.js";
 import { infinities, slotText } from "../../components/dump/rows.js";
 
+/** @typedef {import("../../core/answers.js").Overflow} Overflow */
+/** @typedef {import("../../core/answers.js").Slot} Slot */
+/** @typedef {import("../../core/answers.js").Disagreement} Disagreement */
+/** @typedef {import("../../core/answers.js").Fault} Fault */
+/** @typedef {import("../../core/answers.js").FirstFaults} FirstFaults */
+/** @typedef {import("../../core/answers.js").Statistics} Statistics */
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
+/** @typedef {import("../../core/dom.js").Child} Child */
 /** @typedef {import("../dump.js").Page} Page */
 
 /**
  * Return a click handler that opens a tensor.
  * @param {Page} page
- * @param {any} tensor
- * @param {any} position rank and step
+ * @param {Slot} tensor
+ * @param {{rank?: number, step?: number}} position rank and step
  */
 export function opening(page, tensor, position) {
   return () =>
@@ -44,7 +52,7 @@ export function faultSection(page) {
         button(t("dump.fault.everywhere"), () => page.change({ only: false })),
       )
     : null;
-  const show = (/** @type {any[]} */ ...content) =>
+  const show = (/** @type {Child[]} */ ...content) =>
     replace(element, h("h2", null, t("dump.fault.title")), scope, content);
 
   show(h("p", { class: "booting", role: "status" }, t("dump.fault.searching")));
@@ -57,15 +65,13 @@ export function faultSection(page) {
     (answer) =>
       show(
         answer.faults.length
-          ? answer.faults.map((/** @type {any} */ fault) => {
+          ? answer.faults.map((fault) => {
               const chain = faultChain(page, fault);
               chains.push(chain);
               return [verdict(page, fault), chain.element];
             })
           : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
-        answer.claims
-          .filter(isScope)
-          .map((/** @type {any} */ claim) => claimElement(app, claim, { class: "muted" })),
+        answer.claims.filter(isScope).map((claim) => claimElement(app, claim, { class: "muted" })),
       ),
     (error) => show(failure(app, error)),
   );
@@ -81,16 +87,16 @@ export function faultSection(page) {
 /**
  * Create the statement made when no fault was found. The check mark appears only if every tensor was judged.
  * @param {Page["app"]} app
- * @param {any} answer
+ * @param {FirstFaults} answer
  */
 function allClear(app, { claims, damage }) {
-  const said = claims.filter((/** @type {any} */ claim) => !isScope(claim) && claim.verdict !== "found");
-  const complete = !damage.length && claims.every((/** @type {any} */ claim) => claim.verdict !== "unknown");
+  const said = claims.filter((claim) => !isScope(claim) && claim.verdict !== "found");
+  const complete = !damage.length && claims.every((claim) => claim.verdict !== "unknown");
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
     icon(complete ? "check" : "warning"),
-    said.map((/** @type {any} */ claim) => claimElement(app, claim)),
+    said.map((claim) => claimElement(app, claim)),
     damage.length ? h("p", null, app.t("dump.fault.unlisted", { n: damage.length })) : null,
   );
 }
@@ -106,7 +112,7 @@ function isScope({ key }) {
 /**
  * Return the numbers of NaN and infinite elements as text.
  * @param {Page["app"]} app
- * @param {any} statistics statistics
+ * @param {Statistics} statistics
  */
 function countsText(app, statistics) {
   const infs = infinities(statistics);
@@ -114,18 +120,22 @@ function countsText(app, statistics) {
   return app.t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });
 }
 
-/** Return the claims about a fault. A known cause comes first. @param {Page["app"]} app @param {any} fault */
+/**
+ * Return the claims about a fault. A known cause comes first.
+ * @param {Page["app"]} app
+ * @param {Fault} fault
+ */
 function story(app, fault) {
   const [origin, cause, ...more] = fault.claims;
   const known = cause && cause.verdict !== "unknown";
   const [headline, ...rest] = known ? [cause, origin, ...more] : fault.claims;
   return [
     claimElement(app, headline, { class: "dump-verdict" }),
-    rest.map((/** @type {any} */ claim) => claimElement(app, claim)),
+    rest.map((claim) => claimElement(app, claim)),
   ];
 }
 
-/** Create the description of a fault. @param {Page} page @param {any} fault */
+/** Create the description of a fault. @param {Page} page @param {Fault} fault */
 function verdict(page, fault) {
   const { app } = page;
   const { t } = app;
@@ -162,7 +172,11 @@ function verdict(page, fault) {
   );
 }
 
-/** Create the description of the operator at which ranks disagree. @param {Page} page @param {any} found */
+/**
+ * Create the description of the operator at which ranks disagree.
+ * @param {Page} page
+ * @param {Disagreement} found
+ */
 function divergence(page, found) {
   const { t } = page.app;
   const { tensor } = found;
@@ -170,7 +184,7 @@ function divergence(page, found) {
     "div",
     { class: "stack dump-fault" },
     h("p", null, h("span", { class: "badge bad" }, t("dump.ranks.title"))),
-    found.claims.map((/** @type {any} */ claim) => claimElement(page.app, claim, { class: "dump-verdict" })),
+    found.claims.map((claim) => claimElement(page.app, claim, { class: "dump-verdict" })),
     h(
       "p",
       null,
@@ -195,7 +209,7 @@ export function overflowSection(page) {
   const { t } = app;
   const asking = latest();
   const element = h("div");
-  const item = (/** @type {any} */ overflow) =>
+  const item = (/** @type {Overflow} */ overflow) =>
     h(
       "li",
       null,

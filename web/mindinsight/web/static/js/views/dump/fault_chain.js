@@ -8,17 +8,12 @@ import { SIGNS } from "../../components/graph/dump_marks.js";
 import { errorText } from "../../components/dump/failure.js";
 import { nonFiniteCount, number, short } from "../../components/dump/rows.js";
 
+/** @typedef {import("../../core/answers.js").ChainPicture} ChainPicture */
+/** @typedef {import("../../core/answers.js").Fault} Fault */
+/** @typedef {import("../../core/answers.js").Frame} Frame */
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../dump.js").Page} Page */
-/**
- * @typedef {Object} ChainLink
- * @property {string} operator
- * @property {string} recorded
- * @property {string} type
- * @property {"operator" | "weight" | "state" | "data"} carrier
- * @property {any} source
- * @property {any} tensor
- * @property {boolean} late recorded after it was used
- */
+/** @typedef {import("../../core/answers.js").ChainLink} ChainLink */
 
 const POLL = 1000; // ms between two requests while tensors are measured
 const FIRST = 2; // links shown at the beginning of a long chain
@@ -37,14 +32,14 @@ export function shownLinks(chain, whole) {
   return [...forward.slice(0, FIRST), null, ...forward.slice(-LAST)];
 }
 
-/** Create the chain of a fault. @param {Page} page @param {any} fault of v2/dump/fault */
+/** Create the chain of a fault. @param {Page} page @param {Fault} fault */
 export function faultChain(page, fault) {
   return new FaultChain(page, fault);
 }
 
 /** List and drawing of one chain. */
 class FaultChain {
-  /** @param {Page} page @param {any} fault */
+  /** @param {Page} page @param {Fault} fault */
   constructor(page, fault) {
     this.page = page;
     this.fault = fault;
@@ -66,14 +61,14 @@ class FaultChain {
   ask() {
     const { page, fault } = this;
     const [tensor] = fault.tensors;
-    const step = fault.claims.find((/** @type {any} */ { key }) => key === "claim.cause.source");
+    const step = fault.claims.find(({ key }) => key === "claim.cause.source");
     const params = {
       dump: page.state.dump,
       rank: fault.rank,
       step: fault.step,
       graph: tensor.graph,
       operator: fault.operator?.recorded ?? tensor.recorded,
-      source: step?.values.source ?? "",
+      source: String(step?.values.source ?? ""),
     };
     this.requests.ask(
       () => page.app.api.get("v2/dump/chain", params),
@@ -94,7 +89,10 @@ class FaultChain {
     );
   }
 
-  /** Show the chain. Chains of one operator are hidden. @param {any} answer */
+  /**
+   * Show the chain. Chains of one operator are hidden.
+   * @param {import("../../core/answers.js").Answer<"v2/dump/chain">} answer
+   */
   show(answer) {
     const { t } = this.page.app;
     this.element.hidden = answer.chain.length < 2;
@@ -149,7 +147,7 @@ class FaultChain {
     );
   }
 
-  /** Return the range of a tensor, or its number of non-finite elements. @param {any} tensor */
+  /** Return the range of a tensor, or its number of non-finite elements. @param {Tensor} tensor */
   range({ statistics, finite }) {
     const { app } = this.page;
     if (!statistics) return null;
@@ -167,24 +165,24 @@ class FaultChain {
     );
   }
 
-  /** Draw the graph around the chain. @param {any} picture */
+  /** Draw the graph around the chain. @param {ChainPicture} picture */
   drawGraph(picture) {
     const { t } = this.page.app;
-    const culprit = picture.boxes.find((/** @type {any} */ box) => box.place === 0);
+    const culprit = picture.boxes.find((box) => box.place === 0);
     if (culprit) {
       const label = t("graph.symptom.fault", { n: 1 });
       culprit.badge = { kind: "ill fault", text: SIGNS.fault, label };
     }
     this.boxes = picture.boxes;
     this.canvas.show(picture);
-    const chained = picture.boxes.filter((/** @type {any} */ box) => box.place !== null);
-    this.canvas.light(new Set(chained.map((/** @type {any} */ box) => box.id)));
+    const chained = picture.boxes.filter((box) => box.place !== null);
+    this.canvas.light(new Set(chained.map((box) => box.id)));
     if (culprit) this.canvas.centre(culprit.id, Math.min(CLOSEST, this.canvas.scale()));
   }
 
   /** Open the operator of a box. @param {number | null} id of a box */
   pick(id) {
-    const box = this.boxes?.find((/** @type {any} */ candidate) => candidate.id === id);
+    const box = this.boxes?.find((candidate) => candidate.id === id);
     if (box?.recorded) this.open(box.recorded);
   }
 

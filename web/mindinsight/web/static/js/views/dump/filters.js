@@ -92,7 +92,7 @@ class FilterBar {
       value: state[key],
       placeholder: this.t(`dump.filter.${key}`),
       "aria-label": this.t(`dump.filter.${key}`),
-      onchange: (/** @type {any} */ event) => change({ [key]: event.target.value }),
+      onchange: (event) => change({ [key]: /** @type {HTMLInputElement} */ (event.target).value }),
     });
   }
 

@@ -11,6 +11,8 @@ import { errorText } from "../../components/dump/failure.js";
 import { number } from "../../components/dump/rows.js";
 import { position, STATISTICS } from "../../components/dump/state.js";
 
+/** @typedef {import("../../core/answers.js").DumpBox} DumpBox */
+/** @typedef {import("../../core/answers.js").DumpPicture} DumpPicture */
 /** @typedef {import("../dump.js").Page} Page */
 
 const POLL = 1500; // ms between two pictures while statistics are counted
@@ -32,7 +34,7 @@ class DumpGraph {
     this.colour = page.app.url.get("paint", "nans");
     /** Ids of the open scopes; null: as the server opens them. @type {number[] | null} */
     this.open = null;
-    /** Boxes and lines as the server lays them out. @type {any} */
+    /** Boxes and lines as the server lays them out. @type {DumpPicture | null} */
     this.picture = null;
     this.requests = latest();
     this.canvas = createCanvas(page.app, {
@@ -54,18 +56,18 @@ class DumpGraph {
 
   /** Select a box, show its value and open its operator. @param {number | null} id */
   pick(id) {
-    const box = this.picture?.boxes.find((/** @type {any} */ candidate) => candidate.id === id);
+    const box = this.picture?.boxes.find((candidate) => candidate.id === id);
     this.canvas.select(id);
     this.status.textContent =
       box && box.value !== null
         ? `${box.label}: ${this.colourName(this.colour)} ${number(this.page.app, box.value)}`
         : "";
-    if (box?.recorded) this.page.change({ graph: box.graph, operator: box.recorded, tensor: "" });
+    if (box?.recorded) this.page.change({ graph: box.graph ?? "", operator: box.recorded, tensor: "" });
   }
 
   /** Open or close a scope. @param {number} id */
   toggle(id) {
-    const open = new Set(this.picture.open);
+    const open = new Set(this.picture?.open);
     if (!open.delete(id)) open.add(id);
     this.open = [...open];
     this.draw(id);
@@ -101,7 +103,7 @@ class DumpGraph {
     );
   }
 
-  /** Return the marks of a box. Only non-finite values have a badge. @param {any} box */
+  /** Return the marks of a box. Only non-finite values have a badge. @param {DumpBox} box */
   marks(box) {
     const marks = marksOf(this.page.app, box, this.colour, box.count > 0);
     return { ...marks, badge: isNonFinite(box.symptom) ? marks.badge : null };
@@ -111,6 +113,7 @@ class DumpGraph {
   drawLegend() {
     const { app } = this.page;
     const { picture } = this;
+    if (!picture) return;
     replace(
       this.status,
       h("span", null, this.colourName(this.colour)),

@@ -8,6 +8,7 @@ import { latest } from "../../core/latest.js";
 import { failure } from "../../components/dump/failure.js";
 import { LEVELS, linesOf, logClaims, matchingLines, pieces } from "./log_lines.js";
 
+/** @typedef {import("../../core/answers.js").DumpLog} DumpLog */
 /** @typedef {import("../dump.js").Page} Page */
 
 const MOST = 5000; // lines drawn at once
@@ -46,16 +47,16 @@ class Logs {
       ({ logs }) => {
         replace(
           this.list,
-          logs.map((/** @type {any} */ log) => this.item(log)),
+          logs.map((log) => this.item(log)),
         );
-        const first = logs.find((/** @type {any} */ log) => log.kind !== "pb");
+        const first = logs.find((log) => log.kind !== "pb");
         if (first) this.open(first);
       },
       (error) => replace(this.more, failure(app, error)),
     );
   }
 
-  /** Create the entry of a file. @param {any} log */
+  /** Create the entry of a file. @param {DumpLog} log */
   item(log) {
     const { format } = this.page.app;
     return h(
@@ -69,13 +70,17 @@ class Logs {
     );
   }
 
-  /** Read a file from its beginning. @param {any} log */
+  /** Read a file from its beginning. @param {DumpLog} log */
   open(log) {
     this.content = "";
     this.read(log, 0);
   }
 
-  /** Read the next section of a file and show all that was read. @param {any} log @param {number} offset */
+  /**
+   * Read the next section of a file and show all that was read.
+   * @param {DumpLog} log
+   * @param {number} offset
+   */
   read(log, offset) {
     const { app, state } = this.page;
     this.reading.ask(
@@ -83,13 +88,11 @@ class Logs {
       (answer) => {
         this.content += answer.text;
         this.lines = linesOf(this.content);
-        this.whole = answer.next === null;
+        const { next } = answer;
+        this.whole = next === null;
         if (offset === 0) this.drawTools();
         this.draw();
-        replace(
-          this.more,
-          answer.next !== null && button(app.t("dump.logs.more"), () => this.read(log, answer.next)),
-        );
+        replace(this.more, next !== null && button(app.t("dump.logs.more"), () => this.read(log, next)));
       },
       (error) => replace(this.more, failure(app, error)),
     );

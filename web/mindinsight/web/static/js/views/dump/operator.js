@@ -10,6 +10,8 @@ import { position } from "../../components/dump/state.js";
 import { tensorTable } from "../../components/dump/tensor_table.js";
 import { TensorView } from "./values.js";
 
+/** @typedef {import("../../core/answers.js").OperatorFacts} OperatorFacts */
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../dump.js").Page} Page */
 
 const POLL = 1000; // ms between requests while its statistics are not known
@@ -30,7 +32,7 @@ class OperatorPanel {
     this.requests = latest();
     /**
      * What is shown, to be brought up to date while statistics are counted.
-     * @type {{key: string, update: (operator: any) => void} | null}
+     * @type {{key: string, update: (operator: OperatorFacts) => void} | null}
      */
     this.shown = null;
   }
@@ -69,7 +71,7 @@ class OperatorPanel {
 
   /**
    * Show an operator. The operator that is already shown here is updated, any other is built anew.
-   * @param {any} operator
+   * @param {OperatorFacts} operator
    */
   show(operator) {
     const { state } = this.page;
@@ -84,25 +86,26 @@ class OperatorPanel {
     ]);
     if (this.shown?.key === key) this.shown.update(operator);
     else this.build(key, operator);
-    const counting = operator.tensors.some((/** @type {any} */ tensor) => !tensor.known);
+    const counting = operator.tensors.some((tensor) => !tensor.known);
     if (counting) this.requests.later(() => this.draw(), POLL);
   }
 
-  /** Return the tensor whose values are shown, or undefined. @param {any} operator */
+  /** Return the tensor whose values are shown, or undefined. @param {OperatorFacts} operator */
   chosen(operator) {
-    return operator.tensors.find((/** @type {any} */ tensor) => slotKey(tensor) === this.page.state.tensor);
+    return operator.tensors.find((tensor) => slotKey(tensor) === this.page.state.tensor);
   }
 
-  /** Create the content of the panel. @param {string} key @param {any} operator */
+  /** Create the content of the panel. @param {string} key @param {OperatorFacts} operator */
   build(key, operator) {
     const { page } = this;
     this.clear();
     const table = h("div", null, tensorSection(page, operator.tensors));
     const tensor = this.chosen(operator);
     const view = tensor && new TensorView(page, tensor);
-    const update = (/** @type {any} */ newer) => {
+    const update = (/** @type {OperatorFacts} */ newer) => {
       renew(table, tensorSection(page, newer.tensors));
-      view?.update(this.chosen(newer));
+      const next = this.chosen(newer);
+      if (next) view?.update(next);
     };
     this.shown = { key, update };
     replace(this.side, this.head(operator.operator), content(page, operator, table), view?.element);
@@ -136,7 +139,7 @@ function slotKey(tensor) {
 /**
  * Create the description of an operator.
  * @param {Page} page
- * @param {any} operator
+ * @param {OperatorFacts} operator
  * @param {HTMLElement} table of its tensors
  */
 function content(page, operator, table) {
@@ -154,11 +157,11 @@ function content(page, operator, table) {
   ];
 }
 
-/** Create the table of the operator's tensors. @param {Page} page @param {any[]} tensors */
+/** Create the table of the operator's tensors. @param {Page} page @param {Tensor[]} tensors */
 function tensorSection(page, tensors) {
   const { app, state } = page;
-  const isOpen = (/** @type {any} */ tensor) => state.tensor === slotKey(tensor);
-  const slot = (/** @type {any} */ tensor) => {
+  const isOpen = (/** @type {Tensor} */ tensor) => state.tensor === slotKey(tensor);
+  const slot = (/** @type {Tensor} */ tensor) => {
     const toggle = () => page.change({ tensor: isOpen(tensor) ? "" : slotKey(tensor) });
     return button(slotText(app, tensor), toggle, { class: "link", "aria-expanded": isOpen(tensor) });
   };

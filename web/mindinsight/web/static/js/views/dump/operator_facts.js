@@ -6,12 +6,15 @@ import { runWithGraph } from "../../components/graph/nearest_dumps.js";
 import { short } from "../../components/dump/rows.js";
 import { position } from "../../components/dump/state.js";
 
+/** @typedef {import("../../core/answers.js").Link} Link */
+/** @typedef {import("../../core/answers.js").Frame} Frame */
+/** @typedef {import("../../core/answers.js").OperatorFacts} OperatorFacts */
 /** @typedef {import("../dump.js").Page} Page */
 
 /**
  * Create the link to the operator in the run's graph, or return null if there is none.
  * @param {Page} page
- * @param {any} operator
+ * @param {OperatorFacts} operator
  */
 export function graphLink({ app, dumps, state }, operator) {
   const dump = dumps.find(({ id }) => id === state.dump);
@@ -39,7 +42,7 @@ export function graphLink({ app, dumps, state }, operator) {
 /**
  * Create the source line with a link to all tensors from that line.
  * @param {Page} page
- * @param {any} source
+ * @param {Frame | null} source
  */
 export function sourceLine(page, source) {
   if (!source) return h("p", { class: "muted" }, page.app.t("dump.no_source"));
@@ -60,9 +63,9 @@ export function sourceLine(page, source) {
   );
 }
 
-/** Create the call stacks of the operator. @param {Page} page @param {any} operator */
+/** Create the call stacks of the operator. @param {Page} page @param {OperatorFacts} operator */
 export function callStacks(page, operator) {
-  const line = (/** @type {any} */ frame) =>
+  const line = (/** @type {Frame} */ frame) =>
     h(
       "li",
       { class: frame.own ? "own" : "muted" },
@@ -81,14 +84,14 @@ export function callStacks(page, operator) {
 /**
  * Create the list of neighbours, or return null if there are none.
  * @param {Page} page
- * @param {any} operator
+ * @param {OperatorFacts} operator
  * @param {"inputs" | "outputs"} side
  */
 export function links(page, operator, side) {
   const { t } = page.app;
   const items = operator[side];
   if (!items.length) return null;
-  const item = (/** @type {any} */ link) => {
+  const item = (/** @type {Link} */ link) => {
     const go = () => page.change({ operator: link.recorded, tensor: "" });
     const name = link.known
       ? button(short(link.operator), go, { class: "link", title: link.operator })

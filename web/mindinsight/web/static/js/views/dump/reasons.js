@@ -2,13 +2,14 @@
 
 import { infinities, number } from "../../components/dump/rows.js";
 
+/** @typedef {import("../../core/answers.js").Statistics} Statistics */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {Object} Hit of v2/dump/check
  * @property {string} condition
  * @property {Record<string, number>} limits
- * @property {{name: string, hit: boolean, actual: any}[]} findings
- * @property {{statistics: any}} tensor
+ * @property {{name: string, hit: boolean, actual: number | null}[]} findings
+ * @property {{statistics: Statistics | null}} tensor
  */
 
 /** Return the reason as text. @param {App} app @param {Hit} hit */

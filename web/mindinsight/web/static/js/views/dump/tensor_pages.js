@@ -3,6 +3,8 @@
 import { latest } from "../../core/latest.js";
 import { filters, position } from "../../components/dump/state.js";
 
+/** @typedef {import("../../core/answers.js").TensorRows} TensorRows */
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../dump.js").Page} Page */
 
@@ -19,10 +21,11 @@ const FOLLOWING = 5000; // and while somebody may still be writing
  *   first row in sight
  */
 export function tensorPages({ app, state }, { first, show, fail }) {
-  /** @type {Map<number, any[]>} */
+  /** @type {Map<number, Tensor[]>} */
   let pages = new Map();
   /** Numbers of the pages under way; another set for each new choice. @type {Set<number>} */
   let pending = new Set();
+  /** @type {Omit<TensorRows, "rows" | "offset">} */
   let answer = { all: 0, measured: 0, done: false, total: 0, types: [], dtypes: [], damage: [] };
   const requests = latest();
 

@@ -9,6 +9,8 @@ import { tensorPages } from "./tensor_pages.js";
 import { FILTERS } from "../../components/dump/state.js";
 import { cells, COLUMNS } from "../../components/dump/rows.js";
 
+/** @typedef {import("../../core/answers.js").TensorRows} TensorRows */
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../dump.js").Page} Page */
 
 const ROW = 31; // px of a row
@@ -86,7 +88,6 @@ class TensorTable {
     const { page } = this;
     this.reveal();
     const response = this.pages.answer();
-    /** @type {any[]} */
     const damaged = response.damage.slice(0, BANNERS);
     this.status.textContent = counted(page, response);
     this.progress.hidden = response.measured >= response.all;
@@ -128,7 +129,7 @@ class TensorTable {
 /**
  * Return the numbers of tensors, matches and measured tensors as text.
  * @param {Page} page
- * @param {any} response
+ * @param {Omit<TensorRows, "rows" | "offset">} response
  */
 function counted({ app: { t } }, response) {
   const selected = response.total === response.all ? "" : t("dump.chosen", { n: response.total });

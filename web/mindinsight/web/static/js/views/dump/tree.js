@@ -10,6 +10,7 @@ import { failure } from "../../components/dump/failure.js";
 import { damage } from "../../components/dump/header.js";
 import { position } from "../../components/dump/state.js";
 
+/** @typedef {import("../../core/answers.js").TreeEntry} TreeEntry */
 /** @typedef {import("../dump.js").Page} Page */
 
 const POLL = 1500; // ms after which the marks are read again while statistics are counted
@@ -60,13 +61,9 @@ class OperatorTree {
     const response = await app.api.get("v2/dump/tree", { ...position(state), scope });
     this.counting ||= !response.done;
     const items = await Promise.all(
-      response.children.map((/** @type {any} */ child) =>
-        child.scope ? this.branch(scope, child) : this.leaf(child),
-      ),
+      response.children.map((child) => (child.scope ? this.branch(scope, child) : this.leaf(child))),
     );
-    const damaged = response.damage.map((/** @type {any} */ record) =>
-      h("li", null, damage(this.page, record)),
-    );
+    const damaged = response.damage.map((record) => h("li", null, damage(this.page, record)));
     const more = response.left_out;
     return [
       ...damaged,
@@ -75,7 +72,7 @@ class OperatorTree {
     ];
   }
 
-  /** Create the entry of a scope. @param {string[]} scope @param {any} child a scope in it */
+  /** Create the entry of a scope. @param {string[]} scope @param {TreeEntry} child a scope in it */
   async branch(scope, child) {
     const { open } = this;
     const path = [...scope, child.name];
@@ -105,7 +102,7 @@ class OperatorTree {
     );
   }
 
-  /** Create the entry of an operator. @param {any} child an operator */
+  /** Create the entry of an operator. @param {TreeEntry} child an operator */
   leaf(child) {
     const { change, state } = this.page;
     const current = child.recorded === state.operator && child.graph === state.graph;

@@ -7,6 +7,7 @@ import { failure } from "../../components/dump/failure.js";
 import { opening } from "./fault.js";
 import { number, short } from "../../components/dump/rows.js";
 
+/** @typedef {import("../../core/answers.js").Trend} Trend */
 /** @typedef {import("../dump.js").Page} Page */
 
 const HEAD = [
@@ -22,7 +23,7 @@ const HEAD = [
 export function trendsSection(page) {
   const { app, state, summary } = page;
   const { t } = app;
-  const steps = summary?.ranks.find((/** @type {any} */ rank) => rank.rank === state.rank)?.steps ?? [];
+  const steps = summary?.ranks.find((rank) => rank.rank === state.rank)?.steps ?? [];
   const before = steps[steps.indexOf(state.step) - 1];
   const asking = latest();
   const result = h("div");
@@ -56,9 +57,9 @@ export function trendsSection(page) {
   };
 }
 
-/** Create the table, anomalies first. @param {Page} page @param {any[]} trends */
+/** Create the table, anomalies first. @param {Page} page @param {Trend[]} trends */
 function table(page, trends) {
-  const order = (/** @type {any} */ trend) => (trend.state ? 0 : 1);
+  const order = (/** @type {Trend} */ trend) => (trend.state ? 0 : 1);
   const rows = [...trends].sort((a, b) => order(a) - order(b)).map((trend) => row(page, trend));
   const head = HEAD.map(([key, kind]) => h("th", { class: kind }, page.app.t(`dump.trends.${key}`)));
   return h(
@@ -68,7 +69,7 @@ function table(page, trends) {
   );
 }
 
-/** Create the row of a weight or gradient. @param {Page} page @param {any} trend */
+/** Create the row of a weight or gradient. @param {Page} page @param {Trend} trend */
 function row(page, trend) {
   const { app } = page;
   return h(
@@ -84,7 +85,7 @@ function row(page, trend) {
       ),
     ),
     h("td", null, app.t(`dump.trends.${trend.kind}`)),
-    ["before", "now", "ratio"].map((key) =>
+    /** @type {const} */ (["before", "now", "ratio"]).map((key) =>
       h("td", { class: "number" }, trend[key] === null ? "–" : number(app, trend[key])),
     ),
     h(

@@ -6,11 +6,12 @@ import { tensorPlace } from "../../components/dump/state.js";
 import { tensorFacts } from "../../components/dump/tensor_facts.js";
 import { firstLook, ValueWindow } from "../../components/dump/value_window.js";
 
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../dump.js").Page} Page */
 
 /** Statistics and values of one tensor. The values stay while statistics are being computed. */
 export class TensorView {
-  /** @param {Page} page @param {any} tensor a row of the server's response */
+  /** @param {Page} page @param {Tensor} tensor a row of the server's response */
   constructor(page, tensor) {
     const { app } = page;
     this.app = app;
@@ -30,7 +31,7 @@ export class TensorView {
     if (values) values.draw();
   }
 
-  /** Show newer statistics. @param {any} tensor the newer row */
+  /** Show newer statistics. @param {Tensor} tensor the newer row */
   update(tensor) {
     replace(this.facts, tensorFacts(this.app, tensor));
   }

@@ -39,7 +39,9 @@ export const datasetTile = {
   },
 };
 
-/** @typedef {{op_type?: string, op_module?: string, children?: Operation[], [key: string]: any}} Operation */
+/**
+ * @typedef {{op_type?: string, op_module?: string, children?: Operation[], [key: string]: unknown}} Operation
+ */
 
 /**
  * Create the boxes of an operation and its inputs in the order of the data. Several sources are grouped.
@@ -64,7 +66,7 @@ function flow(operation) {
     "span",
     { class: "pipeline-node", title: settings(operation) },
     operation.op_type ?? "?",
-    detail === null ? null : h("small", null, detail),
+    detail === null ? null : h("small", null, String(detail)),
   );
   return [...sources, ...arrow, node];
 }

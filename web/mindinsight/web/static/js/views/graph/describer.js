@@ -64,7 +64,7 @@ export class Describer {
   /**
    * Show a parameter or constant, and highlight the boxes that use it.
    * @param {number} node
-   * @returns {Promise<any>}
+   * @returns {Promise<unknown>}
    */
   outer(node) {
     const { explorer } = this;

@@ -4,12 +4,14 @@ import { menu } from "../../components/dialog.js";
 import { h } from "../../core/dom.js";
 import { asPng, asSvg, save } from "./save.js";
 
+/** @typedef {import("../../core/charts.js").Figure} Figure */
+
 /**
  * @typedef {Object} Drawing
  * @property {string} [title] of one of several drawings
  * @property {string} name of the files, without ending
  * @property {import("../../components/graph/canvas.js").Canvas} canvas
- * @property {() => Promise<any>} [figure] asks for the Plotly figure
+ * @property {() => Promise<Figure>} [figure] asks for the Plotly figure
  */
 
 /**
@@ -53,7 +55,7 @@ async function take({ name, canvas, figure }, kind) {
   else save(`${name}.plotly.json`, json(await figure?.()));
 }
 
-/** Return a value as a JSON file. @param {any} value */
+/** Return a value as a JSON file. @param {unknown} value */
 function json(value) {
   return new Blob([JSON.stringify(value)], { type: "application/json" });
 }

@@ -6,6 +6,7 @@ import { dumpName, placeChooser } from "../../components/dump/header.js";
 import { STATISTICS } from "../../components/dump/state.js";
 import { SYMPTOMS } from "./dump_state.js";
 
+/** @typedef {import("../../core/answers.js").DumpSummary} DumpSummary */
 /** @typedef {import("./dump_state.js").State} State */
 /**
  * @typedef {Object} Actions
@@ -19,7 +20,7 @@ import { SYMPTOMS } from "./dump_state.js";
  * @param {import("../../core/types.js").App} app
  * @param {{id: string}[]} dumps
  * @param {State} state
- * @param {any} summary of the chosen dump
+ * @param {DumpSummary | null} summary of the chosen dump
  * @param {Actions} actions
  */
 export function dumpControls(app, dumps, state, summary, { choose, change, toFault }) {

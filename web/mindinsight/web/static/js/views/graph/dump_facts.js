@@ -7,11 +7,15 @@ import { shapeText, slotText } from "../../components/dump/rows.js";
 import { tensorTable } from "../../components/dump/tensor_table.js";
 import { SIGNS } from "../../components/graph/dump_marks.js";
 
+/** @typedef {import("../../core/answers.js").Tensor} Tensor */
+/** @typedef {import("../../core/answers.js").DumpedNode} DumpedNode */
+/** @typedef {import("../../core/answers.js").Dumped} Dumped */
+/** @typedef {import("../../core/types.js").Parameters} Parameters */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {Object} Asked
- * @property {() => Promise<any>} ask for what v2/graph/dump/node answers
- * @property {Record<string, any>} position dump, rank and step, as the page of dumps has them
+ * @property {() => Promise<DumpedNode>} ask
+ * @property {Parameters} position dump, rank and step, as the page of dumps has them
  * @property {(id: number) => void} goTo
  */
 
@@ -45,8 +49,8 @@ export function dumpFacts(app, { ask, position, goTo }) {
 /**
  * Create the content of the section; [] if the dump has nothing about the node.
  * @param {App} app
- * @param {any} found
- * @param {Record<string, any>} position
+ * @param {DumpedNode} found
+ * @param {Parameters} position
  * @param {(id: number) => void} goTo
  */
 function content(app, { operators, worst, total }, position, goTo) {
@@ -58,7 +62,7 @@ function content(app, { operators, worst, total }, position, goTo) {
       { class: `graph-sign ill ${symptom}`, title: t(`graph.symptom.${symptom}`, { n: 1 }) },
       SIGNS[/** @type {keyof typeof SIGNS} */ (symptom)],
     );
-  const row = (/** @type {any} */ operator) =>
+  const row = (/** @type {DumpedNode["worst"][number]} */ operator) =>
     h(
       "li",
       null,
@@ -79,21 +83,21 @@ function content(app, { operators, worst, total }, position, goTo) {
         worst.map(row),
         hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
       ),
-    operators.map((/** @type {any} */ operator) => dumped(app, operator, position)),
+    operators.map((operator) => dumped(app, operator, position)),
   ];
 }
 
 /**
  * Create the table of an operator's tensors.
  * @param {App} app
- * @param {any} operator
- * @param {Record<string, any>} position
+ * @param {Dumped} operator
+ * @param {Parameters} position
  */
 function dumped(app, operator, position) {
   const { graph, recorded } = operator;
   const link = (/** @type {string | null} */ tensor) =>
     app.url.link("dump", { ...position, graph, operator: recorded, tensor });
-  const slot = (/** @type {any} */ row) =>
+  const slot = (/** @type {Tensor} */ row) =>
     h(
       "a",
       { href: link(`${row.direction}/${row.slot}`), title: `${row.dtype} ${shapeText(row.shape)}` },

@@ -14,6 +14,8 @@ import { readState, SYMPTOMS, writeState } from "./dump_state.js";
 import { nearestFirst } from "../../components/graph/nearest_dumps.js";
 import { drawnText } from "./scopes.js";
 
+/** @typedef {import("../../core/answers.js").Ask} Ask */
+/** @typedef {import("../../core/answers.js").DumpSummary} DumpSummary */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../components/graph/shapes.js").Box} Box */
@@ -24,9 +26,9 @@ import { drawnText } from "./scopes.js";
 /**
  * @typedef {Object} Graph the graph that is shown
  * @property {import("../../components/graph/canvas.js").Canvas} canvas
- * @property {(path: string, params: Record<string, any>, signal?: AbortSignal) => Promise<any>} ask
- * @property {(id: number) => Promise<void>} goTo
- * @property {(node: number) => Promise<void>} outer
+ * @property {Ask} ask
+ * @property {(id: number) => Promise<unknown>} goTo
+ * @property {(node: number) => Promise<unknown>} outer
  * @property {(box: Box) => Marks} marks without a dump
  * @property {() => void} again something else is known of the selected node
  */
@@ -40,7 +42,7 @@ export class Dumped {
     this.app = app;
     this.graph = graph;
     this.state = readState(this.app.url);
-    /** @type {any} what the chosen dump holds */
+    /** @type {DumpSummary | null} what the chosen dump holds */
     this.summary = null;
     /** @type {{id: string, run: string}[]} the nearest to the run first */
     this.dumps = [];
@@ -85,7 +87,7 @@ export class Dumped {
       ({ dumps }) => {
         this.dumps = nearestFirst(dumps, run, this.app.selection.all());
         const { dump } = this.state;
-        const missing = dump !== "" && !dumps.some((/** @type {any} */ listed) => listed.id === dump);
+        const missing = dump !== "" && !dumps.some((listed) => listed.id === dump);
         if (missing) this.state.dump = "";
         this.tools.hidden = !dumps.length;
         const opening = this.open();
@@ -101,7 +103,7 @@ export class Dumped {
     if (!run) return;
     const ask = async () => {
       const listed = (await app.api.get("v2/dump/list")).dumps;
-      const exists = listed.some((/** @type {any} */ dump) => dump.id === state.dump);
+      const exists = listed.some((dump) => dump.id === state.dump);
       return {
         listed,
         summary: exists ? await app.api.get("v2/dump/summary", { dump: state.dump }) : null,
@@ -257,7 +259,7 @@ export class Dumped {
       (signal) => this.app.api.get("v2/dump/fault", { dump }, { signal }),
       ({ faults: [fault], claims }) => {
         if (!fault) {
-          return toast(claims.map((/** @type {any} */ claim) => claimText(this.app, claim)).join(" "));
+          return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));
         }
         const [tensor] = fault.tensors;
         this.change({ rank: fault.rank, step: fault.step });
@@ -271,7 +273,7 @@ export class Dumped {
   async toOperator(graph, recorded) {
     const node = await this.graph.ask("v2/graph/dump/place", { ...position(this.state), graph, recorded });
     if (node.place !== null) await this.graph.goTo(node.place);
-    else await this.graph.outer(node.outer);
+    else if (node.outer !== null) await this.graph.outer(node.outer);
   }
 
   /**

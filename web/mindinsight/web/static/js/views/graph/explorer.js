@@ -16,6 +16,10 @@ import { Outline } from "./outline.js";
 import { flatten, toggleScope, unflatten } from "./scopes.js";
 import { PlotlyView } from "./plotly_view.js";
 
+/** @typedef {import("../../core/answers.js").NodeFacts} NodeFacts */
+/** @typedef {import("../../core/answers.js").OuterFacts} OuterFacts */
+/** @typedef {import("../../core/dom.js").Child} Child */
+/** @typedef {import("../../core/types.js").Parameters} Parameters */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -26,7 +30,7 @@ export class Explorer {
     this.app = app;
     this.root = root;
     this.tools = h("div", { class: "toolbar" });
-    /** @type {any} */
+    /** @type {unknown} */
     this.picture = null;
     /** False while another graph is on its way: clicks are dead. */
     this.ready = false;
@@ -84,10 +88,11 @@ export class Explorer {
 
   /**
    * Request something of the graph that is shown.
-   * @param {string} path
-   * @param {Record<string, any>} params
+   * @template {string} P
+   * @param {P} path
+   * @param {Parameters} params
    * @param {AbortSignal} [signal]
-   * @returns {Promise<any>}
+   * @returns {Promise<import("../../core/answers.js").Answer<P>>}
    */
   ask(path, params, signal) {
     const { run, tag, view } = this.state;
@@ -99,7 +104,7 @@ export class Explorer {
     writeState(this.app.url, this.state, this.opened);
   }
 
-  /** Load the graph that the state names. @param {() => any[]} controls of the page */
+  /** Load the graph that the state names. @param {() => Child[]} controls of the page */
   async load(controls) {
     replace(this.tools, controls());
     this.ready = true;
@@ -183,7 +188,7 @@ export class Explorer {
    * @param {Set<number>} open
    * @param {number} node to be selected
    * @param {number} keep the node that stays where it is
-   * @param {() => any} callback
+   * @param {() => unknown} callback
    */
   reopen(open, node, keep, callback) {
     // also before the drawing is there: what is opened meanwhile adds to it
@@ -195,12 +200,12 @@ export class Explorer {
     );
   }
 
-  /** Select a node and open the scopes around it. @param {number} id @returns {Promise<void>} */
+  /** Select a node and open the scopes around it. @param {number} id @returns {Promise<unknown>} */
   goTo(id) {
     return this.pointing.ask(
       (signal) => this.ask("v2/graph/node", { node: id }, signal),
       ({ around, count }) => {
-        const scopes = /** @type {number[]} */ (around.map((/** @type {any} */ scope) => scope.id));
+        const scopes = around.map((scope) => scope.id);
         const layered = count > 0 && unflatten(this.state, scopes);
         const open = new Set(this.state.open);
         const missing = scopes.filter((scope) => !open.has(scope));
@@ -233,10 +238,12 @@ export class Explorer {
     this.wanted = null;
     return this.pointing.ask(
       (signal) =>
-        path
-          ? this.ask("v2/graph/node", { node: path, nearest: true }, signal)
-          : this.ask("v2/graph/outer", { name }, signal),
-      (about) => (path ? this.goTo(about.id) : this.describer.outer(about.node)),
+        /** @type {Promise<NodeFacts | OuterFacts>} */ (
+          path
+            ? this.ask("v2/graph/node", { node: path, nearest: true }, signal)
+            : this.ask("v2/graph/outer", { name }, signal)
+        ),
+      (about) => ("id" in about ? this.goTo(about.id) : this.describer.outer(about.node)),
       () => this.select(null),
     );
   }
@@ -287,7 +294,7 @@ export class Explorer {
 
   /**
    * Run a user's action, unless a graph is being loaded. An earlier action is dropped.
-   * @param {() => any} action
+   * @param {() => unknown} action
    */
   act(action) {
     if (!this.ready) return;

@@ -6,11 +6,15 @@ import { latest } from "../../core/latest.js";
 import { faultText } from "../../core/patterns.js";
 import { Stepper } from "./stepper.js";
 
+/** @typedef {import("../../core/answers.js").Outer} Outer */
+/** @typedef {import("../../core/answers.js").Ask} Ask */
+/** @typedef {import("../../core/answers.js").FoundNode} FoundNode */
+/** @typedef {import("../../core/answers.js").SearchResult} SearchResult */
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
  * @typedef {Object} Actions
- * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
+ * @property {Ask} ask
  * @property {(id: number) => void} goTo
  * @property {(node: number) => void} outer
  * @property {(hits: number[]) => void} mark
@@ -116,12 +120,12 @@ class Finder {
 
   /**
    * Mark the results in the drawing and offer to step through them; null clears both.
-   * @param {any} response null for nothing
+   * @param {SearchResult | null} response null for nothing
    */
   found(response) {
     const { hits = [], outer = [], total = 0, outer_total: more = 0 } = response ?? {};
     const nodes = hits.map((/** @type {number} */ id) => ({ id }));
-    const outers = outer.map((/** @type {any} */ entry) => ({ outer: entry.node }));
+    const outers = outer.map((entry) => ({ outer: entry.node }));
     this.stepper.show([...nodes, ...outers], total + more);
     this.actions.mark(hits);
   }
@@ -160,7 +164,7 @@ function typeOptions({ t }, types) {
 /**
  * Create the tree of the nodes that were found.
  * @param {App} app
- * @param {any} response
+ * @param {SearchResult} response
  * @param {Actions} actions
  */
 function resultTree({ t }, response, { goTo, outer }) {
@@ -169,7 +173,7 @@ function resultTree({ t }, response, { goTo, outer }) {
       ? t("graph.search.some", { shown: response.shown, n: response.total })
       : t("graph.search.found", { n: response.total + response.outer_total });
 
-  /** @param {any} node @returns {HTMLElement} */
+  /** @param {FoundNode} node @returns {HTMLElement} */
   const branch = (node) => {
     const open = { type: "button", class: "link", title: node.path, onclick: () => goTo(node.id) };
     return h(
@@ -183,7 +187,7 @@ function resultTree({ t }, response, { goTo, outer }) {
     );
   };
 
-  const leaf = (/** @type {any} */ node) =>
+  const leaf = (/** @type {Outer} */ node) =>
     h(
       "li",
       null,

@@ -4,6 +4,7 @@ import { empty } from "../../components/empty.js";
 import { viewPath } from "../../components/icons.js";
 import { h } from "../../core/dom.js";
 
+/** @typedef {import("../../core/answers.js").GraphPicture} GraphPicture */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -39,13 +40,13 @@ export function graphError({ t }, error) {
 /**
  * Return the counts of a graph and warnings about what its file did not contain.
  * @param {App} app
- * @param {any} picture
+ * @param {GraphPicture} picture
  */
 export function pictureNotes({ t }, picture) {
-  const counts = ["operators", "parameters", "constants"].map((name) =>
+  const counts = /** @type {const} */ (["operators", "parameters", "constants"]).map((name) =>
     t(`graph.count.${name}`, { n: picture[name] }),
   );
-  const lost = ["nameless", "dangling", "unreadable"].filter((name) => picture[name]);
+  const lost = /** @type {const} */ (["nameless", "dangling", "unreadable"]).filter((name) => picture[name]);
   return [
     h("span", null, counts.join(" · ")),
     lost.map((name) =>

@@ -5,6 +5,7 @@ import { bytes } from "../../core/format.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
+/** @typedef {import("../../core/answers.js").Ask} Ask */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /**
@@ -46,7 +47,7 @@ export function sentence(parts) {
 export class ModelCard {
   /**
    * @param {App} app
-   * @param {{ask: (path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>,
+   * @param {{ask: Ask,
    *   goTo: (id: number) => void, failed: (error: Failure) => unknown}} actions
    */
   constructor(app, actions) {

@@ -22,7 +22,7 @@ export function parseValues(text) {
   return new Map(pairs.filter(([, value]) => Number.isFinite(value)));
 }
 
-/** Return the pairs of path and value from JSON. @param {any} content @returns {[string, number][]} */
+/** Return the pairs of path and value from JSON. @param {unknown} content @returns {[string, number][]} */
 function fromJson(content) {
   const graph = Array.isArray(content) ? content[0] : content;
   const results = graph?.results ?? Object.values(graph ?? {}).find((inner) => inner?.results)?.results;

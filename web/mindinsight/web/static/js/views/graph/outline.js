@@ -6,6 +6,7 @@ import { keepFocus } from "../../core/focus.js";
 import { latest } from "../../core/latest.js";
 import { reveal } from "./scroll_to_row.js";
 
+/** @typedef {import("../../core/answers.js").Ask} Ask */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: number, path: string, label: string, kind: string, type: string, count: number}} Entry */
@@ -15,7 +16,7 @@ const MOST = 300; // rows of one scope
 
 /**
  * @typedef {Object} Actions
- * @property {(path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>} ask
+ * @property {Ask} ask
  * @property {(id: number) => void} goTo
  * @property {(error: Failure) => unknown} failed
  */

@@ -4,12 +4,14 @@ import { h } from "../../core/dom.js";
 import { badgeOf, SIGNS } from "../../components/graph/badges.js";
 import { tracedText, traceButtons } from "./panel.js";
 
+/** @typedef {import("../../core/answers.js").GraphNode} GraphNode */
+/** @typedef {import("../../core/answers.js").NodePair} NodePair */
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
  * Create the details of a pair.
  * @param {App} app
- * @param {any} pair what v2/graph/compare/node answers
+ * @param {NodePair} pair
  * @param {{left: string, right: string}} links to each node by itself
  * @param {{direction: "up" | "down" | null, text?: string, trace: (direction: "up" | "down" | null) => void}}
  *   traced
@@ -17,7 +19,7 @@ import { tracedText, traceButtons } from "./panel.js";
 export function pairFacts(app, pair, links, traced) {
   const { t } = app;
   const { left, right } = pair;
-  const entry = left ?? right;
+  const entry = /** @type {GraphNode} */ (left ?? right);
   const badge = badgeOf({ ...pair, count: entry.count }, left ? "left" : "right", t);
   const state = pair.state === "only" ? (left ? "left" : "right") : pair.state;
   return h(
@@ -51,13 +53,13 @@ export function pairFacts(app, pair, links, traced) {
 /**
  * Create the paths of both nodes, once if they are equal.
  * @param {App} app
- * @param {any} left
- * @param {any} right
+ * @param {GraphNode | null} left
+ * @param {GraphNode | null} right
  */
 function paths(app, left, right) {
   const path = (/** @type {string} */ text) => h("span", { class: "mono path" }, text);
   if (!left || !right || left.path === right.path) {
-    return h("p", { class: "muted small" }, path((left ?? right).path));
+    return h("p", { class: "muted small" }, path((left ?? right)?.path ?? ""));
   }
   return h(
     "dl",
@@ -72,16 +74,16 @@ function paths(app, left, right) {
 /**
  * Create the table of differences, or return null if there is none to list.
  * @param {App} app
- * @param {any} pair
+ * @param {NodePair} pair
  */
 function rows(app, pair) {
   const { t } = app;
   if (!pair.differences.length) {
-    return pair.state === "changed" && !pair.left.count
+    return pair.state === "changed" && !pair.left?.count
       ? h("p", { class: "muted" }, t("graph.pair.long"))
       : null;
   }
-  const row = (/** @type {any} */ difference) =>
+  const row = (/** @type {NodePair["differences"][number]} */ difference) =>
     h(
       "tr",
       null,

@@ -4,13 +4,16 @@ import { segments } from "../../components/button.js";
 import { h } from "../../core/dom.js";
 import { createFinder } from "./finder.js";
 
+/** @typedef {import("../../core/types.js").Parameters} Parameters */
+
 /** @typedef {0 | 1} Side */
 
 const SIDES = ["left", "right"];
 
 /**
  * @typedef {Object} Actions
- * @property {(side: Side, path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>}
+ * @property {<P extends string>(side: Side, path: P, params: Parameters, signal?: AbortSignal) =>
+ *   Promise<import("../../core/answers.js").Answer<P>>}
  *   ask
  * @property {(side: Side, id: number) => void} goTo
  * @property {(side: Side, node: number) => void} outer

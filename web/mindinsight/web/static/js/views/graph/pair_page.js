@@ -22,6 +22,7 @@ import { readState, writeState } from "./pair_state.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {0 | 1} Side left and right */
+/** @typedef {import("../../components/graph/badges.js").Differing & {count: number}} Compared a box */
 
 const LEGIBLE = 0.7; // scale at which a difference is shown, at least
 const MOST = 500; // differences in the list
@@ -147,7 +148,7 @@ export class TwoGraphs {
 
   /**
    * Show both drawings. A node in `keep` stays at its place on its side.
-   * @param {any} pictures what v2/graph/compare/pictures answers
+   * @param {import("../../core/answers.js").Answer<"v2/graph/compare/pictures">} pictures
    * @param {boolean} opened whether somebody chose what is open
    * @param {(number | undefined)[]} keep the place of each side that stays where it is
    */
@@ -157,7 +158,9 @@ export class TwoGraphs {
     writeState(this.app.url, this.state);
     SIDES.forEach((side) => {
       const picture = pictures[NAMES[side]];
-      for (const box of picture.boxes) box.badge = badgeOf(box, NAMES[side], this.app.t);
+      for (const box of picture.boxes) {
+        box.badge = badgeOf(/** @type {Compared} */ (box), NAMES[side], this.app.t);
+      }
       this.canvases[side].wait(false);
       this.canvases[side].show(picture, { keep: keep[side] });
     });
@@ -167,7 +170,7 @@ export class TwoGraphs {
    * Draw with other scopes open, then call back unless the user has moved on.
    * @param {Set<number>[]} open
    * @param {(number | undefined)[]} keep the node of each side that stays where it is
-   * @param {() => any} callback
+   * @param {() => unknown} callback
    */
   reopen(open, keep, callback) {
     [this.state.open, this.state.open2] = open.map((scopes) => [...scopes].sort((a, b) => a - b));
@@ -190,17 +193,18 @@ export class TwoGraphs {
 
   /** Open or close a scope and its partner. @param {Side} side @param {number} id */
   toggle(side, id) {
-    const box = /** @type {any} */ (this.canvases[side].boxes().find((candidate) => candidate.id === id));
+    const box = this.canvases[side].boxes().find((candidate) => candidate.id === id);
     if (!box?.count) return;
     const partners = side === 0 ? [id, box.partner] : [box.partner, id];
     const open = this.opened();
     for (const end of SIDES) {
-      if (partners[end] === null) continue;
-      const inside = box.open ? descendants(this.canvases[end].boxes(), partners[end]) : [];
-      inside.forEach((scope) => open[end].delete(scope));
-      if (!box.open) open[end].add(partners[end]);
+      const scope = partners[end];
+      if (scope === null || scope === undefined) continue;
+      const inside = box.open ? descendants(this.canvases[end].boxes(), scope) : [];
+      inside.forEach((nested) => open[end].delete(nested));
+      if (!box.open) open[end].add(scope);
     }
-    const keep = partners.map((scope) => scope ?? 0);
+    const keep = partners.map((partner) => partner ?? 0);
     this.reopen(open, keep, () => this.select(side, id, true));
   }
 

@@ -5,6 +5,8 @@ import { pairFacts } from "./pair.js";
 import { tracePair } from "./pair_trace.js";
 import { outerFacts, panelElement } from "./panel.js";
 
+/** @typedef {import("../../core/answers.js").NodePair} NodePair */
+/** @typedef {import("../../core/types.js").Parameters} Parameters */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {0 | 1} Side */
@@ -13,7 +15,7 @@ import { outerFacts, panelElement } from "./panel.js";
  * @typedef {Object} Page
  * @property {import("../../components/graph/canvas.js").Canvas[]} canvases
  * @property {ReturnType<import("../../core/latest.js").latest>} pointing questions of which the last counts
- * @property {(side: Side) => Record<string, any>} named what tells the server a graph
+ * @property {(side: Side) => Record<string, string | null>} named what tells the server a graph
  * @property {(side: Side, id: number) => void} find show a node of one graph, and its partner
  * @property {(error: Failure) => unknown} failed
  */
@@ -24,7 +26,7 @@ export class PairPanel {
   constructor(app, page) {
     this.app = app;
     this.page = page;
-    /** What v2/graph/compare/node answered; null when nothing is selected. @type {any} */
+    /** What v2/graph/compare/node answered; null when nothing is selected. @type {NodePair | null} */
     this.pair = null;
     /** @type {Direction} what of the pair is lit */
     this.traced = null;
@@ -33,7 +35,7 @@ export class PairPanel {
 
   /**
    * Show a pair, with the result of a trace if `text` is given.
-   * @param {any} pair
+   * @param {NodePair | null} pair
    * @param {Direction} [direction] of what is lit
    * @param {string} [text] what that is
    */
@@ -50,7 +52,7 @@ export class PairPanel {
     );
   }
 
-  /** Return links to each node on the page of one graph. @param {any} pair */
+  /** Return links to each node on the page of one graph. @param {NodePair} pair */
   links(pair) {
     const link = (/** @type {Side} */ side, /** @type {"left" | "right"} */ name) => {
       const { view, ...graph } = this.page.named(side);
@@ -104,7 +106,7 @@ export class PairPanel {
       (about) => {
         page.canvases.forEach((canvas) => canvas.select(null));
         this.show(null);
-        page.canvases[side].light(new Set(about.users.shown.map((/** @type {any} */ user) => user.id)));
+        page.canvases[side].light(new Set(about.users.shown.map((user) => user.id)));
         replace(this.element, outerFacts(app, about, actions));
       },
       page.failed,

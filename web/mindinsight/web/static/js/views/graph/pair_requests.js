@@ -5,6 +5,8 @@ import { counterpart } from "./counterpart.js";
 import { VIEWS } from "./pair_state.js";
 
 /** @typedef {0 | 1} Side left and right */
+/** @typedef {import("../../core/answers.js").NodePair} NodePair */
+/** @typedef {import("../../core/types.js").Parameters} Parameters */
 /** @typedef {import("./staleness.js").Graphs} Graphs */
 
 export const SIDES = /** @type {Side[]} */ ([0, 1]);
@@ -69,7 +71,7 @@ export class Pair {
   /**
    * Request data about the comparison.
    * @param {string} path
-   * @param {Record<string, any>} params
+   * @param {Parameters} params
    * @param {AbortSignal} signal
    */
   ask(path, params, signal) {
@@ -96,7 +98,7 @@ export class Pair {
 /**
  * Return the node of a pair on one side, or the innermost drawn scope around it; null if the side has none.
  * @param {import("../../components/graph/canvas.js").Canvas} canvas
- * @param {any} pair
+ * @param {NodePair} pair
  * @param {"left" | "right"} name
  * @returns {number | null}
  */

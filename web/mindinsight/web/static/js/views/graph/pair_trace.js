@@ -1,13 +1,16 @@
 // Trace of a pair's dependencies in both graphs.
 
-const NAMES = ["left", "right"];
+/** @typedef {import("../../core/answers.js").NodePair} NodePair */
+/** @typedef {import("../../core/types.js").Parameters} Parameters */
+
+const NAMES = /** @type {const} */ (["left", "right"]);
 
 /**
  * Request both traces. Return the boxes to highlight on each side and the text for the panel.
  * @param {import("../../core/types.js").App} app
- * @param {Record<string, any>[]} graphs what tells the server each graph
+ * @param {Parameters[]} graphs what tells the server each graph
  * @param {import("../../components/graph/canvas.js").Canvas[]} canvases
- * @param {any} pair what v2/graph/compare/node answers
+ * @param {NodePair} pair
  * @param {"up" | "down"} direction
  * @param {AbortSignal} signal
  * @returns {Promise<{lit: Set<number>[], text: string}>} boxes to light in each drawing, and words for the
@@ -16,16 +19,13 @@ const NAMES = ["left", "right"];
 export async function tracePair(app, graphs, canvases, pair, direction, signal) {
   const { t } = app;
   const traced = NAMES.map((name, side) => {
-    if (!pair[name]) return null;
+    const node = pair[name]?.id;
+    if (node === undefined) return null;
     const boxes = canvases[side]
       .boxes()
       .map((box) => box.id)
       .join(",");
-    return app.api.get(
-      "v2/graph/trace",
-      { ...graphs[side], node: pair[name].id, direction, shown: boxes },
-      { signal },
-    );
+    return app.api.get("v2/graph/trace", { ...graphs[side], node, direction, shown: boxes }, { signal });
   });
   const traces = await Promise.all(traced);
   const texts = traces.map(

@@ -6,7 +6,17 @@ import { h } from "../../core/dom.js";
 import { attributes, entries, outerRow, placeRow, stacks, valueRow } from "./panel_lists.js";
 import { scaled } from "./model_card.js";
 
+/** @typedef {import("../../core/answers.js").FlowFacts} FlowFacts */
+/** @typedef {import("../../core/answers.js").GraphNode} GraphNode */
+/** @typedef {import("../../core/answers.js").NodeFacts} NodeFacts */
+/** @typedef {import("../../core/answers.js").OuterFacts} OuterFacts */
+/** @typedef {import("../../core/dom.js").Child} Child */
 /** @typedef {import("../../core/types.js").App} App */
+/**
+ * Facts about a node, and how the page shows it.
+ * @typedef {NodeFacts & {opened?: boolean, flat?: boolean, bookmark?: Child, traced?: string, shown?:
+ *   string}} About
+ */
 /**
  * @typedef {Object} Actions
  * @property {(id: number) => void} goTo
@@ -26,7 +36,7 @@ export function panelElement({ t }) {
 /**
  * Create the details of a node.
  * @param {App} app
- * @param {any} about
+ * @param {About} about
  * @param {string | null} traced
  * @param {Actions} actions
  * @param {HTMLElement | null} [dumped] what a dump has of it
@@ -49,7 +59,7 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
       about.count
         ? button(t(about.opened ? "graph.close" : "graph.open"), () => actions.toggle(about.id))
         : null,
-      about.operators > about.count && actions.flatten
+      (about.operators ?? 0) > about.count && actions.flatten
         ? button(t(about.flat ? "graph.layers" : "graph.flatten"), () => actions.flatten?.(about.id))
         : null,
       traceButtons(app, traced, actions),
@@ -69,7 +79,7 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
 /**
  * Create the details of a parameter or constant.
  * @param {App} app
- * @param {any} about
+ * @param {OuterFacts} about
  * @param {Actions} actions
  * @param {HTMLElement | null} [dumped] what a dump has of it
  */
@@ -95,10 +105,10 @@ export function outerFacts(app, about, actions, dumped = null) {
   );
 }
 
-/** Create the details of a line. @param {App} app @param {any} about @param {Actions} actions */
+/** Create the details of a line. @param {App} app @param {FlowFacts} about @param {Actions} actions */
 export function flowFacts(app, about, actions) {
   const { t } = app;
-  const end = (/** @type {any} */ node) =>
+  const end = (/** @type {GraphNode} */ node) =>
     h(
       "button",
       { type: "button", class: "link", title: node.path, onclick: () => actions.goTo(node.id) },
@@ -116,11 +126,11 @@ export function flowFacts(app, about, actions) {
 /**
  * Create the breadcrumbs of the scopes around a node.
  * @param {App} app
- * @param {any} about
+ * @param {NodeFacts} about
  * @param {Actions} actions
  */
 function around(app, about, actions) {
-  const scopes = about.around.map((/** @type {any} */ scope) =>
+  const scopes = about.around.map((scope) =>
     h(
       "li",
       null,
@@ -130,7 +140,7 @@ function around(app, about, actions) {
   return h("nav", { "aria-label": app.t("graph.around") }, h("ol", { class: "crumbs small" }, scopes));
 }
 
-/** Create the main facts of an operator or scope. @param {App} app @param {any} about */
+/** Create the main facts of an operator or scope. @param {App} app @param {NodeFacts} about */
 function summary(app, about) {
   const { t } = app;
   if (about.operators === undefined) {
@@ -140,7 +150,7 @@ function summary(app, about) {
       about.dynamic ? pair(t("graph.shape"), t("graph.dynamic")) : null,
     ];
   }
-  const types = Object.entries(about.types)
+  const types = Object.entries(about.types ?? {})
     .slice(0, 6)
     .map(([type, count]) => `${type} ${count}`)
     .join(", ");
@@ -148,7 +158,7 @@ function summary(app, about) {
     pair(t("graph.what"), t(`graph.kind.${about.kind}`)),
     pair(t("graph.children"), String(about.count)),
     pair(t("graph.operators"), String(about.operators)),
-    pair(t("graph.types"), Object.keys(about.types).length > 6 ? `${types}, …` : types),
+    pair(t("graph.types"), Object.keys(about.types ?? {}).length > 6 ? `${types}, …` : types),
     about.parameters
       ? pair(t("graph.parameters"), `${scaled(about.parameters)} · ${bytes(about.bytes)}`)
       : null,

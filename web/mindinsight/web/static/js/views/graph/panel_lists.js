@@ -2,6 +2,10 @@
 
 import { h } from "../../core/dom.js";
 
+/** @typedef {import("../../core/answers.js").NodeFacts} NodeFacts */
+/** @typedef {import("../../core/answers.js").GraphNode} GraphNode */
+/** @typedef {import("../../core/answers.js").Neighbour} Neighbour */
+/** @typedef {import("../../core/answers.js").Outer} Outer */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./panel.js").Actions} Actions */
 
@@ -9,8 +13,9 @@ import { h } from "../../core/dom.js";
  * Create a titled list with its total, or return null if it is empty.
  * @param {App} app
  * @param {string} key
- * @param {{total: number, shown: any[]} | undefined} list
- * @param {(one: any) => HTMLElement} row
+ * @template T
+ * @param {import("../../core/answers.js").Shown<T> | undefined} list
+ * @param {(item: T) => HTMLElement} row
  */
 export function entries(app, key, list, row) {
   if (!list?.total) return null;
@@ -28,7 +33,12 @@ export function entries(app, key, list, row) {
   );
 }
 
-/** Create the row of a node. @param {App} app @param {any} node @param {Actions} actions */
+/**
+ * Create the row of a node.
+ * @param {App} app
+ * @param {GraphNode & {text?: string, control?: boolean}} node
+ * @param {Actions} actions
+ */
 export function placeRow(app, node, actions) {
   const text = [node.text, node.control ? app.t("graph.control") : ""].filter(Boolean).join(" · ");
   return h(
@@ -43,7 +53,7 @@ export function placeRow(app, node, actions) {
   );
 }
 
-/** Create the row of a parameter or constant. @param {any} outer @param {Actions} actions */
+/** Create the row of a parameter or constant. @param {Outer} outer @param {Actions} actions */
 export function outerRow(outer, actions) {
   return h(
     "li",
@@ -101,13 +111,13 @@ export function attributes(app, list, shown = "", show = undefined) {
 /**
  * Create the row of a value along a line, with its users.
  * @param {App} app
- * @param {any} value
+ * @param {Neighbour & {users: GraphNode[]}} value
  * @param {Actions} actions
  */
 export function valueRow(app, value, actions) {
   const users = value.users
     .slice(0, 3)
-    .map((/** @type {any} */ user) => user.label)
+    .map((user) => user.label)
     .join(", ");
   const row = placeRow(app, value, actions);
   row.append(h("span", { class: "muted small" }, `→ ${users}${value.users.length > 3 ? ", …" : ""}`));
@@ -117,7 +127,7 @@ export function valueRow(app, value, actions) {
 /**
  * Create the source code lines, innermost first, or return null if there are none.
  * @param {App} app
- * @param {any[][]} list
+ * @param {NodeFacts["stacks"]} list
  */
 export function stacks(app, list) {
   if (!list.length) return null;

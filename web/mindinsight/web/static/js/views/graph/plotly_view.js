@@ -3,6 +3,9 @@
 import { h } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
+/** @typedef {import("../../core/answers.js").Ask} Ask */
+/** @typedef {import("../../core/charts.js").Figure} Figure */
+/** @typedef {import("../../core/types.js").Plot} Plot */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
@@ -10,7 +13,7 @@ import { latest } from "../../core/latest.js";
 export class PlotlyView {
   /**
    * @param {App} app
-   * @param {{ask: (path: string, params: Record<string, any>, signal: AbortSignal) => Promise<any>,
+   * @param {{ask: Ask,
    *   select: (id: number) => void, failed: (error: Failure) => unknown}} actions
    */
   constructor(app, actions) {
@@ -46,14 +49,14 @@ export class PlotlyView {
 
   /** A click on a box selects it. */
   #clickable = () => {
-    /** @type {any} */ (this.element).on("plotly_click", (/** @type {any} */ event) => {
+    /** @type {Plot} */ (/** @type {HTMLElement} */ (this.element)).on("plotly_click", (event) => {
       const id = event.points[0]?.customdata;
-      if (id !== undefined) this.actions.select(id);
+      if (typeof id === "number") this.actions.select(id);
     });
   };
 }
 
-/** Return a figure with Plotly's own tools switched on. @param {any} figure */
+/** Return a figure with Plotly's own tools switched on. @param {Figure} figure */
 function shown({ data, layout }) {
   return { data, layout: { ...layout, autosize: true }, config: { displayModeBar: true, scrollZoom: true } };
 }

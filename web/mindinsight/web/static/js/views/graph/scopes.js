@@ -29,7 +29,7 @@ export function openAll(explorer) {
  * Open or close a scope. A single scope inside an opened one is opened too.
  * @param {import("./explorer.js").Explorer} explorer
  * @param {number} id
- * @returns {Promise<void>}
+ * @returns {Promise<unknown>}
  */
 export async function toggleScope(explorer, id) {
   const { canvas, state } = explorer;

@@ -19,7 +19,7 @@ const graphTile = {
     const { tags } = await app.api.get("v2/graph/graphs", { run: run.id }, { signal });
     const picture = await app.api.get("v2/graph/picture", { run: run.id, tag: tags[0] }, { signal });
     return (box, figures) => {
-      const count = (/** @type {string} */ kind) =>
+      const count = (/** @type {"operators" | "parameters" | "constants"} */ kind) =>
         h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
       replace(figures, count("operators"), count("parameters"), count("constants"));
       replace(box, pictureElement(app, picture));

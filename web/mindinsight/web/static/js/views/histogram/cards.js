@@ -108,7 +108,9 @@ function seriesCard(app, { tag, run, options, scales, change }) {
  * @param {Series} series
  */
 function seriesFacts(app, run, series) {
-  const first = firstNonFinite(series.step, (kind, at) => /** @type {any} */ (series)[kind][at]);
+  const first = firstNonFinite(series.step, (kind, at) =>
+    Number(/** @type {Record<string, ArrayLike<number>>} */ (/** @type {unknown} */ (series))[kind][at]),
+  );
   return [
     runLabel(app, run),
     h("span", { class: "grow" }, app.t("histogram.steps", { shown: series.shown, n: series.count })),
@@ -124,7 +126,7 @@ function seriesFacts(app, run, series) {
  * @returns {Card}
  */
 function stepCard(app, { tag, runs }, options) {
-  /** @type {any[]} */
+  /** @type {import("./outlines.js").RunHistogram[]} */
   let histograms = [];
   const plot = plotArea(tag);
   const foot = h("div", { class: "row small wrap" });
@@ -151,7 +153,11 @@ function stepCard(app, { tag, runs }, options) {
   return { ...box, paint, runs };
 }
 
-/** Create the legend entry of one run. @param {App} app @param {any} histogram of one run at one step */
+/**
+ * Create the legend entry of one run.
+ * @param {App} app
+ * @param {import("./outlines.js").RunHistogram} histogram
+ */
 function stepFacts(app, histogram) {
   return h(
     "span",

@@ -3,6 +3,12 @@
 import { densities } from "../../components/histogram/shared_scale.js";
 import { label, middles, row } from "../../components/histogram/series.js";
 
+/**
+ * Histogram of one run at one step.
+ * @typedef {{run: string, step: number, count: number, left: Numbers, width: Numbers, counts: Numbers,
+ *   [kind: string]: unknown}} RunHistogram
+ */
+/** @typedef {import("../../core/types.js").Numbers} Numbers */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../components/histogram/series.js").Series} Series */
 /** @typedef {import("../../components/histogram/shared_scale.js").Scale} Scale */
@@ -107,7 +113,7 @@ export function overlayFigure(app, series, axis, scale = null) {
   };
 }
 
-/** Return the outlines of several runs at one step. @param {App} app @param {any[]} histograms */
+/** Return the outlines of several runs at one step. @param {App} app @param {RunHistogram[]} histograms */
 export function stepFigure(app, histograms) {
   const data = histograms.map((histogram) => {
     const x = [];

@@ -39,7 +39,7 @@ const histogramTile = {
 /**
  * Return the heat map.
  * @param {import("../../core/types.js").App} app
- * @param {any} series
+ * @param {{step: import("../../core/types.js").Column, counts: import("../../core/types.js").Column}} series
  * @param {ArrayLike<number>} edges
  */
 function figure(app, series, edges) {

@@ -4,6 +4,7 @@ import { ramp } from "../../core/ramp.js";
 import { inkRamp } from "../../components/objective_colour.js";
 import { pathTraces } from "./path_traces.js";
 
+/** @typedef {import("../../core/charts.js").Figure} Figure */
 /** @typedef {import("../../core/types.js").App} App */
 
 /** @typedef {import("../../components/landscape/intervals.js").Landscape} Landscape */
@@ -22,7 +23,7 @@ export const MAPS = ["", "Viridis", "Cividis", "Greys"];
  * @property {string} colours
  * @property {import("./levels.js").Levels | null} [levels] that all landscapes share
  * @property {[number, number] | null} [range] of the loss in all landscapes
- * @property {any} [camera] of all surfaces, once one was turned
+ * @property {unknown} [camera] of all surfaces, once one was turned
  * @property {number} [turns] how often
  */
 
@@ -38,7 +39,7 @@ function grid(landscape) {
  * @param {App} app
  * @param {Landscape[]} landscapes drawn over each other
  * @param {Look} look
- * @returns {{data: any[], layout: Record<string, any>, config?: any}}
+ * @returns {Figure}
  */
 export function landscapeFigure(app, landscapes, look) {
   if (look.mode === "surface") return surface(app, landscapes, look);

@@ -49,7 +49,7 @@ export function landscapeCard(view, landscapes) {
       plot,
       () => landscapeFigure(app, landscapes, view.look()),
       (chart) =>
-        chart.on("plotly_relayout", (/** @type {any} */ change) => {
+        chart.on("plotly_relayout", (change) => {
           if (change["scene.camera"]) view.turn(change["scene.camera"], draw);
         }),
     );

@@ -5,6 +5,7 @@ import { h, replace, throttle } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { colourOf, layoutFigure } from "./figure.js";
 
+/** @typedef {import("../../core/types.js").Numbers} Numbers */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * @typedef {Object} Chart
@@ -15,7 +16,7 @@ import { colourOf, layoutFigure } from "./figure.js";
  * @property {number} more lines that are left out
  * @property {string[]} rejected
  */
-/** @typedef {{tag: string, run: string, step: any, value: any}} Line */
+/** @typedef {{tag: string, run: string, step: Numbers, value: Numbers}} Line */
 /**
  * @typedef {Object} Card
  * @property {HTMLElement} element
@@ -44,7 +45,12 @@ export function layoutCard(app, chart) {
       /** @type {AbortSignal} */ signal,
     ) => {
       const { series } = await app.api.columns("v2/scalar/series", { tag, run: runs, px }, { signal });
-      return series.map((/** @type {any} */ { run, step, value }) => ({ tag, run, step, value }));
+      return series.map((/** @type {Omit<Line, "tag">} */ { run, step, value }) => ({
+        tag,
+        run,
+        step,
+        value,
+      }));
     };
     box.requests.ask(
       (signal) => Promise.all(chart.lines.map((line) => linesOf(line, signal))),

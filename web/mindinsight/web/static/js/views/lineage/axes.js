@@ -3,11 +3,11 @@
 import { svg } from "../../core/dom.js";
 import { brushOn, moveOn } from "./axis_drag.js";
 import { marksOf } from "./axis_ticks.js";
-import { plainText } from "./columns.js";
+import { plainText } from "../../core/format.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{key: string, numeric: boolean, label: string}} Column */
-/** @typedef {{run: string, values: Record<string, any>}} Row */
+/** @typedef {{run: string, values: Record<string, unknown>}} Row */
 /** @typedef {{low: number, high: number}} Brush in shares of the axis, from the bottom */
 
 /**
@@ -45,10 +45,10 @@ export function axisPosition(plot, column) {
       at: names.length > 1 ? i / (names.length - 1) : 0.5,
       text: name,
     }));
-    return { ticks, of: (/** @type {any} */ value) => ticks[names.indexOf(plainText(value))]?.at ?? NaN };
+    return { ticks, of: (/** @type {unknown} */ value) => ticks[names.indexOf(plainText(value))]?.at ?? NaN };
   }
   const log = plot.logs.has(column.key);
-  const to = (/** @type {any} */ value) => (log ? Math.log10(Number(value)) : Number(value));
+  const to = (/** @type {unknown} */ value) => (log ? Math.log10(Number(value)) : Number(value));
   const numbers = values.map(to).filter(Number.isFinite);
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const share = (/** @type {number} */ number) => (high > low ? (number - low) / (high - low) : 0.5);
@@ -58,7 +58,7 @@ export function axisPosition(plot, column) {
     : [];
   return {
     ticks,
-    of: (/** @type {any} */ value) => (value === undefined || value === null ? NaN : share(to(value))),
+    of: (/** @type {unknown} */ value) => (value === undefined || value === null ? NaN : share(to(value))),
   };
 }
 
@@ -97,7 +97,7 @@ export function drawAxes(app, plot, width, height) {
  * @param {App} app
  * @param {Plot} plot
  * @param {Row} row
- * @param {{of: (value: any) => number}[]} scales
+ * @param {{of: (value: unknown) => number}[]} scales
  * @param {(i: number) => number} x
  * @param {(at: number) => number} y
  */
@@ -139,7 +139,7 @@ function line(app, plot, row, scales, x, y) {
  * @param {App} app
  * @param {Plot} plot
  * @param {Column} column
- * @param {{at: number, text: any}[]} ticks
+ * @param {{at: number, text: string | number}[]} ticks
  * @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place
  */
 function axis(app, plot, column, ticks, { x, gap, y, tall }) {

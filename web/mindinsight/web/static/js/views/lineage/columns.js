@@ -1,5 +1,7 @@
 // Columns of the lineage table: names, order, and which of them are axes.
 
+import { plainText } from "../../core/format.js";
+
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
 
@@ -61,15 +63,6 @@ export function axesShown({ columns, rows }, { axes, objective }) {
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
 }
 
-/**
- * Return a value that is no number as text: a truth value as in Python, and a text that looks like one quoted.
- * @param {any} value
- */
-export function plainText(value) {
-  if (typeof value === "boolean") return value ? "True" : "False";
-  return typeof value === "string" && /^(true|false)$/i.test(value) ? `"${value}"` : String(value);
-}
-
 /** Return the number of distinct values in a column. @param {Row[]} rows @param {string} key */
 function different(rows, key) {
   return new Set(
@@ -108,7 +101,7 @@ export function sortedBy(rows, key, down) {
   );
 }
 
-/** Compare two values: numbers by size, texts in natural order. @param {any} a @param {any} b */
+/** Compare two values: numbers by size, texts in natural order. @param {unknown} a @param {unknown} b */
 function compare(a, b) {
   return typeof a === "number" && typeof b === "number"
     ? a - b

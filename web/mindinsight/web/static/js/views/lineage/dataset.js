@@ -5,6 +5,8 @@ import { empty } from "../../components/empty.js";
 import { toast } from "../../components/toast.js";
 import { h } from "../../core/dom.js";
 
+/** @typedef {import("../../core/answers.js").Stage} Stage */
+/** @typedef {import("../../core/dom.js").Child} Child */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 
 /**
@@ -26,13 +28,13 @@ export async function datasetDialog(app, run) {
  * Open the dialog.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
- * @param {any[]} stages
+ * @param {Stage[]} stages
  */
 function show(app, run, stages) {
   const list = h(
     "ol",
     { class: "stages" },
-    stages.map((/** @type {any} */ stage) =>
+    stages.map((stage) =>
       h(
         "li",
         null,
@@ -57,7 +59,7 @@ function show(app, run, stages) {
 
 /**
  * Create the list of an operation's settings. Empty ones are left out.
- * @param {Record<string, any>} values
+ * @param {Record<string, unknown>} values
  */
 function parameters(values) {
   const entries = Object.entries(values).filter(
@@ -84,8 +86,8 @@ function parsed(text) {
 
 /**
  * Create the content of a value: lists joined, objects as lists of names and values.
- * @param {any} value
- * @returns {any}
+ * @param {unknown} value
+ * @returns {Child}
  */
 function readable(value) {
   if (Array.isArray(value)) return value.map((item, i) => [i ? ", " : "", readable(item)]);

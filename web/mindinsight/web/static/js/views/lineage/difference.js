@@ -3,14 +3,14 @@
 import { dialog } from "../../components/dialog.js";
 import { claimElement, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
-import { plainText } from "./columns.js";
+import { plainText } from "../../core/format.js";
 
 /**
  * Return the columns that differ between the rows, and claims about the others. A value that only some rows
  * have differs; a column that no row has is left out.
  * @template {{key: string}} C
  * @param {C[]} columns
- * @param {{values: Record<string, any>}[]} rows
+ * @param {{values: Record<string, unknown>}[]} rows
  */
 export function comparedColumns(columns, rows) {
   const recorded = columns.filter((column) => rows.some((row) => (row.values[column.key] ?? null) !== null));
@@ -31,7 +31,7 @@ export function comparedColumns(columns, rows) {
  */
 export function differenceDialog(app, columns, rows) {
   const { differ, claims } = comparedColumns(columns, rows);
-  const text = (/** @type {any} */ value) =>
+  const text = (/** @type {unknown} */ value) =>
     value === undefined ? "–" : typeof value === "number" ? app.format.number(value, 6) : plainText(value);
   const head = rows.map((row) =>
     h(

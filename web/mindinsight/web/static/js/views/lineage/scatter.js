@@ -51,7 +51,7 @@ export function scatter(app, options) {
   );
   const draw = () =>
     app.charts.draw(plot, figure, (chart) =>
-      chart.on("plotly_click", (/** @type {any} */ event) => onpick(event.points[0].customdata)),
+      chart.on("plotly_click", (event) => onpick(String(event.points[0].customdata))),
     );
   return { element, draw };
 }
@@ -80,7 +80,7 @@ function markers(app, rows, objective) {
  * @param {Column[]} columns
  * @param {import("./axes.js").Row[]} rows
  * @param {[string, string]} keys of the columns across and up
- * @param {Record<string, any>} marker
+ * @param {Record<string, unknown>} marker
  */
 function pairFigure(app, columns, rows, [across, up], marker) {
   const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";

@@ -28,13 +28,13 @@ export function matrixColumns(columns, importance, objective) {
  * @param {import("../../core/types.js").App} app
  * @param {Column[]} columns
  * @param {Row[]} rows
- * @param {Record<string, any>} marker of all points
+ * @param {Record<string, unknown>} marker of all points
  */
 export function matrixFigure(app, columns, rows, marker) {
   const text = rows.map((row) => app.selection.run(row.run)?.name ?? row.run);
   const customdata = rows.map((row) => row.run);
   const numbers = (/** @type {Column} */ column) => rows.map((row) => row.values[column.key]);
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, unknown>} */
   const layout = { ...app.theme.plotly(), hovermode: "closest", showlegend: false };
   columns.forEach((column, at) => {
     const number = at ? at + 1 : "";
@@ -70,11 +70,13 @@ export function matrixFigure(app, columns, rows, marker) {
 
 /**
  * Return "log" if all values are positive and span two decades, otherwise "linear".
- * @param {any[]} values of a column
+ * @param {unknown[]} values of a column
  * @returns {"log" | "linear"}
  */
 export function axisType(values) {
-  const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value));
+  const numbers = values.flatMap((value) =>
+    typeof value === "number" && Number.isFinite(value) ? [value] : [],
+  );
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   return numbers.length && low > 0 && high / low >= DECADES ? "log" : "linear";
 }

@@ -2,7 +2,8 @@
 
 import { button } from "../../components/button.js";
 import { h } from "../../core/dom.js";
-import { plainText, sortedBy, tableColumns } from "./columns.js";
+import { plainText } from "../../core/format.js";
+import { sortedBy, tableColumns } from "./columns.js";
 import { datasetDialog } from "./dataset.js";
 
 /** @typedef {import("../../core/types.js").App} App */

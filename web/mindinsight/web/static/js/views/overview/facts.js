@@ -43,12 +43,12 @@ export function factsPanel(app, panel, run) {
 /**
  * Create a titled list, or return null if it is empty.
  * @param {string} title
- * @param {Record<string, any>} facts
+ * @param {Record<string, unknown>} facts
  */
 function block(title, facts) {
   const rows = Object.entries(facts).flatMap(([name, value]) => [
     h("dt", { class: "ellipsis", title: name }, name),
-    h("dd", null, value),
+    h("dd", null, String(value ?? "")),
   ]);
   return rows.length ? h("section", null, h("h2", null, title), h("dl", { class: "facts" }, rows)) : null;
 }
@@ -56,7 +56,7 @@ function block(title, facts) {
 /**
  * Return values as texts by name.
  * @param {import("../../core/types.js").App} app
- * @param {Record<string, any>} values
+ * @param {Record<string, unknown>} values
  */
 function valueTable(app, values) {
   return Object.fromEntries(
@@ -78,7 +78,7 @@ function differences(app, run) {
   const names = [...new Set([...Object.keys(base.hyper), ...Object.keys(run.hyper)])].filter(
     (name) => base.hyper[name] !== run.hyper[name],
   );
-  const value = (/** @type {any} */ x) => (x === undefined ? "–" : String(x));
+  const value = (/** @type {unknown} */ x) => (x === undefined ? "–" : String(x));
   const rows = Object.fromEntries(
     names.map((name) => [name, `${value(base.hyper[name])} → ${value(run.hyper[name])}`]),
   );

@@ -5,6 +5,7 @@ import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { areaFigure, curveFigure } from "./figures.js";
 
+/** @typedef {import("../../core/types.js").Numbers} Numbers */
 /** @typedef {import("../../core/types.js").App} App */
 /**
  * Curve of a run in the answer of v2/pr_curve/at.
@@ -14,15 +15,15 @@ import { areaFigure, curveFigure } from "./figures.js";
  * @property {string | null} problem
  * @property {number | null} average_precision
  * @property {number} drawn
- * @property {any} threshold
- * @property {any} precision
- * @property {any} recall
- * @property {any} true_positives
- * @property {any} false_positives
- * @property {any} true_negatives
- * @property {any} false_negatives
+ * @property {Numbers} threshold
+ * @property {Numbers} precision
+ * @property {Numbers} recall
+ * @property {Numbers} true_positives
+ * @property {Numbers} false_positives
+ * @property {Numbers} true_negatives
+ * @property {Numbers} false_negatives
  */
-/** @typedef {{run: string, step: any, value: any}} Area */
+/** @typedef {{run: string, step: Numbers, value: Numbers}} Area */
 /** @typedef {{shownStep: () => number, takeSteps: (steps: ArrayLike<number>) => void}} Page */
 /**
  * @typedef {Object} Card

@@ -82,7 +82,7 @@ export class BlockView {
   drawTools() {
     const { app, block, page } = this;
     const { t } = app;
-    const change = (/** @type {any} */ body) => page.change("PATCH", `/blocks/${block.id}`, body);
+    const change = (/** @type {object} */ body) => page.change("PATCH", `/blocks/${block.id}`, body);
     replace(
       this.tools,
       block.view

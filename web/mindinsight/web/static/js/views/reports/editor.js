@@ -5,13 +5,14 @@ import { button } from "../../components/button.js";
 import { markdown } from "../../components/markdown.js";
 import { h, replace } from "../../core/dom.js";
 
+/** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("./block.js").Block} Block */
 /**
  * @typedef {Object} Options
- * @property {(text: string, version: number) => Promise<any>} save gives the error, if any
+ * @property {(text: string, version: number) => Promise<Failure | null>} save gives the error, if any
  * @property {() => Block} theirs the block as it is now
  * @property {() => void} done called when there is nothing more to edit
- * @property {() => any} follow reads the report again
+ * @property {() => unknown} follow reads the report again
  */
 
 const LONGEST = 100_000; // characters

@@ -34,11 +34,14 @@ export class FrozenCard {
     );
   }
 
-  /** Draw the content. @param {any} content as `core/pins.js` made it, or anything else */
+  /**
+   * Draw the content.
+   * @param {{tree?: unknown, figures?: unknown, legend?: unknown, at?: unknown}} content
+   */
   draw({ tree, figures, legend: entries, at }) {
     const { app } = this;
     const root = /** @type {Element} */ (decodeTree(tree));
-    const when = Number.isFinite(at) ? app.format.time(at) : "?";
+    const when = typeof at === "number" && Number.isFinite(at) ? app.format.time(at) : "?";
     replace(
       this.element,
       h("div", { class: `view-${this.block.view} frozen-view` }, root),

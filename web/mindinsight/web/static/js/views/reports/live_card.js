@@ -97,8 +97,8 @@ export class LiveCard {
       replace(this.foot, h("p", { class: "muted" }, app.t(error?.key ?? "error.view", error?.vars)));
       return;
     }
-    this.root.querySelectorAll("details:not([open])").forEach((/** @type {any} */ group) => {
-      if (block.card && !this.target()) group.open = true;
+    this.root.querySelectorAll("details:not([open])").forEach((group) => {
+      if (block.card && !this.target()) group.setAttribute("open", "");
     });
     this.mark();
     replace(this.foot, legend(app, legendOf(this.inner), app.t("reports.live")));

@@ -72,8 +72,8 @@ export class ReportPage {
    * Send a change and show the resulting report. Return the error, or null.
    * @param {"PATCH" | "PUT" | "DELETE"} method
    * @param {string} path
-   * @param {any} [body]
-   * @returns {Promise<any>} the error where there was one
+   * @param {object} [body]
+   * @returns {Promise<Failure | null>} the error where there was one
    */
   async change(method, path, body) {
     this.requests.end();

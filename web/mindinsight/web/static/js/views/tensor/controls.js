@@ -17,6 +17,7 @@ export function toolbar(view) {
   const tell = () => {
     replace(saved, downloads(view));
     slice?.tell();
+    if (!view.steps) return;
     move?.setValues(view.steps.step);
     move?.set(view.steps.step[view.row()]);
   };
@@ -52,7 +53,7 @@ function choices(view) {
       value: state.run,
       onchange: (run) => view.choose({ run }),
     }),
-    h("span", { class: "badge" }, `${steps.type} [${steps.shape.join(", ")}]`),
+    steps && h("span", { class: "badge" }, `${steps.type} [${steps.shape.join(", ")}]`),
   ];
 }
 
@@ -77,7 +78,7 @@ function numberControls(view) {
 
 /** Create the slider of steps. The newest step is followed; any other stays. @param {Tensors} view */
 function stepControl(view) {
-  const { step: values } = view.steps;
+  const values = view.steps?.step ?? new Float64Array();
   return slider({
     label: view.app.t("tensor.step"),
     values,
@@ -101,7 +102,7 @@ function sliceControls(view) {
     onchange: () => take(text.value.trim()),
   });
   /** @type {HTMLInputElement[]} */
-  const boxes = steps.shape.map((/** @type {number} */ size, /** @type {number} */ i) => {
+  const boxes = (steps?.shape ?? []).map((size, i) => {
     const name = t("tensor.dim", { n: i, last: size - 1 });
     const apply = () => take(composed(boxes.map((input) => input.value)));
     const onkeydown = (/** @type {KeyboardEvent} */ event) => {

@@ -5,6 +5,7 @@ import { windowText } from "../../components/slice_window.js";
 import { h } from "../../core/dom.js";
 import { ramp } from "../../core/ramp.js";
 
+/** @typedef {import("../../core/answers.js").TensorSlice} TensorSlice */
 /** @typedef {import("../../core/types.js").App} App */
 
 const WINDOW = 200;
@@ -14,7 +15,7 @@ const MOST_WRITTEN = 400; // cells; in smaller ones there is no room for NaN in 
 /**
  * Create the position of the window with buttons that move it.
  * @param {App} app
- * @param {any} slice answer of v2/tensor/slice
+ * @param {TensorSlice} slice
  * @param {(side: "top" | "left", by: number) => void} move
  */
 export function pager(app, slice, move) {
@@ -34,7 +35,7 @@ export function pager(app, slice, move) {
   );
 }
 
-/** Return the heat map. @param {App} app @param {any} slice */
+/** Return the heat map. @param {App} app @param {TensorSlice} slice */
 export function sliceHeat(app, slice) {
   const [rows, columns] = slice.window;
   const z = Array.from({ length: rows }, (_, row) =>
@@ -64,8 +65,8 @@ export function sliceHeat(app, slice) {
 /**
  * Return the trace of non-finite cells, which have no place on the colour scale; [] if there are none.
  * @param {App} app
- * @param {any} slice
- * @param {Float64Array[]} z
+ * @param {TensorSlice} slice
+ * @param {ArrayLike<number>[]} z
  */
 function strangeCells(app, slice, z) {
   const cells = z.map((row) => Array.from(row, (value) => (Number.isFinite(value) ? NaN : 1)));
@@ -99,7 +100,7 @@ function strangeCells(app, slice, z) {
  * Return an axis with ticks at whole numbers only.
  * @param {App} app
  * @param {number} count
- * @param {Record<string, any>} more
+ * @param {Record<string, unknown>} more
  */
 function numbered(app, count, more) {
   return app.theme.axis(count <= TICKS ? { dtick: 1, ...more } : { nticks: TICKS, ...more });

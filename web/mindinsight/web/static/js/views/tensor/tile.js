@@ -32,7 +32,11 @@ const tensorTile = {
   },
 };
 
-/** Create the table of cells. @param {import("../../core/types.js").App} app @param {any} slice */
+/**
+ * Create the table of cells.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("../../core/answers.js").Answer<"v2/tensor/slice">} slice
+ */
 function cells(app, slice) {
   const values = app.api.column(slice.values);
   const [rows, columns] = slice.window;

@@ -203,7 +203,7 @@ export class TextCard {
     );
   }
 
-  /** Create a small note. @param {string} key @param {Record<string, any>} values */
+  /** Create a small note. @param {string} key @param {Record<string, unknown>} values */
   note(key, values) {
     return h("p", { class: "small muted" }, this.app.t(key, values));
   }

@@ -6,15 +6,12 @@ import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
 import { h } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
-import { plainText } from "../lineage/columns.js";
+import { plainText } from "../../core/format.js";
 import { members } from "./groups.js";
 
 /** @typedef {import("../../core/types.js").App} App */
-/** @typedef {{name: string, effect: number, chance: number, good: any[], bad: any[]}} Setting */
-/**
- * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
- *   score: number, diverges: number | null}} Metric
- */
+/** @typedef {import("../../core/answers.js").Setting} Setting */
+/** @typedef {import("../../core/answers.js").Metric} Metric */
 
 const VALUES = 4; // values of a group that are written out
 
@@ -58,10 +55,10 @@ function meter(share, label) {
   );
 }
 
-/** Return a group's values as text; at most four are listed. @param {App} app @param {any[]} values */
+/** Return a group's values as text; at most four are listed. @param {App} app @param {unknown[]} values */
 export function valuesText(app, values) {
   const { t, format } = app;
-  const text = (/** @type {any} */ value) =>
+  const text = (/** @type {unknown} */ value) =>
     value === null ? t("why.unset") : typeof value === "number" ? format.number(value) : plainText(value);
   const more = values.length > VALUES ? ` ${t("why.more", { n: values.length - VALUES })}` : "";
   return values.slice(0, VALUES).map(text).join(", ") + more;
@@ -95,7 +92,11 @@ function metricRow(app, metric, groups, last) {
   const { t, format } = app;
   const { tag, kind, onset, shift, diverges } = metric;
   const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
-  const what = h("span", { class: /** @type {any} */ (classes)[kind] ?? "badge" }, t(`why.kind.${kind}`));
+  const what = h(
+    "span",
+    { class: /** @type {Record<string, string>} */ (classes)[kind] ?? "badge" },
+    t(`why.kind.${kind}`),
+  );
   const alike = onset === null || (kind === "not_finite" && diverges === null); // until a run breaks
   const percent = shift === null || alike ? "" : signed(format.number(100 * shift, 3));
   return h(
@@ -127,7 +128,7 @@ function links(app, tag, groups) {
   const ids = [...members(groups, "good"), ...members(groups, "bad")];
   const runs = ids.map((id) => app.selection.run(id)).filter((run) => run !== undefined && run !== null);
   const list = ids.map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".").join(",");
-  const link = (/** @type {string} */ view, /** @type {Record<string, any>} */ more) =>
+  const link = (/** @type {string} */ view, /** @type {Record<string, unknown>} */ more) =>
     h("a", { href: app.url.link(view, { runs: list, ...more }) }, app.t(`nav.${view}`));
   return [
     link("scalar", { q: exactPattern(tag) }),

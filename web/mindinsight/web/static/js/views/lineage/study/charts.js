@@ -5,6 +5,8 @@ import { check, select } from "../../../components/field.js";
 import { h } from "../../../core/dom.js";
 import { valueText } from "./values.js";
 
+/** @typedef {[number | Date, number]} Point of a line */
+/** @typedef {import("../../../core/charts.js").Figure} Figure */
 /** @typedef {import("./panel.js").StudyPanel} StudyPanel */
 /** @typedef {import("./types.js").Study} Study */
 /** @typedef {import("./types.js").Trial} Trial */
@@ -48,13 +50,13 @@ export function bestChart(panel) {
  * Draw a figure. A click on a trial opens its run.
  * @param {StudyPanel} panel
  * @param {HTMLElement} plot
- * @param {() => any} figure
+ * @param {() => Figure} figure
  */
 function drawPlot({ app }, plot, figure) {
   app.charts.draw(plot, figure, (element) =>
-    element.on("plotly_click", (/** @type {any} */ event) => {
+    element.on("plotly_click", (event) => {
       const run = event.points[0].customdata;
-      if (run) app.router.go(app.url.link("overview", { run }));
+      if (typeof run === "string") app.router.go(app.url.link("overview", { run }));
     }),
   );
 }
@@ -76,6 +78,7 @@ function bestFigure(panel) {
   const { trials, best, targets } = /** @type {Study} */ (study);
   const x = (/** @type {Trial} */ trial) => (over === "time" ? dateOf(trial.ended) : trial.number);
   const ended = trials.filter((trial) => trial.values);
+  /** @type {Point[]} */
   const line = best.map(({ number, value, ended: at }) => [over === "time" ? dateOf(at) : number, value]);
   // Trials may end in another order than they began in: the line goes over those that were better by then.
   if (over !== "time") line.sort((a, b) => Number(a[0]) - Number(b[0]));
@@ -128,7 +131,7 @@ function bestFigure(panel) {
   };
 }
 
-/** Return the points that are better than all before them. @param {any[][]} line @param {string} goal */
+/** Return the points that are better than all before them. @param {Point[]} line @param {string} goal */
 function improving(line, goal) {
   let best = goal === "maximize" ? -Infinity : Infinity;
   return line.filter(([, value]) => {
@@ -138,7 +141,7 @@ function improving(line, goal) {
   });
 }
 
-/** Return the best value. @param {any[][]} line @param {string} goal */
+/** Return the best value. @param {Point[]} line @param {string} goal */
 function bestOf(line, goal) {
   const values = line.map(([, value]) => value);
   return goal === "maximize" ? Math.max(...values) : Math.min(...values);
@@ -147,7 +150,7 @@ function bestOf(line, goal) {
 /**
  * @param {import("../../../core/types.js").App} app
  * @param {Trial[]} trials
- * @param {(trial: Trial) => any} x
+ * @param {(trial: Trial) => unknown} x
  * @param {string} colour
  * @param {string} name
  * @param {number} opacity
@@ -225,8 +228,8 @@ function frontFigure({ app, study, pair }) {
   const best = new Set(front);
   const complete = trials.filter(({ state, values }) => values && DONE.includes(state));
   const on = complete.filter(({ number }) => best.has(number));
-  on.sort((a, b) => a.values?.[across] - b.values?.[across]);
-  const dots = (/** @type {Trial[]} */ points, /** @type {Record<string, any>} */ more) => ({
+  on.sort((a, b) => Number(a.values?.[across]) - Number(b.values?.[across]));
+  const dots = (/** @type {Trial[]} */ points, /** @type {Record<string, unknown>} */ more) => ({
     type: "scatter",
     x: points.map(({ values }) => values?.[across]),
     y: points.map(({ values }) => values?.[up]),

@@ -10,6 +10,7 @@ import { header } from "./header.js";
 import { importancePanel, suggestionsPanel } from "./insight.js";
 import { trialsTable } from "./trials.js";
 
+/** @typedef {import("../../../core/types.js").Failure} Failure */
 /** @typedef {import("../../../core/types.js").App} App */
 /** @typedef {import("./types.js").Study} Study */
 /** @typedef {import("./types.js").StudyEntry} StudyEntry */
@@ -34,7 +35,7 @@ export class StudyPanel {
      *   claims: import("../../../core/claims.js").Claim[]} | null}
      */
     this.importance = null;
-    /** @type {Record<string, any>[] | null} */
+    /** @type {Record<string, unknown>[] | null} */
     this.suggestions = null;
     this.method = app.url.get("importance", "fanova");
     this.over = app.url.get("over", "trial");
@@ -154,7 +155,7 @@ export class StudyPanel {
       await app.api.send("POST", "v2/tuning/stop", { study: study?.id });
       if (study) await this.follow(study.id);
     } catch (error) {
-      const { key, vars } = /** @type {any} */ (error);
+      const { key, vars } = /** @type {Failure} */ (error);
       toast(app.t(key ?? "error.http", vars), { bad: true });
     }
   }

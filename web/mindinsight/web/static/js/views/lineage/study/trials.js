@@ -8,7 +8,7 @@ import { parameterNames, valueText } from "./values.js";
 /** @typedef {import("./panel.js").StudyPanel} StudyPanel */
 /** @typedef {import("./types.js").Study} Study */
 /** @typedef {import("./types.js").Trial} Trial */
-/** @typedef {{key: string, label: string, of: (trial: Trial) => any, number?: boolean}} TrialColumn */
+/** @typedef {{key: string, label: string, of: (trial: Trial) => unknown, number?: boolean}} TrialColumn */
 
 const MOST = 300; // rows; of larger studies the first ones in the chosen order
 /** @type {Record<string, string>} */
@@ -43,7 +43,7 @@ export function trialsTable(panel) {
     "details",
     {
       open: panel.app.url.get("trials") !== "0",
-      ontoggle: (/** @type {any} */ event) => toggled(panel, event),
+      ontoggle: (event) => toggled(panel, event),
     },
     h("summary", null, h("h2", { class: "panel-title" }, t("tuning.trials", { n: study.trials.length }))),
     h(
@@ -69,9 +69,9 @@ export function trialsTable(panel) {
   );
 }
 
-/** Remember in the address whether the table is open. @param {StudyPanel} panel @param {any} event */
+/** Remember in the address whether the table is open. @param {StudyPanel} panel @param {Event} event */
 function toggled({ app }, event) {
-  app.url.set({ trials: event.target.open ? null : "0" });
+  app.url.set({ trials: /** @type {HTMLDetailsElement} */ (event.target).open ? null : "0" });
 }
 
 /**

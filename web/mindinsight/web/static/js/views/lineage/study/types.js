@@ -18,12 +18,12 @@
  * @typedef {Object} Trial
  * @property {number} number
  * @property {"running" | "complete" | "pruned" | "failed" | "interrupted" | "imported"} state
- * @property {any[] | null} values
- * @property {Record<string, any>} params
+ * @property {unknown[] | null} values
+ * @property {Record<string, unknown>} params
  * @property {number | null} begun Unix seconds
  * @property {number | null} ended Unix seconds
  * @property {string | null} run
- * @property {Record<string, any> | null} failure
+ * @property {{reason: string, there?: string[], [name: string]: unknown} | null} failure
  * @property {string[]} log
  * @property {number | null} again
  */
@@ -36,8 +36,8 @@
  * @property {boolean} may_stop
  * @property {boolean} stopping
  * @property {Target[]} targets
- * @property {{name: string, choices: any[]}[]} parameters
- * @property {{name?: string, args?: Record<string, any>}} tuner
+ * @property {{name: string, choices: unknown[]}[]} parameters
+ * @property {{name?: string, args?: Record<string, unknown>}} tuner
  * @property {{name: string} | null} pruner
  * @property {Progress} progress
  * @property {Trial[]} trials

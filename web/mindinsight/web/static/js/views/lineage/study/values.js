@@ -3,7 +3,7 @@
 /**
  * Format a value; "–" if it is missing.
  * @param {import("../../../core/types.js").App} app
- * @param {any} value
+ * @param {unknown} value
  */
 export function valueText({ format }, value) {
   if (value === null || value === undefined) return "–";
