@@ -4,7 +4,7 @@ import { faultOf } from "../../core/patterns.js";
 
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {{text: string} | {regex: RegExp} | {name: string, op: string, value: string}} Term */
-/** @typedef {(run: Run, name: string) => unknown} Lookup what a run has under a name, undefined for nothing */
+/** @typedef {(run: Run, name: string) => unknown} Lookup what a run has under a name, or undefined */
 
 /** Error for an invalid regular expression. */
 export class PatternError extends SyntaxError {
