@@ -100,6 +100,11 @@ export default [
     rules: { "mindinsight/no-any": "off" },
   },
   {
+    files: ["tests/pages/gallery.js"],
+    languageOptions: { ecmaVersion: 2022, sourceType: "module", globals: globals.browser },
+    rules: STYLE,
+  },
+  {
     files: ["tests/js/**/*.js", "eslint.config.js", "web/bundle.js"],
     languageOptions: { ecmaVersion: 2022, sourceType: "module", globals: globals.node },
     rules: { ...STYLE, "max-lines": ["error", 400] },

@@ -21,6 +21,10 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # when it is run as a script
+
+from tests.pages.gallery import offer_gallery  # noqa: E402
+
 WIDTHS = {"wide": (1440, 900), "narrow": (390, 844), "laptop": (1366, 768), "large": (1920, 1080)}
 PAGES = {
     "runs": "",
@@ -51,6 +55,7 @@ PAGES = {
     "pr-curve": "pr_curve",
     "checkpoint": "checkpoint",
     "reports": "reports",
+    "gallery": "gallery",
 }
 
 
@@ -148,11 +153,13 @@ def shoot(browser: Browser, address: str, target: Path, width: str, theme: Any, 
     wide, tall = WIDTHS[width]
     locale = "zh-CN" if lang == "zh" else "en-GB"
     context = browser.new_context(viewport={"width": wide, "height": tall}, color_scheme=theme, locale=locale)
+    offer_gallery(context)
     page = context.new_page()
     page.goto(address)
-    page.wait_for_selector(".booting", state="detached", timeout=20_000)
+    gallery = address.endswith("/gallery")  # some of its components are loading for ever
+    page.wait_for_selector("[data-component]" if gallery else "html:not(:has(.booting))", timeout=20_000)
     page.wait_for_timeout(2500)
-    page.screenshot(path=str(target))
+    page.screenshot(path=str(target), full_page=gallery)
     context.close()
 
 
