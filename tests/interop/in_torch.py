@@ -80,6 +80,9 @@ def check_graph_with_inputs():
     parameters = {parameter.name: sizes(parameter.type) for parameter in graph.parameters}
     assert parameters["block.layers.0.weight"] == [4, 4]
     assert parameters["x"] == [2, 1, 8, 8]
+    roles = {parameter.name: parameter.role for parameter in graph.parameters}
+    assert roles.pop("x") == graph_pb2.ParameterProto.INPUT
+    assert set(roles.values()) == {graph_pb2.ParameterProto.WEIGHT}, roles
     assert take_operator_values() == [], "tracing delivers nothing"
 
 

@@ -212,14 +212,26 @@ class TypeProto(_message.Message):
     def __init__(self, data_type: _Optional[int] = ..., tensor_type: _Optional[_Union[TypeProto.Tensor, _Mapping]] = ..., sequence_type: _Optional[_Union[TypeProto.Sequence, _Mapping]] = ...) -> None: ...
 
 class ParameterProto(_message.Message):
-    __slots__ = ("name", "type", "default_val")
+    __slots__ = ("name", "type", "default_val", "role")
+    class Role(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        UNKNOWN: _ClassVar[ParameterProto.Role]
+        WEIGHT: _ClassVar[ParameterProto.Role]
+        BUFFER: _ClassVar[ParameterProto.Role]
+        INPUT: _ClassVar[ParameterProto.Role]
+    UNKNOWN: ParameterProto.Role
+    WEIGHT: ParameterProto.Role
+    BUFFER: ParameterProto.Role
+    INPUT: ParameterProto.Role
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     DEFAULT_VAL_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
     name: str
     type: TypeProto
     default_val: ValueProto
-    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[TypeProto, _Mapping]] = ..., default_val: _Optional[_Union[ValueProto, _Mapping]] = ...) -> None: ...
+    role: int
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[TypeProto, _Mapping]] = ..., default_val: _Optional[_Union[ValueProto, _Mapping]] = ..., role: _Optional[int] = ...) -> None: ...
 
 class OutputProto(_message.Message):
     __slots__ = ("name", "type")

@@ -386,7 +386,8 @@ def counted(folder: Path, network: bytes, counts: list[int]) -> Question:
 
     def ask(client: TestClient) -> Any:
         answer = client.get("/v2/graph/card?run=./run").json()
-        assert [claim["values"]["n"] for claim in answer["claims"]] == counts
+        repeats = [claim for claim in answer["claims"] if claim["key"] == "claim.graph.repeats"]
+        assert [claim["values"]["n"] for claim in repeats] == counts
         return answer
 
     return Question(base=folder, request=ask, page="/graph?run=./run&view=recorded")
@@ -452,6 +453,62 @@ def blocks_of_which_the_last_has_no_bias(folder: Path) -> Question:
 def blocks_that_all_have_a_bias(folder: Path) -> Question:
     """Six equal blocks."""
     return counted(folder, linear_stack(), [6])
+
+
+def costs_card(folder: Path, network: GraphBuilder, **totals: int) -> Question:
+    """Ask for the model card, whose network has these totals."""
+    write_graph(folder, "run", network.model().graph.SerializeToString())
+
+    def ask(client: TestClient) -> Any:
+        answer = client.get("/v2/graph/card?run=./run").json()
+        assert {name: answer["network"][name] for name in totals} == totals
+        return answer
+
+    return Question(base=folder, request=ask, page="/graph?run=./run&view=recorded")
+
+
+@situation(never=["claim.graph.roles_guessed", "claim.graph.flops_unknown"])
+def normalization_with_buffers(folder: Path) -> Question:
+    """Running means are no parameters, nor is an input of any name. A weight called ``input_ids`` is one."""
+    graph = GraphBuilder("net")
+    data = graph.parameter("weightinput", (4, 8), role="input")
+    ids = graph.parameter("input_ids", (8, 8), role="weight")
+    value = graph.node("linear", [data, ids], shape=(4, 8))
+    weights = [graph.parameter(f"bn.{name}", (8,), role="weight") for name in ("weight", "bias")]
+    buffers = [graph.parameter(f"bn.running_{name}", (8,), role="buffer") for name in ("mean", "var")]
+    graph.output(graph.node("batch_norm", [value, *weights, *buffers], shape=(4, 8)))
+    return costs_card(folder, graph, parameters=64 + 16, bytes=4 * 80, flops=2 * 4 * 8 * 8)
+
+
+@situation(makes=["claim.graph.roles_guessed"], never=["claim.graph.flops_unknown"])
+def normalization_without_roles(folder: Path) -> Question:
+    """A graph of MindSpore does not say what is a parameter, and what an input."""
+    graph = GraphBuilder("net")
+    value = graph.node("MatMul", [graph.parameter("x", (4, 8)), graph.parameter("w", (8, 8))], shape=(4, 8))
+    graph.output(value)
+    return costs_card(folder, graph, parameters=64, flops=2 * 4 * 8 * 8)
+
+
+@situation(makes=["claim.graph.flops_unknown"], never=["claim.graph.roles_guessed"])
+def product_of_unknown_length(folder: Path) -> Question:
+    """One of two products has a length that is known only when the network runs."""
+    graph = GraphBuilder("net")
+    weight = graph.parameter("w", (8, 8), role="weight")
+    first = graph.node("MatMul", [graph.parameter("a", (4, 8), role="input"), weight], shape=(4, 8))
+    second = graph.node("MatMul", [graph.parameter("b", (-1, 8), role="input"), weight], shape=(-1, 8))
+    graph.output(graph.node("Concat", [first, second], shape=(-1, 8)))
+    return costs_card(folder, graph, parameters=64, flops=2 * 4 * 8 * 8, uncounted=1)
+
+
+@situation(never=["claim.graph.flops_unknown", "claim.graph.roles_guessed"])
+def transposed_convolution(folder: Path) -> Question:
+    """A transposed convolution costs as much as the convolution it is the gradient of."""
+    graph = GraphBuilder("net")
+    data = graph.parameter("input", (2, 4, 5, 5), role="input")
+    weights = [graph.parameter(f"0.{name}", shape, role="weight")
+               for name, shape in (("weight", (4, 8, 3, 3)), ("bias", (8,)))]  # fmt: skip
+    graph.output(graph.node("conv_transpose2d", [data, *weights], shape=(2, 8, 7, 7)))
+    return costs_card(folder, graph, parameters=296, flops=28_800, uncounted=0)
 
 
 @situation(makes=["claim.graph.none"])

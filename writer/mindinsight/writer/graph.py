@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 from mindinsight.proto import graph_pb2
 
@@ -61,6 +62,7 @@ def tensor_constant(shape: Sequence[int], dtype: str) -> graph_pb2.ValueProto:
 
 
 Shape = Sequence[int | None] | None
+ParameterRole = Literal["weight", "buffer", "input"]
 
 
 class GraphBuilder:
@@ -102,11 +104,18 @@ class GraphBuilder:
         finally:
             self._scope = outer
 
-    def parameter(self, name: str, shape: Shape = None, dtype: str = "float32") -> str:
-        """Add an input of the network or a weight, and return ``name``. Raises ValueError for a used name."""
+    def parameter(
+        self, name: str, shape: Shape = None, dtype: str = "float32", role: ParameterRole | None = None
+    ) -> str:
+        """Add an input of the network, a weight or a buffer, and return ``name``.
+
+        Without a ``role`` viewers guess from the name which it is. Raises ValueError for a used name.
+        """
         if name in self._names:
             raise ValueError(f"the graph has {name!r} already")
-        self._graph.parameters.add(name=name, type=tensor_type(shape, dtype))
+        parameter = self._graph.parameters.add(name=name, type=tensor_type(shape, dtype))
+        if role:
+            parameter.role = graph_pb2.ParameterProto.Role.Value(role.upper())
         return self._known(name)
 
     def constant(self, value: object) -> str:

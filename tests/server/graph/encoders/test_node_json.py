@@ -45,7 +45,7 @@ def test_repeated_layers_are_claimed_with_their_count_and_their_box(
     nodes = [(path, [*inputs, "w"] if "MatMul" in path else inputs) for path, inputs in blocks(count)]
     tree = folded_tree(graph(nodes, ["w"]))
     card = model_card_json(tree, costs_of(tree))
-    (claim,) = card["claims"]
+    claim = card["claims"][0]
     assert claim["values"] == {"n": count, "layer": "Block"}
     (spot,) = claim["evidence"]
     assert spot["node"] in [part["id"] for part in card["parts"]]
@@ -58,5 +58,5 @@ def test_layers_that_are_not_equal_are_parts_without_a_claim(graph: Callable[...
         nodes.append((f"net/{number}-Layer/{kind}-op0", [nodes[-1][0], "w"]))
     tree = folded_tree(graph(nodes, ["w"]))
     card = model_card_json(tree, costs_of(tree))
-    assert card["claims"] == []
+    assert "claim.graph.repeats" not in {claim["key"] for claim in card["claims"]}
     assert [part["label"] for part in card["parts"]] == [f"{number}-Layer" for number in range(4)]

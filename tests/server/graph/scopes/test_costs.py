@@ -114,16 +114,41 @@ CASES = [
     ("Conv2DBackpropInput", [[2, 6, 28, 28], [6, 3, 5, 5]], [2, 3, 32, 32], 2 * 2 * 6 * 28 * 28 * 75),
     ("Conv2DBackpropFilter", [[2, 6, 28, 28], [2, 3, 32, 32]], [6, 3, 5, 5], 2 * 2 * 6 * 28 * 28 * 75),
     ("FlashAttentionScore", [[2, 4, 128, 64]] * 3, [2, 4, 128, 64], 4 * 2 * 4 * 128 * 128 * 64),
-    ("ReLU", [[8, 32], [8, 32]], [8, 32], 0),
-    ("MatMul", [[-1, 32], [32, 10]], [-1, 10], 0),  # known only at run time
-    ("MatMul", [[8, 32]], [8, 10], 0),
-    ("MatMul", [[7, 5], [3, 2]], [8, 10], 0),  # shapes that fit no product
+    ("conv_transpose2d", [[2, 4, 5, 5], [4, 8, 3, 3], [8]], [2, 8, 7, 7], 2 * 2 * 4 * 25 * 8 * 9),
+    ("conv_transpose2d", [[2, 4, 5, 5], [4, 2, 3, 3], [8]], [2, 8, 7, 7], 2 * 2 * 4 * 25 * 2 * 9),  # groups
+    ("lstm", [[2, 7, 4], [1, 2, 6], [1, 2, 6], [24, 4], [24, 6], [24], [24]], [], 2 * 2 * 7 * 24 * 10),
+    ("lstm", [[14, 4], [1, 2, 6], [24, 4], [24, 6]], [], None),  # packed sequences
+    ("LSTM", [[7, 2, 4], [1, 2, 6], [1, 2, 6], [240, 1, 1]], [], None),  # all weights in one
+    ("MatMul", [[-1, 32], [32, 10]], [-1, 10], None),  # known only at run time
+    ("MatMul", [[8, 32]], [8, 10], None),
+    ("MatMul", [[7, 5], [3, 2]], [8, 10], None),  # shapes that fit no product
 ]
 
 
 @pytest.mark.parametrize(("kind", "inputs", "output", "flops"), CASES)
-def test_operations(kind: str, inputs: list[list[int]], output: list[int], flops: int) -> None:
+def test_operations(kind: str, inputs: list[list[int]], output: list[int], flops: int | None) -> None:
     assert count_flops(kind, inputs, output) == flops
+
+
+def test_operators_of_unknown_cost_are_counted_beside_the_sum() -> None:
+    builder = GraphBuilder()
+    x = builder.node("ReLU", [builder.parameter("x", (8, 32))], shape=(8, 32))
+    for shape in ((8, 10), (-1, 10)):
+        builder.node("MatMul", [x, builder.parameter(f"w{shape}", (32, 10))], shape=shape)
+    costs = costs_of(folded_tree(read_graph(builder.model().graph.SerializeToString())))
+    assert (costs.flops[0], costs.uncounted[0]) == (2 * 8 * 32 * 10, 1)
+    assert costs.text(0) == "640 · ≥ 5.12 kFLOP"
+
+
+def test_the_recorded_role_decides_and_no_name() -> None:
+    builder = GraphBuilder()
+    weight = builder.parameter("input_ids", (4, 8), role="weight")
+    mean = builder.parameter("running_mean", (8,), role="buffer")
+    data = builder.parameter("features", (2, 8), role="input")
+    builder.output(builder.node("linear", [data, weight, mean, builder.parameter("y", (8,))], shape=(2, 4)))
+    costs = costs_of(folded_tree(read_graph(builder.model().graph.SerializeToString())))
+    assert costs.parameters[0] == 32
+    assert costs.roles == {"weights": 1, "buffers": 1, "inputs": 2, "guessed": 1}
 
 
 def test_types_of_pytorch_are_known_by_their_names() -> None:

@@ -25,19 +25,26 @@ def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBui
     if not isinstance(network, torch.nn.Module):
         return None
     if inputs is None:
-        return _Translation(network, {}).graph(fx.symbolic_trace(network).graph)
+        return _Translation(network, {}, None).graph(fx.symbolic_trace(network).graph)
     program = torch.export.export(network, tuple(inputs), strict=False)
     signature = program.graph_signature
     names: dict[str, str] = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
-    return _Translation(network, names).graph(program.graph)
+    roles = {
+        **dict.fromkeys(signature.inputs_to_parameters, "weight"),
+        **dict.fromkeys(signature.user_inputs, "input"),
+    }
+    return _Translation(network, names, roles).graph(program.graph)
 
 
 class _Translation:
     """Translator of a torch.fx graph to a GraphBuilder."""
 
-    def __init__(self, network: torch.nn.Module, parameter_names: Mapping[str, str]) -> None:
+    def __init__(
+        self, network: torch.nn.Module, names: Mapping[str, str], roles: Mapping[Any, Any] | None
+    ) -> None:
         self._network = network
-        self._parameter_names = parameter_names
+        self._parameter_names = names
+        self._roles = roles  # of placeholders that are not buffers; None: all are inputs
         self._builder = GraphBuilder(f"{type(network).__name__}_forward")
         self._names: dict[fx.Node, str] = {}
 
@@ -60,10 +67,16 @@ class _Translation:
         held = node.meta.get("val")
         if held is None and node.op == "get_attr":
             held = operator.attrgetter(str(node.target))(self._network)
-        self._names[node] = self._builder.parameter(name, *_type(held))
+        if node.op == "get_attr":
+            role = "weight" if isinstance(held, torch.nn.Parameter) else "buffer"
+        else:
+            role = "input" if self._roles is None else self._roles.get(node.name, "buffer")
+        self._names[node] = self._builder.parameter(name, *_type(held), role)
 
     def _operator(self, node: fx.Node) -> None:
-        inputs = [self._names[source] for source in node.all_input_nodes]
+        sources: list[fx.Node] = []
+        fx.map_arg((node.args, node.kwargs), sources.append)  # all_input_nodes has each once: x + x
+        inputs = [self._names[source] for source in sources]
         attributes = _attributes(node)
         if node.op == "call_module":
             module = self._network.get_submodule(str(node.target))
@@ -87,7 +100,7 @@ class _Translation:
         names = []
         for name, tensor in module.named_parameters(prefix=path):
             if name not in self._builder:
-                self._builder.parameter(name, *_type(tensor))
+                self._builder.parameter(name, *_type(tensor), "weight")
             names.append(name)
         return names
 

@@ -277,7 +277,7 @@ def _shared(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
     for node in np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist():
         counts = users[LEFT].get(node, 0), users[RIGHT].get(int(partners[node]) - columns.left_count, 0)
         name = columns.graphs[LEFT].names[node]
-        if min(counts) == 1 and max(counts) > 1 and not is_input(name):
+        if min(counts) == 1 and max(counts) > 1 and not is_input(columns.graphs[LEFT], node):
             names[counts[RIGHT] > 1].append(name)
     for key, shared in zip(("claim.graph.unshared", "claim.graph.shared"), names, strict=True):
         if shared:
@@ -350,7 +350,7 @@ def _retyped(comparison: Comparison) -> Iterator[Claim]:
     left, right = comparison.matching.columns.graphs
     counts: Counter[tuple[str, str]] = Counter()
     for node, other in _resized(comparison):
-        if is_retyped(left, node, right, other) and not is_input(left.names[node]):
+        if is_retyped(left, node, right, other) and not is_input(left, node):
             counts[output_of(left, node).compact.split()[0], output_of(right, other).compact.split()[0]] += 1
     for (before, after), count in counts.most_common():
         yield Claim("claim.graph.retyped", "found", {"before": before, "after": after, "n": count})
@@ -390,7 +390,7 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
             continue
         name = graphs[LEFT].names[node]
         texts = paired_types(output_of(graphs[LEFT], node).compact, output_of(graphs[RIGHT], other).compact)
-        key = "claim.graph.input_resized" if is_input(name) else "claim.graph.resized"
+        key = "claim.graph.input_resized" if is_input(graphs[LEFT], node) else "claim.graph.resized"
         groups.setdefault((key, _NUMBER.sub("*", name), *texts), []).append((node, other))
         resized.add(node)
     pairs = set()

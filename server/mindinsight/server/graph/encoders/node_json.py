@@ -133,9 +133,12 @@ def model_card_json(tree: Tree, costs: Costs) -> dict[str, Any]:
     pass."""
     network, parts = model_parts(tree, costs)
     return {
-        "claims": [claim.as_json() for claim in _repeats(tree, parts)],
+        "claims": [
+            claim.as_json() for claim in (*_repeats(tree, parts), *_unknown_costs(tree, costs, network))
+        ],
         "network": {**entry(tree, network), **costs_json(costs, network)},
         "parts": [_part_json(tree, costs, part) for part in parts],
+        "roles": costs.roles,
     }
 
 
@@ -150,12 +153,21 @@ def _repeats(tree: Tree, parts: list[Part]) -> Iterator[Claim]:
         yield from _repeats(tree, part.inside)
 
 
+def _unknown_costs(tree: Tree, costs: Costs, network: int) -> Iterator[Claim]:
+    """Yield claims on operators of unknown cost, and on parameters that only their names tell from inputs."""
+    if uncounted := int(costs.uncounted[network]):
+        yield Claim("claim.graph.flops_unknown", "unknown", {"n": uncounted})
+    if guessed := costs.roles["guessed"]:
+        yield Claim("claim.graph.roles_guessed", "note", {"n": guessed})
+
+
 def costs_json(costs: Costs, index: int) -> dict[str, Any]:
     """Return the costs of one scope or operator as JSON."""
     return {
         "parameters": int(costs.parameters[index]),
         "bytes": int(costs.bytes[index]),
         "flops": float(costs.flops[index]),
+        "uncounted": int(costs.uncounted[index]),
     }
 
 

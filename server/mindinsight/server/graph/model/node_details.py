@@ -15,6 +15,7 @@ Shape = list[int]
 _TENSOR: Final = int(DataType.DT_TENSOR)
 _UNDEFINED: Final = int(DataType.DT_UNDEFINED)
 _SHAPELESS: Final = (_UNDEFINED, int(DataType.DT_SLICE))
+_ROLE: Final = b"\xc8\x3e"  # key of ParameterProto.role
 _SEQUENCES: Final = (int(DataType.DT_TUPLE), int(DataType.DT_LIST))
 _NAMES: Final = {int(number): str(name) for name, number in DataType.items()}
 _TYPE_LINE: Final = re.compile(r"^(\s*(?:dtype|data_type|elem_type): )(\d+)$", re.MULTILINE)
@@ -175,6 +176,15 @@ def shapes_at(graph: Graph, node: int) -> list[Shape]:
     if graph.kinds[node] == CONSTANT:
         return constant_shapes(NamedValueProto.FromString(graph.message(node)).value)
     return shapes_of(_output_type(graph, node))
+
+
+def recorded_role(graph: Graph, node: int) -> int:
+    """Return the recorded ``ParameterProto.Role`` of a parameter, UNKNOWN if the file has none."""
+    message = graph.message(node)
+    if _ROLE not in message:
+        return int(ParameterProto.UNKNOWN)
+    role = int(ParameterProto.FromString(message).role)
+    return role if role in ParameterProto.Role.values() else int(ParameterProto.UNKNOWN)
 
 
 def is_token(graph: Graph, node: int) -> bool:

@@ -1,6 +1,7 @@
 """Costs of scopes: parameters, their bytes, and floating point operations."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from math import isqrt, prod
@@ -9,8 +10,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.proto.graph_pb2 import ParameterProto
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
-from mindinsight.server.graph.model.node_details import Output, output_of, shapes_at
+from mindinsight.server.graph.model.node_details import Output, output_of, recorded_role, shapes_at
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 Shape = list[int]
@@ -23,10 +25,36 @@ _CONVOLUTIONS: Final = frozenset(
     {"Conv", "Conv1D", "Conv2D", "Conv3D", "Convolution", "DepthwiseConv2dNative"}
     | {"conv1d", "conv2d", "conv3d", "convolution", "conv_general_dilated"}
 )
+_TRANSPOSED: Final = frozenset({"ConvTranspose", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"})
+_RECURRENT: Final = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _ATTENTION: Final = frozenset({"FlashAttentionScore", "scaled_dot_product_attention"})
 _INPUT_GRADIENTS: Final = frozenset({"Conv2DBackpropInput", "Conv3DBackpropInput"})
 _FILTER_GRADIENTS: Final = frozenset({"Conv2DBackpropFilter", "Conv3DBackpropFilter"})
-COUNTED: Final = _PRODUCTS | _CONVOLUTIONS | _ATTENTION | _INPUT_GRADIENTS | _FILTER_GRADIENTS
+_OPAQUE: Final = frozenset(
+    {
+        "LSTM",
+        "GRU",
+        "RNN",
+        "DynamicRNN",
+        "DynamicGRUV2",
+        "GRUV2",
+        "scan",
+        "while",
+        "cond",
+        "MultiheadAttention",
+    }
+    | {f"{name}{axes}d" for name in ("Conv", "ConvTranspose") for axes in (1, 2, 3)}
+)  # types with products inside that their shapes do not tell: whole modules, loops
+COUNTED: Final = (
+    _PRODUCTS
+    | _CONVOLUTIONS
+    | _TRANSPOSED
+    | _RECURRENT
+    | _ATTENTION
+    | _INPUT_GRADIENTS
+    | _FILTER_GRADIENTS
+    | _OPAQUE
+)
 
 
 def base_type(kind: str) -> str:
@@ -35,12 +63,11 @@ def base_type(kind: str) -> str:
     return parts[1] if len(parts) > 1 and parts[0] in {"aten", "torch"} else parts[0]
 
 
-def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int:
-    """Return the operations of an operator, or 0 if a shape is unknown or the ``base_type`` is not
-    counted."""
+def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int | None:
+    """Return the operations of an operator of a ``base_type`` in COUNTED, or None if they are unknown."""
     tensors = [shape for shape in inputs if len(shape) >= 2]
     if len(tensors) < 2 or any(size < 0 for shape in (*tensors, output) for size in shape):
-        return 0
+        return None
     first, second = tensors[:2]
     if kind in _PRODUCTS:
         return _product(first, second, output)
@@ -49,24 +76,26 @@ def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int:
         return 2 * prod(output) * prod(second) // max(1, channels)
     if kind in _ATTENTION:
         return 4 * prod(first) * second[-2 if len(second) == 4 else 1 if len(second) == 3 else 0]
-    if kind in _INPUT_GRADIENTS:
+    if kind in _INPUT_GRADIENTS or (kind in _TRANSPOSED and len(second) == len(first)):
         return 2 * prod(first) * prod(second) // max(1, second[0])
     if kind in _FILTER_GRADIENTS and output:
         return 2 * prod(first) * prod(output) // max(1, output[0])
-    return 0
+    if kind in _RECURRENT and len(first) == 3:  # a product with each matrix for each item of the sequences
+        return 2 * prod(first[:-1]) * sum(prod(shape) for shape in tensors if len(shape) == 2)
+    return None
 
 
-def _product(first: Shape, second: Shape, output: Shape) -> int:
+def _product(first: Shape, second: Shape, output: Shape) -> int | None:
     """Return the operations of a matrix product, for any transposition of the operands.
 
     With sizes b·m·k, b·k·n and b·m·n, the length k of the sums is the root of their quotient.
     """
     elements, batches = prod(output), prod(second[:-2])
     if not elements or not batches:
-        return 0
+        return 0 if output else None
     square, rest = divmod(prod(first) * prod(second), elements * batches)
     length = isqrt(square)
-    return 2 * elements * length if not rest and length * length == square else 0
+    return 2 * elements * length if not rest and length * length == square else None
 
 
 _INPUT: Final = re.compile(
@@ -87,24 +116,30 @@ class Costs:
 
     parameters: Amounts  # [t] elements of the parameters used in each subtree
     bytes: Amounts  # [t]
-    flops: npt.NDArray[np.float64]  # [t] floating point operations of one pass
+    flops: npt.NDArray[np.float64]  # [t] floating point operations of one pass, as far as they are known
+    uncounted: Amounts  # [t] operators whose operations are unknown
+    roles: dict[str, int]  # tensors of the whole graph: weights, buffers, inputs, and those that are guessed
 
     def text(self, index: int) -> str:
         """Return parameters and operations of a scope for its box: ``12.6 M · 25.8 GFLOP``, or "" without
         any."""
         parameters, flops = int(self.parameters[index]), int(self.flops[index])
         parts = [short_number(parameters).strip()] if parameters else []
-        return " · ".join([*parts, f"{short_number(flops)}FLOP"] if flops else parts)
+        sign = "≥ " if self.uncounted[index] else ""
+        return " · ".join([*parts, f"{sign}{short_number(flops)}FLOP"] if flops else parts)
 
 
 def costs_of(tree: Tree) -> Costs:
     """Return the sums of parameters and operations of every subtree."""
     elements, sizes = _parameter_sizes(tree.graph)
     users = _users(tree, elements)
+    flops, uncounted = _flops(tree)
     return Costs(
         _distinct_sums(tree, users, elements),
         _distinct_sums(tree, users, sizes),
-        tree.sums(_flops(tree)),
+        tree.sums(flops),
+        tree.sums(uncounted),
+        _count_roles(tree.graph),
     )
 
 
@@ -119,16 +154,36 @@ def short_number(value: int) -> str:
     return f"{scaled:.{digits}f}{_UNITS[power]}"
 
 
-def is_input(name: str) -> bool:
-    """Return True if a parameter of this name is an input of the network rather than a weight."""
-    return _INPUT.fullmatch(name) is not None
+def role_of(graph: Graph, node: int) -> int:
+    """Return what a parameter is: WEIGHT, BUFFER or INPUT. A role that is not recorded is guessed by name."""
+    recorded = recorded_role(graph, node)
+    if recorded != ParameterProto.UNKNOWN:
+        return recorded
+    return ParameterProto.INPUT if _INPUT.fullmatch(graph.names[node]) else ParameterProto.WEIGHT
+
+
+def is_input(graph: Graph, node: int) -> bool:
+    """Return True if a parameter is an input of the network."""
+    return role_of(graph, node) == ParameterProto.INPUT
+
+
+def _count_roles(graph: Graph) -> dict[str, int]:
+    """Return the numbers of weights, buffers and inputs of a graph, and of those whose role is guessed."""
+    nodes = np.flatnonzero(graph.kinds == PARAMETER).tolist()
+    roles = Counter(role_of(graph, node) for node in nodes)
+    return {
+        "weights": roles[ParameterProto.WEIGHT],
+        "buffers": roles[ParameterProto.BUFFER],
+        "inputs": roles[ParameterProto.INPUT],
+        "guessed": sum(recorded_role(graph, node) == ParameterProto.UNKNOWN for node in nodes),
+    }
 
 
 def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
-    """Return elements and bytes of each parameter that is not an input of the network."""
+    """Return elements and bytes of each weight of the network."""
     elements, sizes = {}, {}
     for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
-        if is_input(graph.names[node]):
+        if role_of(graph, node) != ParameterProto.WEIGHT:
             continue
         output = output_of(graph, node)
         elements[node] = sum(prod(shape) for shape in output.shapes if min(shape, default=0) >= 0)
@@ -175,8 +230,8 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
     return max(scope, ROOT)
 
 
-def _flops(tree: Tree) -> npt.NDArray[np.float64]:
-    """Return [t] the operations of each operator."""
+def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
+    """Return [t] the operations of each operator, and 1 for operators of which they are unknown."""
     graph, known = tree.graph, dict[bytes, Shape]()
 
     @cache
@@ -187,7 +242,7 @@ def _flops(tree: Tree) -> npt.NDArray[np.float64]:
             known[content] = shapes[0] if len(shapes) == 1 else []
         return known[content]
 
-    values = np.zeros(len(tree.paths), dtype=np.float64)
+    values, unknown = np.zeros(len(tree.paths), dtype=np.float64), np.zeros(len(tree.paths), dtype=np.int64)
     kinds = {kind: base_type(kind) for kind in set(tree.types)}
     leaves = [leaf for leaf in np.flatnonzero(tree.nodes >= 0).tolist() if kinds[tree.types[leaf]] in COUNTED]
     nodes = tree.nodes[leaves]
@@ -195,5 +250,6 @@ def _flops(tree: Tree) -> npt.NDArray[np.float64]:
     sources = graph.edges.sources.tolist()
     for leaf, node, begin, end in zip(leaves, nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
         inputs = [shape(source) for source in sources[begin:end]]
-        values[leaf] = count_flops(kinds[tree.types[leaf]], inputs, shape(node))
-    return values
+        flops = count_flops(kinds[tree.types[leaf]], inputs, shape(node))
+        values[leaf], unknown[leaf] = flops or 0, flops is None
+    return values, unknown

@@ -434,8 +434,9 @@ def _region(values: Sequence[curve_comparison.Value], every: Sequence[curve_comp
 
 def _shown(value: curve_comparison.Value) -> str:
     """Return a value as a sentence shows it."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return format_number(value) if is_number and value is not None else str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return format_number(value)
+    return str(value)
 
 
 def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:

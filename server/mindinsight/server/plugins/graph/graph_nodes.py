@@ -115,7 +115,8 @@ def flow(
 @router.get("/card")
 def card(tree: CurrentTree, service: CurrentService) -> dict[str, Any]:
     """Return the entries of the model card in order of execution, with parameters, bytes and floating
-    point operations.
+    point operations. `uncounted` operators are missing in `flops`. `roles` counts tensors of the graph,
+    `guessed` those whose role comes from their name.
     """
     return node_json.model_card_json(tree, service.parts.of(TreeCache).drawings(tree).costs)
 
@@ -224,6 +225,7 @@ def picture(
     kinds = {"operators": OPERATOR, "parameters": PARAMETER, "constants": CONSTANT}
     return {
         **{name: int((tree.graph.kinds == kind).sum()) for name, kind in kinds.items()},
+        "roles": drawings.costs.roles,
         "view": view,
         "name": tree.graph.name,
         **{name: getattr(tree.graph.losses, name) for name in ("nameless", "dangling", "unreadable")},

@@ -38,17 +38,27 @@ export function graphError({ t }, error) {
 }
 
 /**
+ * Return the counts of a graph as texts. Tensors of parameters, buffers and inputs are counted apart.
+ * @param {App} app
+ * @param {any} picture
+ */
+export function counts({ t }, { operators, constants, roles }) {
+  const { weights, buffers, inputs } = roles;
+  return Object.entries({ operators, weights, buffers, inputs, constants })
+    .filter(([name, n]) => n || name === "operators")
+    .map(([name, n]) => t(`graph.count.${name}`, { n }));
+}
+
+/**
  * Return the counts of a graph and warnings about what its file did not contain.
  * @param {App} app
  * @param {GraphPicture} picture
  */
-export function pictureNotes({ t }, picture) {
-  const counts = /** @type {const} */ (["operators", "parameters", "constants"]).map((name) =>
-    t(`graph.count.${name}`, { n: picture[name] }),
-  );
+export function pictureNotes(app, picture) {
+  const { t } = app;
   const lost = /** @type {const} */ (["nameless", "dangling", "unreadable"]).filter((name) => picture[name]);
   return [
-    h("span", null, counts.join(" · ")),
+    h("span", null, counts(app, picture).join(" · ")),
     lost.map((name) =>
       h(
         "span",

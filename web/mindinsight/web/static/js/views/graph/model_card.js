@@ -17,6 +17,7 @@ import { latest } from "../../core/latest.js";
  * @property {number} parameters
  * @property {number} bytes
  * @property {number} flops
+ * @property {number} uncounted operators whose operations are unknown
  * @property {Part[]} [inside]
  */
 
@@ -31,6 +32,16 @@ export function scaled(value, unit = "") {
   }
   const digits = !power || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`.trim();
+}
+
+/**
+ * Format operations: "–" without any, "?" if all are unknown, "≥ 12.3 k" if some are.
+ * @param {{flops: number, uncounted: number}} costs
+ * @param {string} [unit]
+ */
+export function operations({ flops, uncounted }, unit = "") {
+  if (!flops) return uncounted ? "?" : "–";
+  return `${uncounted ? "≥ " : ""}${scaled(flops, unit)}`;
 }
 
 /** Return the network in one line: wte → 24 × Block {attention, mlp} → head. @param {Part[]} parts */
@@ -82,7 +93,7 @@ export class ModelCard {
     const facts = [
       network.parameters ? t("graph.card.parameters", { n: scaled(network.parameters) }) : "",
       network.bytes ? bytes(network.bytes) : "",
-      network.flops ? scaled(network.flops, "FLOP") : "",
+      network.flops ? operations(network, "FLOP") : "",
     ].filter(Boolean);
     return [
       h("h2", null, network.label || t("graph.card")),
@@ -142,7 +153,7 @@ export class ModelCard {
           }),
         ),
         h("td", null, part.bytes ? bytes(part.bytes) : "–"),
-        h("td", null, part.flops ? scaled(part.flops) : "–"),
+        h("td", null, operations(part)),
       ),
       ...this.#rows(part.inside ?? [], total, depth + 1),
     ]);

@@ -4,7 +4,7 @@ import { button } from "../../components/button.js";
 import { bytes } from "../../core/format.js";
 import { h } from "../../core/dom.js";
 import { attributes, entries, outerRow, placeRow, stacks, valueRow } from "./panel_lists.js";
-import { scaled } from "./model_card.js";
+import { operations, scaled } from "./model_card.js";
 
 /** @typedef {import("../../core/answers.js").FlowFacts} FlowFacts */
 /** @typedef {import("../../core/answers.js").GraphNode} GraphNode */
@@ -162,7 +162,7 @@ function summary(app, about) {
     about.parameters
       ? pair(t("graph.parameters"), `${scaled(about.parameters)} · ${bytes(about.bytes)}`)
       : null,
-    about.flops ? pair(t("graph.card.flops"), scaled(about.flops, "FLOP")) : null,
+    about.flops || about.uncounted ? pair(t("graph.card.flops"), operations(about, "FLOP")) : null,
   ];
 }
 

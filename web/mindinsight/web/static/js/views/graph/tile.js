@@ -2,6 +2,7 @@
 
 import { h, replace, svg } from "../../core/dom.js";
 import { datasetTile } from "./dataset_tile.js";
+import { counts } from "./messages.js";
 import { shapes } from "../../components/graph/shapes.js";
 
 /** @typedef {import("../../components/graph/shapes.js").Picture} Picture */
@@ -19,9 +20,8 @@ const graphTile = {
     const { tags } = await app.api.get("v2/graph/graphs", { run: run.id }, { signal });
     const picture = await app.api.get("v2/graph/picture", { run: run.id, tag: tags[0] }, { signal });
     return (box, figures) => {
-      const count = (/** @type {"operators" | "parameters" | "constants"} */ kind) =>
-        h("span", null, app.t(`overview.${kind}`, { n: picture[kind] }));
-      replace(figures, count("operators"), count("parameters"), count("constants"));
+      const texts = counts(app, picture).map((text) => h("span", null, text));
+      replace(figures, ...texts);
       replace(box, pictureElement(app, picture));
     };
   },
