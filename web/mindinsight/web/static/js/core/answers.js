@@ -254,7 +254,8 @@
  * Facts about a node. Those of an operator have `output`, those of a scope `operators` and `types`.
  * @typedef {GraphNode & {around: GraphNode[], inputs: Shown<Neighbour>, outputs: Shown<Neighbour>,
  *   outer: Shown<Outer>, operators?: number, types?: Record<string, number>, identical?: Shown<GraphNode>,
- *   parameters: number, bytes: number, flops: number, stacks: Omit<Frame, "own">[][], output?: string,
+ *   parameters: number, bytes: number, flops: number, uncounted: number,
+ *   stacks: Omit<Frame, "own">[][], output?: string,
  *   dynamic?: boolean, attributes?: [string, string][]}} NodeFacts
  */
 /**
@@ -265,8 +266,9 @@
  *   around: {left: number[], right: number[]},
  *   differences: {what: string, name: string, left: string, right: string}[]}} NodePair
  */
-/** @typedef {Picture & {operators: number, parameters: number, constants: number, view: string, name: string,
- *   nameless: number, dangling: number, unreadable: number, flat: number[]}} GraphPicture */
+/** @typedef {{weights: number, buffers: number, inputs: number}} Roles tensors of a graph, counted apart */
+/** @typedef {Picture & {operators: number, parameters: number, constants: number, roles: Roles, view: string,
+ *   name: string, nameless: number, dangling: number, unreadable: number, flat: number[]}} GraphPicture */
 /**
  * @typedef {{graph: string, recorded: string, operator: string, updated: boolean, tensors: Tensor[]}} Dumped
  */

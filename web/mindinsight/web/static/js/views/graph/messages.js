@@ -40,7 +40,7 @@ export function graphError({ t }, error) {
 /**
  * Return the counts of a graph as texts. Tensors of parameters, buffers and inputs are counted apart.
  * @param {App} app
- * @param {any} picture
+ * @param {Pick<GraphPicture, "operators" | "constants" | "roles">} picture
  */
 export function counts({ t }, { operators, constants, roles }) {
   const { weights, buffers, inputs } = roles;
