@@ -48,7 +48,7 @@ export function factsPanel(app, panel, run) {
 function block(title, facts) {
   const rows = Object.entries(facts).flatMap(([name, value]) => [
     h("dt", { class: "ellipsis", title: name }, name),
-    h("dd", null, String(value ?? "")),
+    h("dd", null, /** @type {import("../../core/dom.js").Child} */ (value)),
   ]);
   return rows.length ? h("section", null, h("h2", null, title), h("dl", { class: "facts" }, rows)) : null;
 }
