@@ -440,8 +440,9 @@ def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
 
 def _shown(value: Value) -> str:
     """Return a value as a sentence shows it."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return format_number(value) if is_number and value is not None else str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return format_number(value)
+    return str(value)
 
 
 def _few(names: Sequence[Any], most: int = _NAMED) -> list[Any]:

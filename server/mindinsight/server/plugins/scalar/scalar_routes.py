@@ -16,9 +16,9 @@ from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from mindinsight.server.curves.bands import Cells, band, cells
+from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, band, cells
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
-from mindinsight.server.curves.rank_outliers import FEWEST_STEPS, judge, outlier_claim
+from mindinsight.server.curves.rank_outliers import judge, outlier_claim
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
