@@ -6,8 +6,8 @@
 const MOST_AXES = 9;
 /** Of a random generator: what goes with it does so by chance. */
 export const SEED = new RegExp(
-  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np|numpy" +
-    "|python|random|torch|train|val|value))?)$",
+  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np" +
+    "|numpy|python|random|torch|train|val|value))?)$",
   "i",
 );
 
@@ -62,7 +62,7 @@ export function axesShown({ columns, rows }, { axes, objective }) {
 }
 
 /**
- * Return a value that is no number as text: a truth value as in Python, and a text that looks like one quoted.
+ * Return a value that is no number as text: truth values as in Python, and texts that look like one quoted.
  * @param {any} value
  */
 export function plainText(value) {

@@ -6,7 +6,6 @@ import { onsetBar } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
 import { h } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
-import { plainText } from "../lineage/columns.js";
 import { members } from "./groups.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -62,7 +61,7 @@ function meter(share, label) {
 export function valuesText(app, values) {
   const { t, format } = app;
   const text = (/** @type {any} */ value) =>
-    value === null ? t("why.unset") : typeof value === "number" ? format.number(value) : plainText(value);
+    value === null ? t("why.unset") : typeof value === "number" ? format.number(value) : String(value);
   const more = values.length > VALUES ? ` ${t("why.more", { n: values.length - VALUES })}` : "";
   return values.slice(0, VALUES).map(text).join(", ") + more;
 }
