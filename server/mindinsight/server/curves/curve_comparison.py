@@ -78,8 +78,15 @@ def compare_groups(
     """Compare curves (steps ascending, values) of good runs with those of bad runs. Neither group is
     empty. Chance is corrected for the number of ``scalars`` that are compared."""
     grid = cells([*good, *bad], _COLUMNS)
-    grid = replace(grid, mean=np.stack([_without_spikes(row) for row in grid.mean]))
     split = len(good)
+    limited = np.stack([_without_spikes(row) for row in grid.mean])
+    for rows in (slice(None, split), slice(split, None)):  # how most runs of a group begin is no spike
+        changed = (limited[rows] != grid.mean[rows])[:, : _NEARBY // 2] & ~np.isnan(
+            limited[rows, : _NEARBY // 2]
+        )
+        begins = np.flatnonzero(2 * changed.sum(axis=0) > len(changed))
+        limited[rows, begins] = grid.mean[rows, begins]
+    grid = replace(grid, mean=limited)
     breaks = _breaks(good, bad)
     at = len(grid.steps)
     if breaks:
@@ -115,8 +122,7 @@ def _without_spikes(means: Doubles) -> Doubles:
     noise = 1.4826 * float(np.median(np.abs(values - nearby)))
     most = _SPIKE * max(noise, _NOISE * float(np.median(np.abs(values))))
     limited = means.copy()
-    kept = int(np.argmax(np.abs(values - nearby) <= most))  # the start of a course is no spike
-    limited[known[kept:]] = (np.clip(values, nearby - most, nearby + most) * unit)[kept:]
+    limited[known] = np.clip(values, nearby - most, nearby + most) * unit
     return limited
 
 

@@ -268,10 +268,10 @@ class Differences:
         begins[:, 0] = high[:, 0]
         strays = []
         for stray in self._short(high, {row for known in lasting for row in (known.row, known.other)}):
-            lasts = (self.steps >= stray.step) & (self.steps <= (stray.last_step or self.steps[-1]))
-            strays.append((float(scaled[stray.row, lasts].max()) / limit, stray))
-            begins[stray.row] &= ~lasts
-            high[stray.row] &= ~lasts
+            there = (self.steps >= stray.step) & (self.steps <= (stray.last_step or self.steps[-1]))
+            strays.append((float(scaled[stray.row, there].max()) / limit, stray))
+            begins[stray.row] &= ~there
+            high[stray.row] &= ~there
         for row in self._spikier(begins.sum(axis=1)):
             columns = np.flatnonzero(begins[row])
             worst = float(scaled[row].max(where=high[row], initial=0.0))
