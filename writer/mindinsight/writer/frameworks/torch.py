@@ -13,7 +13,7 @@ from torch import fx
 from torch.utils.data import DataLoader
 
 from mindinsight.writer.frameworks.framework_values import DatasetFacts
-from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.graph import GraphBuilder, ParameterRole
 
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
@@ -68,7 +68,7 @@ class _Translation:
         if held is None and node.op == "get_attr":
             held = operator.attrgetter(str(node.target))(self._network)
         if node.op == "get_attr":
-            role = "weight" if isinstance(held, torch.nn.Parameter) else "buffer"
+            role: ParameterRole = "weight" if isinstance(held, torch.nn.Parameter) else "buffer"
         else:
             role = "input" if self._roles is None else self._roles.get(node.name, "buffer")
         self._names[node] = self._builder.parameter(name, *_type(held), role)
