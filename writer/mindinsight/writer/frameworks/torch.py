@@ -69,7 +69,7 @@ class _Translation:
             held = operator.attrgetter(str(node.target))(self._network)
         role: ParameterRole
         if node.op == "get_attr":
-            role = "weight" if isinstance(held, torch.nn.Parameter) else "buffer"
+            role: ParameterRole = "weight" if isinstance(held, torch.nn.Parameter) else "buffer"
         else:
             role = "input" if self._roles is None else self._roles.get(node.name, "buffer")
         self._names[node] = self._builder.parameter(name, *_type(held), role)
