@@ -217,6 +217,21 @@ def every_rank_is_nan_throughout(folder: Path) -> Question:
     return ranks(folder, {rank: [math.nan] * 100 for rank in range(4)})
 
 
+def histogram_note(*arguments: Any) -> Question:
+    script = ("components/histogram/series.js", "noteOf", arguments)
+    return Question(script=script, word="histogram.{}")
+
+
+@situation(makes=["histogram.empty"], never=["histogram.interpolated"])
+def histograms_without_a_finite_value(folder: Path) -> Question:
+    return histogram_note({"counts": [0, 0]}, "percentile")
+
+
+@situation(makes=["histogram.interpolated"], never=["histogram.empty"])
+def percentiles_of_a_histogram(folder: Path) -> Question:
+    return histogram_note({"counts": [0, 1]}, "percentile")
+
+
 @situation(makes=["claim.rank.too_few"], never=["claim.rank.alike", "claim.rank.differs", "claim.rank.pair"])
 def ranks_that_record_other_steps(folder: Path) -> Question:
     for rank in range(2):

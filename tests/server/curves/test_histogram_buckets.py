@@ -108,3 +108,15 @@ def test_widths_that_overflowed_are_read_as_sizes() -> None:
 def test_neighbouring_steps_are_added_up() -> None:
     counts = np.arange(12.0).reshape(4, 3)
     assert in_columns(counts, np.array([0, 1, 3])).tolist() == [[0, 1, 2], [9, 11, 13], [9, 10, 11]]
+
+
+def test_outer_buckets_end_at_the_extremes() -> None:
+    """Equal values have no spread, and extremes that contradict the buckets count for nothing."""
+    bounds, edges = np.array([0, 1, 3, 4]), np.array([3.5, 0.0, 2.0, 5.0])
+    extremes = np.array([3.5, 0.5, 0.0]), np.array([3.5, 3.0, 0.0])
+    histograms = Bucketed(bounds, edges, np.array([0.01, 2.0, 2.0, 1.0]), np.array([9, 1, 1, 2]), extremes)
+    result = percentiles(histograms, (0.0, 50.0, 100.0))
+    np.testing.assert_allclose(result, [[3.5, 3.5, 3.5], [0.5, 2.0, 3.0], [5.0, 5.5, 6.0]])
+    constant = Bucketed(bounds[:2], edges[:1], np.array([0.01]), np.array([9]), (extremes[0], extremes[1]))
+    low, high = constant.range()
+    np.testing.assert_allclose(on_edges(constant, np.linspace(low, high, 6)).sum(), 9)

@@ -1,6 +1,7 @@
 """Rebinning of histograms over steps: on common edges for a heat map, and as percentiles.
 
-A recorded bucket is assumed to be filled evenly, and nothing lies between buckets. The values of a bucket
+A recorded bucket is assumed to be filled evenly between the smallest and the largest value, and nothing lies
+between buckets. The values of a bucket
 that reaches to infinity are assumed to lie at its finite edge.
 """
 
@@ -8,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from mindinsight.server.curves.overflow_safe import LARGEST, interpolate, limited
+from mindinsight.server.curves.overflow_safe import LARGEST, interpolate, limited, subtract
 from mindinsight.server.types import Doubles, Ints
 
 PERCENTILES: Final = (0.0, 6.68, 15.87, 30.85, 50.0, 69.15, 84.13, 93.32, 100.0)
@@ -20,10 +21,42 @@ _QUARTER: Final = 4.0  # divisor of edges, so that their differences are finite
 class Bucketed:
     """Series of histograms with concatenated buckets. Histogram i holds [bounds[i], bounds[i + 1])."""
 
-    def __init__(self, bounds: Ints, left: Doubles, width: Doubles, counts: Ints) -> None:
-        """Store the buckets, with infinite edges replaced as in ``finite_edges``."""
+    def __init__(
+        self,
+        bounds: Ints,
+        left: Doubles,
+        width: Doubles,
+        counts: Ints,
+        extremes: tuple[Doubles, Doubles] | None = None,
+    ) -> None:
+        """Store the buckets, with infinite edges replaced as in ``finite_edges``.
+
+        The outer filled buckets end at the ``extremes``, the smallest and largest value of each histogram
+        [n], where these lie inside them.
+        """
         self.bounds, self.counts = bounds, counts
         self.left, self.width = finite_edges(left, width)
+        if extremes is not None:
+            self._clip(*extremes)
+
+    def _clip(self, low: Doubles, high: Doubles) -> None:
+        filled = np.flatnonzero(self.counts > 0)
+        if not len(filled):
+            return
+        owner = np.searchsorted(self.bounds, filled, side="right") - 1
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        group = np.cumsum(np.diff(owner, prepend=-1) != 0) - 1
+        low, high = low[owner], high[owner]
+        left, right = self.left[filled], _right(self.left, self.width)[filled]
+        first = left == np.minimum.reduceat(left, starts)[group]
+        last = right == np.maximum.reduceat(right, starts)[group]
+        begin = np.where(first & (left <= low) & (low <= right), low, left)
+        end = np.where(last & (left <= high) & (high <= right), high, right)
+        changed = (begin != left) | (end != right)
+        chosen = filled[changed]
+        self.left, self.width = self.left.copy(), self.width.copy()
+        self.left[chosen] = begin[changed]
+        self.width[chosen] = np.maximum(subtract(end[changed], begin[changed]), 0.0)
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

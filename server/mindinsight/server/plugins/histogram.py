@@ -46,7 +46,9 @@ def over_steps(
     line = series.line_rows
     rows = line[_even(len(line), min(columns, _MOST_ROWS))] if single_steps else line[-_MOST_ROWS:]
     decoded = histograms([series.read(row) for row in rows.tolist()])
-    bucketed = histogram_buckets.Bucketed(decoded.bounds, decoded.left, decoded.width, decoded.counts)
+    bucketed = histogram_buckets.Bucketed(
+        decoded.bounds, decoded.left, decoded.width, decoded.counts, (decoded.low, decoded.high)
+    )
     starts = _even(len(rows), columns)
     least, most = bucketed.range()
     edges = even_edges(least if low is None else low, most if high is None else high, bins + 1)

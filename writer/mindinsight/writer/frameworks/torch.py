@@ -67,7 +67,6 @@ class _Translation:
         held = node.meta.get("val")
         if held is None and node.op == "get_attr":
             held = operator.attrgetter(str(node.target))(self._network)
-        role: ParameterRole
         if node.op == "get_attr":
             role: ParameterRole = "weight" if isinstance(held, torch.nn.Parameter) else "buffer"
         else:

@@ -30,6 +30,17 @@ export function middles(edges) {
   return Float64Array.from({ length: edges.length - 1 }, (_, i) => (edges[i] + edges[i + 1]) / 2);
 }
 
+/**
+ * Return what a chart of the steps needs to say: "empty" if no value can be drawn, "interpolated" if it shows
+ * percentiles.
+ * @param {Pick<Series, "counts">} series
+ * @param {string} mode
+ */
+export function noteOf(series, mode) {
+  if (!Array.from(series.counts).some((count) => count > 0)) return "empty";
+  return mode === "percentile" ? "interpolated" : "";
+}
+
 /** Return the counts of one step. @param {Series} series @param {number} column */
 export function row(series, column) {
   const bins = series.edges.length - 1;

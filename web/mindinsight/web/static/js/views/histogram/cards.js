@@ -8,6 +8,7 @@ import { overlayFigure, ridgeFigure, stepFigure } from "./outlines.js";
 import { heatFigure, percentileFigure } from "../../components/histogram/over_time.js";
 import { firstNonFinite, nonFiniteBadge } from "../../components/histogram/non_finite.js";
 import { ownScale, SharedScales } from "../../components/histogram/shared_scale.js";
+import { noteOf } from "../../components/histogram/series.js";
 import { newestStep, scaleControls } from "./toolbar.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -66,14 +67,14 @@ function seriesCard(app, { tag, run, options, scales, change }) {
   /** @type {Series | null} */
   let series = null;
   const plot = plotArea(`${tag}, ${run}`);
-  const foot = h("div", { class: "row small" });
+  const foot = h("div", { class: "row small wrap" });
   const paint = () => {
     if (!series) return;
     const { mode, axis } = options();
     const current = series;
     const figure = () => FIGURES[mode](app, current, axis, shared());
     if (FIGURES[mode]) app.charts.draw(plot, figure);
-    replace(foot, seriesFacts(app, run, current));
+    replace(foot, seriesFacts(app, run, current, mode));
   };
   const shared = () => {
     const { scale } = options();
@@ -106,14 +107,17 @@ function seriesCard(app, { tag, run, options, scales, change }) {
  * @param {App} app
  * @param {string} run
  * @param {Series} series
+ * @param {string} mode
  */
-function seriesFacts(app, run, series) {
+function seriesFacts(app, run, series, mode) {
+  const note = noteOf(series, mode);
   const first = firstNonFinite(series.step, (kind, at) =>
     Number(/** @type {Record<string, ArrayLike<number>>} */ (/** @type {unknown} */ (series))[kind][at]),
   );
   return [
     runLabel(app, run),
     h("span", { class: "grow" }, app.t("histogram.steps", { shown: series.shown, n: series.count })),
+    note && h("span", { class: "muted" }, app.t(`histogram.${note}`)),
     nonFiniteBadge(app, series.non_finite, first),
   ];
 }
