@@ -249,6 +249,7 @@ STEPS = {  # of the end of a server, which hang as well
 }
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kinds", STEPS.values(), ids=STEPS)
 def test_a_server_whose_work_is_stuck_ends_on_a_signal(
     filled: Any, server: Any, monkeypatch: pytest.MonkeyPatch, kinds: str
