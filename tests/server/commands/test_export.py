@@ -171,7 +171,7 @@ def test_a_run_that_ends_in_an_unfinished_record_is_said(
 ) -> None:
     arguments = ["--summary-dir", str(DATA / "damaged"), "--runs", "./cut_in_body", "--output", str(output)]
     assert main(["export", *arguments]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+    line, *_ = capsys.readouterr().err.splitlines()
     assert line.startswith("unfinished: ./cut_in_body/")
     assert len(rows_of(output / "cut_in_body" / "scalars.csv")) > 1
 
@@ -196,6 +196,25 @@ def test_nothing_to_export_is_not_a_success(
     assert main(["export", "--summary-dir", str(tmp_path / "no"), "--output", str(output)]) == 1
     missing = f"There is no directory {tmp_path / 'no'}."
     assert capsys.readouterr().err == f"There are no runs: {tmp_path} is empty.\n{missing}\n"
+
+
+def test_kinds_without_files_are_named(
+    output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with SummaryRecord(str(tmp_path / "runs" / "one")) as record:
+        record.add_value("scalar", "loss", 1.0)
+        for name in ("fc1", "fc2"):
+            record.add_value("histogram", name, np.arange(3.0))
+        record.record(1)
+    command = ["export", "--summary-dir", str(tmp_path / "runs"), "--output", str(output)]
+    assert main(command) == 0
+    said = capsys.readouterr()
+    assert "not exported, as there is no file format for it: histogram (2 tags)" in said.err
+    assert said.out.endswith(f"1 value of 1 run in 1 file below {output}\n")
+    assert main([*command, "--kind", "image"]) == 1
+    said = capsys.readouterr()
+    assert said.out.endswith("0 values of 1 run in no file\n")
+    assert "histogram" not in said.err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from mindinsight.server.store.run import torn_files
 
 def register(subparsers: Any, name: str = "export") -> None:
     """Add the command under a name."""
-    text = "export scalars and PR curves as tables, everything else as files"
+    text = "export scalars and PR curves as tables; images, tensors, texts and sounds as files"
     parser = add_command(subparsers, name, export, text)
     add_runs(parser)
     parser.add_argument(
@@ -58,8 +59,21 @@ def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Name
     for line in terminal.directory_lines(summary):
         problems += 1
         terminal.say(line)
-    print(f"{values} values of {len(runs)} runs in {len(paths)} files below {options.output}")
+    left = _left_out(summary, runs)
+    if left and options.kind == KINDS:
+        terminal.say(f"not exported, as there is no file format for it: {', '.join(left)}")
+    counts = (terminal.count_text(values, "value"), terminal.count_text(len(runs), "run"))
+    files = f"{terminal.count_text(len(paths), 'file')} below {options.output}" if paths else "no file"
+    print("{} of {} in {}".format(*counts, files))
     return 0 if values and not problems else 1
+
+
+def _left_out(summary: Summary, runs: tuple[str, ...]) -> list[str]:
+    """Return the kinds of data that are never exported, each with its number of tags."""
+    tags: Counter[str] = Counter()
+    for run in map(summary.run, runs):
+        tags.update({kind: len(series) for kind, series in run.references.items() if kind not in KINDS})
+    return [f"{kind} ({terminal.count_text(count, 'tag')})" for kind, count in sorted(tags.items())]
 
 
 def _exports(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> Iterator[Exported]:
