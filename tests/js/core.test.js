@@ -182,6 +182,9 @@ test("losses are best low, accuracies high, and of other scalars it is not known
   assert.deepEqual(ends("neg_log_likelihood"), ["min"]);
   const other = ["loss_scale", "lossScale", "lossless_ratio", "loss/weight", "timestamp", "regret"];
   assert.deepEqual(ends(...other), Array(6).fill(null));
+  const turned = ["accuracy_drop", "error_free_rate", "non_accuracy", "1-accuracy", "val/1 - acc", "f1_gap"];
+  assert.deepEqual(ends(...turned), Array(6).fill(null));
+  assert.deepEqual(ends("top-1-accuracy", "top_1_accuracy"), ["max", "max"]);
 });
 
 test("a run's state follows the age of its last event", () => {

@@ -115,6 +115,9 @@ def test_a_name_says_which_end_is_better_or_nothing_does() -> None:
     assert better_end("neg_log_likelihood") == "lowest"
     other = ("loss_scale", "lossScale", "lossless_ratio", "timestamp", "learning_rate", "accumulated_cost")
     assert [better_end(name) for name in other] == [None] * 6
+    turned = ("accuracy_drop", "error_free_rate", "non_accuracy", "1-accuracy", "metric:1 - acc", "f1_gap")
+    assert [better_end(name) for name in turned] == [None] * 6
+    assert better_end("top-1-accuracy") == "highest"
     negated = [better_end(name) for name in ("neg_loss", "eval/negative_mse", "neg_acc", "neg_log_loss")]
     assert negated == ["highest", "highest", "lowest", "lowest"]
 

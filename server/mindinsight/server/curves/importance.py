@@ -115,7 +115,9 @@ _END: Final = re.compile(
     r"|(?:log_?)?likelihood|win_rate|success)\d*))(?=_)"
 )
 _NEGATED: Final = re.compile(r"_(?:neg|negative|minus)$")  # before the word: a negated loss is best highest
-_OTHER: Final = re.compile(r"_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)")
+_OTHER: Final = re.compile(r"_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff|drop|free|gap)(?=_)")
+_TURNED: Final = re.compile(r"_(?:non?|not)$")  # before the word; as is a difference from one
+_FROM_ONE: Final = re.compile(r"(?:^|[/:(])1\s*[-−]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,8 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
     words = f"_{_WORDS.sub('_', name).lower()}_"
     last = max(_END.finditer(words), key=lambda match: match.start(), default=None)
     if last is None or _OTHER.search(words, last.end()):
+        return None
+    if _TURNED.search(words, 0, last.start()) or _FROM_ONE.search(name):
         return None
     negated = _NEGATED.search(words, 0, last.start()) is not None
     return "lowest" if bool(last["lowest"]) != negated else "highest"

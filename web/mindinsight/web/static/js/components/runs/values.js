@@ -21,7 +21,9 @@ const END = new RegExp(
   "g",
 );
 const NEGATED = /_(?:neg|negative|minus)$/; // before the word: a negated loss is best at its highest
-const OTHER = /_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)/;
+const OTHER = /_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff|drop|free|gap)(?=_)/;
+const TURNED = /_(?:non?|not)$/; // before the word; as is a difference from one
+const FROM_ONE = /(?:^|[/:(])1\s*[-−]/;
 
 /**
  * Return whether the best value of a scalar is its smallest or largest; null if its name does not say.
@@ -31,8 +33,10 @@ const OTHER = /_(?:scale|scaling|scaler|ratio|weight|factor|coef|coeff)(?=_)/;
 export function bestEnd(tag) {
   const words = `_${tag.replace(WORDS, "_").toLowerCase()}_`;
   const last = [...words.matchAll(END)].at(-1);
-  if (!last || OTHER.test(words.slice(last.index + last[0].length))) return null;
-  return Boolean(last[1]) !== NEGATED.test(words.slice(0, last.index)) ? "min" : "max";
+  if (!last || OTHER.test(words.slice(last.index + last[0].length)) || FROM_ONE.test(tag)) return null;
+  const before = words.slice(0, last.index);
+  if (TURNED.test(before)) return null;
+  return Boolean(last[1]) !== NEGATED.test(before) ? "min" : "max";
 }
 
 /**
