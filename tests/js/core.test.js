@@ -97,6 +97,10 @@ test("ages use the unit that fits", () => {
       "common.ago.days 2",
     ],
   );
+  assert.deepEqual(
+    [-30, -61].map((seconds) => format.ago(seconds, (key) => key)),
+    ["common.now", "common.ahead"],
+  );
 });
 
 test("texts are filled in, singular and plural", () => {

@@ -80,12 +80,15 @@ export function time(unix) {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+const AHEAD = 60; // seconds that clocks of two machines may differ without a word
+
 /**
  * Return how long ago something was, in words of the current language.
  * @param {number} seconds
  * @param {import("./types.js").Translate} t
  */
 export function ago(seconds, t) {
+  if (seconds < -AHEAD) return t("common.ahead");
   if (seconds < 5) return t("common.now");
   const steps = /** @type {[number, string][]} */ ([
     [60, "seconds"],
