@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -29,7 +30,8 @@ ONSET = 15  # step from which a rate that is too high shows in the norm of the g
 LATER = 15  # steps until it shows in the loss
 RATES = (0.012, 0.05, 0.02, 0.015)
 LISTED = """() => {
-  const at = [...document.querySelectorAll("thead th")].findIndex((head) => head.textContent === "last");
+  const heads = [...document.querySelectorAll("thead th")];
+  const at = heads.findIndex((head) => head.textContent.endsWith(" last"));
   const rows = [...document.querySelectorAll("tbody tr[data-key]")];
   return rows.length > 0 && rows.every((row) => row.cells[at]?.textContent);
 }"""  # whether every row has its last value
@@ -60,7 +62,7 @@ def walk(steps: Walk) -> tuple[str, int, int]:
         The best run, clicks up to it, and clicks up to why.
     """
     page = steps.page
-    head = page.get_by_role("columnheader", name="last", exact=True).first
+    head = page.get_by_role("columnheader", name=re.compile(" last$")).first
     page.wait_for_function(LISTED)
     steps.look("start")
     steps.click(head.get_by_role("button"))
@@ -69,7 +71,7 @@ def walk(steps: Walk) -> tuple[str, int, int]:
     to_best = steps.clicks
     steps.look("best")
     steps.click(page.get_by_role("link", name="Why?"))
-    expect(page.locator(".answer-story")).to_contain_text("from the good")
+    expect(page.locator(".answer-story")).to_contain_text("from that of the good")
     to_why = steps.clicks
     steps.look("why")
     return best, to_best, to_why

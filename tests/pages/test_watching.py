@@ -85,7 +85,7 @@ def half_read(serve: Any, tmp_path: Path, executor: Any, monkeypatch: pytest.Mon
 
 
 def test_the_list_of_runs_says_how_far_files_are_read(page: Any, half_read: Any, executor: Any) -> None:
-    page.goto(half_read)
+    page.goto(f"{half_read}?col=state&col=kinds")
     main = page.get_by_role("main")
     expect(main.locator(".banner", has_text="Reading files: 50%")).to_be_visible()
     slow, fast = (page.get_by_role("row", name=name) for name in ("slow", "fast"))
