@@ -208,13 +208,13 @@ def test_kinds_without_files_are_named(
         record.record(1)
     command = ["export", "--summary-dir", str(tmp_path / "runs"), "--output", str(output)]
     assert main(command) == 0
-    said = capsys.readouterr()
-    assert "not exported, as there is no file format for it: histogram (2 tags)" in said.err
-    assert said.out.endswith(f"1 value of 1 run in 1 file below {output}\n")
+    captured = capsys.readouterr()
+    assert "not exported, as there is no file format for it: histogram (2 tags)" in captured.err
+    assert captured.out.endswith(f"1 value of 1 run in 1 file below {output}\n")
     assert main([*command, "--kind", "image"]) == 1
-    said = capsys.readouterr()
-    assert said.out.endswith("0 values of 1 run in no file\n")
-    assert "histogram" not in said.err
+    captured = capsys.readouterr()
+    assert captured.out.endswith("0 values of 1 run in no file\n")
+    assert "histogram" not in captured.err
 
 
 @pytest.mark.parametrize(
