@@ -41,10 +41,13 @@ demo: $(VENV)/.installed  ## a small training with every kind of value, and the 
 
 install: $(VENV)/.test-installed  ## virtual environment with everything the tests need
 
-chromium:  # Debian's, without a window where it can be had: the tests of pages take a quarter less CPU
+# Debian's without a window where it can be had: the tests of pages take a quarter less CPU. Only the
+# download has a limit of time, because dpkg must not be stopped half-way.
+chromium:
 	@command -v chromium-headless-shell >/dev/null && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  timeout 40 apt-get install -y -qq chromium-headless-shell >/dev/null 2>&1 && exit 0; fi; \
+	  timeout 120 apt-get install -y -qq --download-only chromium-headless-shell >/dev/null 2>&1 \
+	    && apt-get install -y -qq chromium-headless-shell >/dev/null && exit 0; fi; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq \
 	    && { apt-get install -y -qq chromium-headless-shell || apt-get install -y -qq chromium; }; \
