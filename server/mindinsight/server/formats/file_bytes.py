@@ -16,14 +16,20 @@ from mindinsight.server.cancellation import claim
 from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
 from mindinsight.server.formats.read_limits import ARRAY, UnreadableError
 
+MAX_HOLES: Final = 16 << 30  # bytes that are read also from a file of holes: some ten seconds
+_PER_WRITTEN: Final = 1000  # bytes for each one on disk; a file system that packs zeros is far from that
 MAX_LINE: Final = 1 << 20  # bytes of one line
 _BLOCK: Final = 1 << 16  # bytes read at a time
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a regular file for reading. Raises UnreadableError if it is missing or access is denied."""
+    """Open a regular file for reading.
+
+    Raises UnreadableError if it is missing, access is denied, or nearly all of it are holes, which were never
+    written and take hours to read.
+    """
     try:
-        return open_stream(path)
+        file = open_stream(path)
     except LinkError as error:
         raise UnreadableError("dump.link", str(path)) from error
     except SpecialFileError as error:
@@ -32,6 +38,11 @@ def opened(path: Path) -> IO[bytes]:
         raise UnreadableError("dump.permission", str(path)) from error
     except OSError as error:
         raise UnreadableError("dump.missing", f"{path}: {error.strerror}") from error
+    allocated = allocated_bytes(file)
+    if allocated is not None and (length := length_of(file)) > max(MAX_HOLES, _PER_WRITTEN * allocated):
+        file.close()
+        raise UnreadableError("dump.holes", f"{length} bytes, of which {allocated} were written")
+    return file
 
 
 def length_of(file: IO[bytes]) -> int:

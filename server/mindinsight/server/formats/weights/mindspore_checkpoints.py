@@ -21,7 +21,6 @@ from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, le
 from mindinsight.server.formats.read_limits import ARRAY, CHECKPOINT, UnreadableError
 from mindinsight.server.formats.sanitizer import show_name
 
-MAX_HOLES: Final = 1000  # ratio of a sparse file's length to its size on disk
 MAX_IDLE: Final = 10_000  # fields without content; MindSpore writes none
 MAX_AXES: Final = 64  # of a tensor; the limit of NumPy
 MAX_TAG: Final = 65_536  # bytes of a name that are read
@@ -121,16 +120,14 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 def verify_checksum(file: CheckpointFile) -> bool | None:
     """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked.
 
-    A sparse file of mostly holes is no real checkpoint and is not read. A file of a remote store is not
-    fetched for this.
+    A file of a remote store is not fetched for this.
     """
     if file.checksum is None:
         return None
     checksum = 0
     with opened(file.path) as stream:
         remaining = length_of(stream) - CRC_TAIL
-        allocated = allocated_bytes(stream)
-        if allocated is None or allocated < remaining // MAX_HOLES:
+        if allocated_bytes(stream) is None:
             return None
         while remaining > 0:
             block = stream.read(min(remaining, 1 << 24))
