@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
+
+_GUARDED: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "'")  # what begins a formula, and the guard itself
 
 
 def locale_texts(folder: Path) -> dict[str, str]:
@@ -36,3 +39,18 @@ def message(
     forms = language_texts(language).get(key, key).split(" | ")
     form = forms[0] if words.get("n") == 1 else forms[-1]
     return re.sub(r"\{(\w+)\}", lambda match: escape(words.get(match[1], match[0])), form)
+
+
+def plain_text(text: str) -> str:
+    """Return text for a CSV cell, with an apostrophe before what a spreadsheet would read as a formula.
+
+    Text that begins with an apostrophe gets a second one: without the first of a cell that begins so,
+    a reader has the text again. Numbers such as -1.5 are unchanged.
+    """
+    if not text.startswith(_GUARDED):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text

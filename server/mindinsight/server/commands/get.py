@@ -16,8 +16,9 @@ from mindinsight.server.commands import terminal
 from mindinsight.server.commands.options import add_bases, add_command, add_flag
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.scalar_csv import csv_of, plain_text
+from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.store.series import Recorded
+from mindinsight.server.texts import plain_text
 
 _EXACT: Final = float(2**53)  # all integers up to this are exact in float64
 
