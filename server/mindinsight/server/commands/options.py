@@ -58,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option(data, "allow-redirects-to", str, "", text)
     option(data, "workspace", Path, str(Path.home() / "mindinsight"), "directory for cache, notes and logs")
     add_flag(data, "no-cache", "do not keep an index of the files in the workspace")
+    add_flag(data, "allow-delete", "let pages move runs to a trash folder beside their base directory")
     option(network, "port", number(1, 65535), 8080, "port to listen on")
     text = "address to listen on; any other than a loopback address requires a token"
     option(network, "host", str, "127.0.0.1", text)
@@ -158,6 +159,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         summary_base_dir=bases_of(options.summary_base_dir, workspace),
         workspace=workspace,
         cache=not options.no_cache,
+        allow_delete=options.allow_delete,
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),
