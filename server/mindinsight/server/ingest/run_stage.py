@@ -181,6 +181,14 @@ class RunStage:
         self._keys, self._others = {}, set()
         return run, kinds
 
+    @property
+    def only_describes(self) -> bool:
+        """Return True if the files only describe hyperparameters of TensorBoard's other sessions."""
+        empty = not (self._scalars or self._references or self.discovered.dumps)
+        described = all(file.hparams and not (file.damage or file.error) for file in self.files.values())
+        known = self._lineage
+        return empty and described and known is not None and not (known.user_defined or known.metrics)
+
     def _note_keys(self, file: FileStage, keys: Iterable[Key]) -> None:
         """Note that tags of a file changed."""
         for key in keys:

@@ -25,6 +25,7 @@ from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.scalar import curve_routes
 from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
+from mindinsight.server.plugins.scalar.formula_series import formula_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import Line, Recorded
 from mindinsight.server.types import Doubles, Floats
@@ -38,6 +39,15 @@ Runs = Annotated[list[str], Query(description="run ids, in the order of the resp
 async def tails(service: CurrentService, question: curve_routes.Tails, accept: Accept = "") -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
     return curve_routes.new_points(service, question, accept)
+
+
+@router.get("/formula")
+async def formula_tags(service: CurrentService, formula: str, run: Runs) -> dict[str, list[str]]:
+    """Return the scalars that a formula names, and which of them none of the runs has (`missing`)."""
+    tags = formula_of(formula).tags
+    runs = service.store.snapshot().runs
+    known = [runs[member].scalars for member in run if member in runs]
+    return {"tags": list(tags), "missing": [tag for tag in tags if not any(tag in held for held in known)]}
 
 
 @router.get("/band")
