@@ -38,7 +38,7 @@ Runs = Annotated[list[str], Query(description="run ids, in the order of the resp
 @router.post("/tails")
 async def tails(service: CurrentService, question: curve_routes.Tails, accept: Accept = "") -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
-    return curve_routes.new_points(service, question, accept)
+    return await curve_routes.new_points(service, question, accept)
 
 
 @router.get("/formula")
@@ -152,7 +152,7 @@ def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
 
 
 @router.get("/compare")
-async def compare(
+def compare(
     service: CurrentService,
     tag: str,
     run: Runs,
@@ -312,7 +312,7 @@ def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
 
 
 @router.get("/statistics")
-async def statistics(
+def statistics(
     service: CurrentService,
     tag: Annotated[str, Query(description="the tag as recorded")],
     run: Runs,
