@@ -56,6 +56,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
     option(data, "allow-redirects-to", str, "")
     option(data, "workspace", Path, str(Path.home() / "mindinsight"))
     add_flag(data, "no-cache")
+    add_flag(data, "allow-delete")
     option(network, "port", number(1, 65535), 8080)
     option(network, "host", str, "127.0.0.1")
     network.add_argument("--bind_all", action="store_const", dest="host", const="0.0.0.0")
@@ -136,6 +137,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         summary_base_dir=bases_of(options.summary_base_dir, workspace),
         workspace=workspace,
         cache=not options.no_cache,
+        allow_delete=options.allow_delete,
         token=_token(options),
         allowed_hosts=_names(options.allow_host),
         frame_ancestors=_names(options.allow_frame),

@@ -163,7 +163,7 @@ class Catalogue:
             if stage is not None and stage.discovered.path != discovered.path:  # in another base directory
                 self._remove(stage, list(stage.files))
                 stage = None
-            stage = stage or RunStage(discovered, self._cold)
+            stage = stage or RunStage(discovered, self._cold, self._store.joined)
             stage.update(discovered)
             self.stages[discovered.id] = stage
             self._match_files(stage, discovered)
