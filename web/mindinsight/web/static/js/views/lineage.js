@@ -309,10 +309,13 @@ export class Lineage {
     if (!this.study.loaded) return loading(t("common.loading"));
     const hasLineage = selection.all().some((run) => run.lineage);
     if (!hasLineage && this.study.study) return empty({ title: t("lineage.none_of_study") });
-    return unread(this.app, selection.all()) ?? empty({
-      title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
-      text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
-      code: hasLineage ? undefined : EXAMPLE,
-    });
+    return (
+      unread(this.app, selection.all()) ??
+      empty({
+        title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
+        text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
+        code: hasLineage ? undefined : EXAMPLE,
+      })
+    );
   }
 }
