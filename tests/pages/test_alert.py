@@ -375,6 +375,7 @@ def test_alerts_are_lines_in_the_charts_of_their_runs(page: Any, address: Any, b
     add_rule(address, condition="above", tags="train/*", limit=0.4)
     add_rule(address, condition="above", tags="val/*", limit=0.0)
     eventually_true(page, lambda: sorted(lines_of_alerts(page)) == [0, 25, 30])
+    page.get_by_role("button", name="Settings").click()
     page.get_by_role("combobox", name="X axis").select_option(label="Wall time")
     # A rule's alert has the time of its point; those of the training code came after the last one.
     eventually_true(page, lambda: [str(x)[:4] for x in lines_of_alerts(page)] == [time.strftime("%Y")])

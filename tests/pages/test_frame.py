@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 
 @pytest.fixture
@@ -215,8 +215,8 @@ def test_a_page_does_not_jump_while_it_loads_and_nothing_is_cut(page: Any, sampl
         expect(page.get_by_role("main").locator("svg").first).to_be_visible()
         assert page.evaluate("window.shifted") < 0.02, name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-        cut = "nav => nav.scrollWidth - nav.clientWidth"
-        assert width == 390 or page.locator("#top nav").evaluate(cut) <= 0, name
+        cut = "links => links.scrollWidth - links.clientWidth"
+        assert width == 390 or page.locator(".nav-links").evaluate(cut) <= 0, name
 
 
 def test_header_icons_have_names_on_a_wide_window_and_in_the_menu(page: Any, samples: Any) -> None:
@@ -227,7 +227,7 @@ def test_header_icons_have_names_on_a_wide_window_and_in_the_menu(page: Any, sam
     wide = ["Pause", "Refresh", "Alerts", "Views", "Copy link", "Save", "Reports", "API"]
     wide += ["Keyboard", "Theme"]
     expect(names).to_have_text(wide)
-    assert page.locator("#top nav").evaluate("nav => nav.scrollWidth - nav.clientWidth") <= 0
+    assert page.locator(".nav-links").evaluate("links => links.scrollWidth - links.clientWidth") <= 0
     page.set_viewport_size({"width": 390, "height": 844})
     expect(names).to_have_count(0)
     tools.get_by_role("button", name="More").click()
@@ -247,3 +247,52 @@ def test_a_server_that_is_lost_is_said_in_words(browser: Any, samples: Any) -> N
     page.get_by_role("main").get_by_role("button", name="Try again").click()
     expect(page.locator(".card").first).to_be_visible()
     page.close()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_navigation_fits_and_its_menu_holds_every_page(page: Page, samples: str, lang: str) -> None:
+    """Every kind is made to be present: 1,280 px and a phone show a part of the links, the menu all."""
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": samples}])
+    page.route("**/v2/runs*", with_every_kind)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{samples}landscape?runs=lenet")
+    links = page.locator(".nav-links > a:visible")
+    expect(page.locator(".nav-links > [aria-current]")).to_be_visible()
+    assert page.locator(".nav-links").evaluate("links => links.scrollWidth - links.clientWidth") <= 0
+    assert links.count() >= 10
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.locator(".nav-menu").click()
+        menu = page.locator(".nav-groups")
+        expect(menu.get_by_role("link")).to_have_count(21)
+        expect(menu.locator("a svg path[d='']")).to_have_count(0)  # each has its icon
+        right = menu.evaluate("menu => menu.getBoundingClientRect().right")
+        assert right <= width
+        page.keyboard.press("Escape")
+        expect(menu).to_have_count(0)
+    expect(page.locator(".nav-current")).to_be_visible()
+
+
+def with_every_kind(route: Any) -> None:
+    """Answer with the list of runs, whose first run has every kind of data."""
+    answer = route.fetch()
+    body = answer.json()
+    kinds = ("scalar", "image", "histogram", "tensor", "graph", "text", "audio", "pr_curve", "layout")
+    body["runs"][0] |= {
+        "lineage": True,
+        "dumps": ["./dump"],
+        "kinds": dict.fromkeys((*kinds, "landscape", "alert"), 1),
+    }
+    route.fulfill(response=answer, json=body)
+
+
+def test_a_kind_without_data_is_only_in_the_menu(page: Page, samples: str) -> None:
+    page.goto(f"{samples}overview?runs=lenet")
+    dumps = nav(page).get_by_role("link", name="Dumps")
+    expect(nav(page).get_by_role("link", name="Scalars")).to_be_visible()
+    expect(dumps).to_have_count(0)
+    page.get_by_role("button", name="All pages").click()
+    link = page.get_by_role("dialog", name="All pages").get_by_role("link", name="Dumps")
+    expect(link).to_have_attribute("title", "No run has data of this kind yet")
+    link.click()
+    expect(dumps).to_be_visible()  # the page that is open

@@ -40,6 +40,7 @@ def test_points_that_arrive_late_do_not_undo_another_axis(
         held = DelayedAnswer(page, "scalar/tail")
         write(record, 4)
         held.until()
+        page.get_by_role("button", name="Settings").click()
         page.get_by_label("X axis").select_option("rate")
         wanted = [0.1, 0.2, 0.3, 0.4]
         chart("loss").until(lambda traces: traces[0]["x"] == pytest.approx(wanted))
@@ -52,6 +53,7 @@ def test_curves_are_drawn_over_their_own_axis_until_others_come(page: Any, sampl
     loss = chart("loss/auto")
     steps = loss.traces()[0]["x"]
     held = DelayedAnswer(page, "scalar/series.*fc2_mean")
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("X axis").select_option("fc2_mean")
     held.until()
     page.set_viewport_size({"width": 1200, "height": 800})  # drawn anew

@@ -64,6 +64,7 @@ def test_a_chart_that_was_filtered_away_shows_what_changed_meanwhile(
     box = page.get_by_role("searchbox", name="Filter tags")
     box.fill("fc2")
     expect(loss.element).to_have_count(0)
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("X axis").select_option("wall")
     box.fill("")
     loss.until(lambda traces: isinstance(traces[0]["x"][0], str) or traces[0]["x"][0] > 1e6)
@@ -121,14 +122,14 @@ def test_a_pinned_chart_goes_on_top_and_stays_there(page: Page, samples: str) ->
 
 def test_tags_share_a_chart_until_it_is_taken_apart(page: Page, samples: str, chart: Charts) -> None:
     page.goto(f"{samples}scalar?runs=lenet")
-    page.get_by_role("button", name="Combine tags").click()
+    page.get_by_role("button", name="Add chart").click()
     box = page.get_by_role("dialog", name="Tags to combine in one chart")
     box.get_by_label("fc2_mean").check()
     box.get_by_label("loss/auto").check()
-    box.get_by_role("button", name="Combine", exact=True).click()
+    box.get_by_role("button", name="Add", exact=True).click()
     both = chart("fc2_mean, loss/auto")
     assert {line["name"] for line in lines(both)} == {"lenet · fc2_mean", "lenet · loss/auto"}
-    options(page, "fc2_mean + loss/auto").get_by_role("button", name="Split the combined chart").click()
+    options(page, "fc2_mean + loss/auto").get_by_role("button", name="Remove this chart").click()
     expect(both.element).to_have_count(0)
 
 
@@ -139,6 +140,7 @@ def test_the_x_axis_is_time_or_another_scalar(
     expected: Expected,
 ) -> None:
     page.goto(f"{samples}scalar?runs=lenet&q=loss")
+    page.get_by_role("button", name="Settings").click()
     axis = page.get_by_label("X axis")
     axis.select_option("Relative time")
     page.wait_for_url("**x=relative**")
@@ -182,6 +184,7 @@ def test_log_and_symlog_axes(page: Page, samples: str, chart: Charts) -> None:
     page.get_by_label("Y scale").select_option("Symlog")
     eventually_true(page, lambda: chart("fc2_mean").axis("yaxis")["type"] == "linear")
     assert 0 in chart("scalar/int16").axis("yaxis")["tickvals"]
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("X scale").select_option("Log")
     eventually_true(page, lambda: chart("fc2_mean").axis("xaxis")["type"] == "log")
     assert query(page)["y"] == ["symlog"]
@@ -364,7 +367,7 @@ def test_the_tip_is_right_after_a_chart_was_drawn_again(
     loss.traces()
     across = loss.axis("xaxis")["range"]
     page.get_by_role("button", name=re.compile("theme", re.I)).first.click()
-    page.get_by_role("button", name="Display").click()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Overwritten steps").check()
     page.get_by_label("Overwritten steps").uncheck()
     loss.point(0.999, 0.5)
@@ -377,6 +380,7 @@ def test_clipping_leaves_outliers_as_ticks_at_the_edge(page: Page, long: str, ch
     page.goto(f"{long}scalar?s=0&q=loss")
     loss = chart("loss")
     assert loss.axis("yaxis")["range"][1] > 40
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Ignore outliers").check()
     eventually_true(page, lambda: loss.axis("yaxis")["range"][1] < 5)
     ticks = [trace for trace in loss.traces() if trace["mode"] == "markers"]
@@ -464,6 +468,7 @@ def test_statistics_of_the_range_looked_at_stand_in_the_card(
     table = card(page, "loss/auto").get_by_role("table")
     chart("loss/auto").traces()
     expect(table).to_have_count(0)
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Statistics").check()
     known = expected("lenet", "scalar", "loss/auto")
     latest = dict(zip(known["steps"], known["values"], strict=True))
@@ -622,6 +627,7 @@ def test_cards_of_many_tags_are_in_the_page_near_the_window_alone(
     page.get_by_role("searchbox", name="Filter tags").fill("_(007|599)$")
     expect(cards).to_have_count(2)
     expect(card(page, "layer/norm_599").locator(".trace").first).to_be_attached()
+    page.get_by_role("button", name="Settings").click()
     x = page.get_by_label("X axis")
     assert x.locator("option").count() < 600
     x.focus()
@@ -659,7 +665,7 @@ def test_charts_have_a_size_that_the_address_keeps(page: Page, samples: str) -> 
         return require(plot.bounding_box())["height"]
 
     medium = height()
-    page.get_by_role("button", name="Display").click()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Card size").select_option("Large")
     eventually_true(page, lambda: height() > 1.3 * medium)
     expect(page).to_have_url(re.compile("size=large"))
@@ -667,13 +673,13 @@ def test_charts_have_a_size_that_the_address_keeps(page: Page, samples: str) -> 
     eventually_true(page, lambda: plot.count() and height() > 1.3 * medium)
     drawn = plot.locator("svg").first
     eventually_true(page, lambda: require(drawn.bounding_box())["height"] > 1.3 * medium)
-    page.get_by_role("button", name="Display").click()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Card size").select_option("Small")
     eventually_true(page, lambda: height() < 0.8 * medium)
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 390, "height": 844})
     eventually_true(page, lambda: page.evaluate("document.documentElement.scrollWidth") <= 390)
-    page.get_by_role("button", name="Display").click()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Card size").select_option("Medium")
     expect(page).not_to_have_url(re.compile("size="))
 
@@ -690,7 +696,7 @@ def test_a_restarted_run_is_one_line_and_its_overwritten_steps_are_shown_when_as
     (line,) = lines(chart("loss"))
     assert line["y"] == [*range(40), *range(50, 60)]
     expect(card(page, "loss")).to_contain_text("1 run restarted")
-    page.get_by_role("button", name="Display").click()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Overwritten steps").check()
     traces = chart("loss").until(
         lambda traces: len([trace for trace in traces if trace["mode"] == "lines"]) == 2
@@ -762,18 +768,74 @@ def test_the_tip_shows_values_in_the_chosen_order_and_more_with_shift(
     page.mouse.move(5, 5)
     chart("loss").point(0.9, 0.1)
     expect(tip.locator("tbody tr").first).to_contain_text("wild")
-    page.get_by_role("button", name="Display").click()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Tooltip order").select_option("Name")
     chart("loss").point(0.9, 0.1)
     expect(tip.locator("tbody th")).to_have_text(["a", "b", "c", "d", "wild"])
     assert query(page)["tip"] == ["name"]
 
 
-def test_the_toolbar_takes_two_rows_at_most(page: Page, samples: str) -> None:
-    page.goto(f"{samples}scalar?runs=lenet&z=1,20")
-    expect(page.get_by_role("button", name="Combine tags")).to_be_visible()
-    tops = page.locator(".scalar-toolbar").evaluate(
-        "bar => new Set([...bar.querySelectorAll('button, input, select')]"
+def rows_of_toolbar(page: Page) -> int:
+    """Return the number of rows in which the visible controls of the toolbar stand."""
+    rows: int = page.locator(".scalar-toolbar").evaluate(
+        "bar => new Set([...bar.querySelectorAll('button, input, select')].filter(e => e.checkVisibility())"
         ".map(e => Math.round((e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 20))).size"
     )
-    assert tops == 2
+    return rows
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_toolbar_is_one_row_and_a_phone_shows_a_chart_at_once(
+    page: Page, samples: str, lang: str
+) -> None:
+    page.context.add_cookies([{"name": "mindinsight_lang", "value": lang, "url": samples}])
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{samples}scalar?runs=lenet")
+    plot = page.locator(".scalar-plot").first
+    expect(plot).to_be_visible()
+    assert rows_of_toolbar(page) == 1
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert rows_of_toolbar(page) == 2
+    box = require(plot.bounding_box())
+    assert box["y"] + box["height"] < 600
+
+
+def test_the_panel_says_how_many_settings_differ_from_the_defaults(page: Page, samples: str) -> None:
+    page.goto(f"{samples}scalar?runs=lenet&y=log")
+    opener = page.get_by_role("button", name="Settings")
+    expect(opener).to_have_text("Settings")  # the scale of y is in sight beside it
+    opener.click()
+    page.get_by_label("X axis").select_option("relative")
+    page.get_by_label("Statistics").check()
+    expect(opener).to_have_text("Settings2")
+    page.get_by_label("Statistics").uncheck()
+    expect(opener).to_have_attribute("title", "1 setting differs from the default")
+    page.set_viewport_size({"width": 390, "height": 844})
+    opener.click()
+    expect(page.get_by_label("Y scale")).not_to_be_visible()
+    opener.click()
+    expect(page.get_by_role("dialog").get_by_label("Y scale")).to_have_value("log")
+
+
+def test_a_formula_is_a_chart_in_three_actions(
+    page: Page, samples: str, chart: Charts, expected: Expected
+) -> None:
+    page.goto(f"{samples}scalar?runs=lenet&s=0")
+    page.get_by_role("button", name="Add chart").click()
+    box = page.get_by_role("dialog", name="Add chart")
+    box.get_by_label("Formula").fill("log(loss/nothing) +")
+    box.get_by_role("button", name="Add", exact=True).click()
+    expect(box.get_by_role("alert")).to_have_text("Invalid formula: log(loss/nothing) +")
+    box.get_by_label("Formula").fill("log(loss/nothing)")
+    page.keyboard.press("Enter")
+    expect(box.get_by_role("alert")).to_have_text("None of the runs shown has loss/nothing.")
+    box.get_by_label("Formula").fill("log(loss/auto) - 1")
+    page.keyboard.press("Enter")
+    expect(box).to_have_count(0)
+    (line,) = lines(chart("log(loss/auto) - 1"))
+    values = expected("lenet", "scalar", "loss/auto")["values"]
+    assert line["y"] == pytest.approx([math.log(value) - 1 for value in values], rel=1e-6)
+    page.reload()  # it is in the address, and there tomorrow
+    expect(card(page, "log(loss/auto) - 1")).to_be_visible()
+    options(page, "log(loss/auto) - 1").get_by_role("button", name="Remove this chart").click()
+    expect(card(page, "log(loss/auto) - 1")).to_have_count(0)

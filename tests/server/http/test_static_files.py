@@ -110,7 +110,12 @@ def web(tmp_path: Path) -> Path:
     (tmp_path / "locales").mkdir()
     for name, description in {
         "later": {"order": 20, "needs": ["dump"], "navigation": False, "rare": True},
-        "first": {"order": 10, "needs": ["scalar", "lineage"], "scripts": ["vendor/plot.js"]},
+        "first": {
+            "order": 10,
+            "needs": ["scalar", "lineage"],
+            "group": "charts",
+            "scripts": ["vendor/plot.js"],
+        },
     }.items():
         (views / name).mkdir(parents=True)
         (views / name / "view.json").write_text(json.dumps(description), encoding="utf-8")
@@ -130,6 +135,7 @@ def test_entries_come_in_the_order_of_the_navigation(web: Path) -> None:
             "tile": False,
             "navigation": True,
             "rare": False,
+            "group": "charts",
         },
         {
             "name": "later",
@@ -138,6 +144,7 @@ def test_entries_come_in_the_order_of_the_navigation(web: Path) -> None:
             "tile": True,
             "navigation": False,
             "rare": True,
+            "group": "",
         },
     ]
 

@@ -40,7 +40,13 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
     names = (name for name in TRAIN_FACTS if name not in _NO_PARAMETERS)
     train = {name: getattr(lineage.train, name) for name in names} if lineage.train else {}
-    return {name: value for name, value in {**train, **lineage.user_defined}.items() if _is_single(value)}
+    values = {**train, **lineage.user_defined}
+    return {name: _as_boolean(value) for name, value in values.items() if _is_single(value)}
+
+
+def _as_boolean(value: Any) -> Any:
+    """Return the boolean for the texts true and false in any case, as writers record it in their own way."""
+    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:

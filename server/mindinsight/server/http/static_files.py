@@ -168,6 +168,7 @@ def _entry(assets: Assets, name: str, description: dict[str, Any]) -> dict[str, 
         "tile": f"{folder}tile.js" in assets,
         "navigation": description.get("navigation", True),
         "rare": description.get("rare", False),
+        "group": description.get("group", ""),
     }
 
 

@@ -81,13 +81,13 @@ def test_a_range_of_a_line_has_its_ends_and_nothing_beside_them() -> None:
 
 def test_a_line_of_fewer_points_is_not_smoothed() -> None:
     entry = run("./a", loss=[part([1, 2, 3], [0.0, 1.0, 0.0])])
-    assert "smooth" in drawn_series(entry, "loss", View(0, weight=0.5, least=3), False)
-    assert "smooth" not in drawn_series(entry, "loss", View(0, weight=0.5, least=4), False)
+    assert "smooth" in drawn_series(entry, entry.scalars["loss"], View(0, weight=0.5, least=3), False)
+    assert "smooth" not in drawn_series(entry, entry.scalars["loss"], View(0, weight=0.5, least=4), False)
 
 
 def test_the_last_value_is_json_whatever_it_is() -> None:
     entry = run("./a", loss=[part([1, 2], [1.0, math.inf])])
-    assert drawn_series(entry, "loss", View(0), False)["last"][2] == "inf"
+    assert drawn_series(entry, entry.scalars["loss"], View(0), False)["last"][2] == "inf"
 
 
 def test_newest_rows_follow_or_the_whole_is_asked_for() -> None:
@@ -106,6 +106,11 @@ def test_newest_rows_follow_or_the_whole_is_asked_for() -> None:
 LENGTH = 300
 
 
+def having(runs: list[Run]) -> list[tuple[Run, ScalarSeries]]:
+    """The runs with their losses."""
+    return [(entry, entry.scalars["loss"]) for entry in runs]
+
+
 def ranks(count: int, **changes: Any) -> list[Run]:
     """Ranks of a job whose losses are rank + step / 1000, the highest rank first."""
     steps = np.arange(LENGTH)
@@ -122,7 +127,7 @@ def ranks(count: int, **changes: Any) -> list[Run]:
 
 
 def test_a_job_is_its_median_with_the_range_of_all_ranks() -> None:
-    answer = job_series(ranks(64), "loss", View(600))
+    answer = job_series(having(ranks(64)), View(600))
     assert (answer["run"], answer["job"], answer["ranks"]) == ("./job/rank_0", "./job", 64)
     assert (answer["points"], len(answer["step"])) == (64 * LENGTH, LENGTH)
     np.testing.assert_allclose(answer["value"], 31.5 + np.arange(LENGTH) / 1000)
@@ -134,29 +139,29 @@ def test_a_job_is_its_median_with_the_range_of_all_ranks() -> None:
 
 def test_a_rank_that_is_not_finite_moves_nothing_and_is_told() -> None:
     steps = np.arange(LENGTH)
-    answer = job_series(ranks(3, rank_2=np.where(steps > 9, np.nan, 2.0)), "loss", View(600))
+    answer = job_series(having(ranks(3, rank_2=np.where(steps > 9, np.nan, 2.0))), View(600))
     assert np.isfinite(answer["value"]).all()
     assert answer["value"][-1] == pytest.approx(0.5 + 0.299)
     assert answer["non_finite"] == [("nan", 10, LENGTH - 1, LENGTH - 10)]
 
 
 def test_the_median_and_both_ends_are_smoothed_alike() -> None:
-    raw = job_series(ranks(5), "loss", View(600))
-    smoothed = job_series(ranks(5), "loss", View(600, weight=0.9, least=LENGTH))
+    raw = job_series(having(ranks(5)), View(600))
+    smoothed = job_series(having(ranks(5)), View(600, weight=0.9, least=LENGTH))
     np.testing.assert_allclose(smoothed["value"], raw["value"])
     np.testing.assert_allclose(smoothed["smooth"] - smoothed["low"], 2.0)
     np.testing.assert_allclose(smoothed["high"] - smoothed["smooth"], 2.0)
     assert smoothed["smooth"][-1] < raw["value"][-1]
-    few = job_series(ranks(5), "loss", View(600, weight=0.9, least=LENGTH + 1))
+    few = job_series(having(ranks(5)), View(600, weight=0.9, least=LENGTH + 1))
     assert "smooth" not in few
 
 
 @pytest.mark.parametrize(("x", "last"), [("relative", 0.5 * (LENGTH - 1)), ("tag:epoch", 2.99)])
 def test_other_axes_are_those_of_the_lowest_rank(x: str, last: float) -> None:
-    answer = job_series(ranks(4), "loss", View(600, x=x))
+    answer = job_series(having(ranks(4)), View(600, x=x))
     assert answer["x"][0] == 0.0
     assert answer["x"][-1] == pytest.approx(last)
-    assert len(job_series(ranks(4), "loss", View(600, x="tag:absent"))["step"]) == 0
+    assert len(job_series(having(ranks(4)), View(600, x="tag:absent"))["step"]) == 0
 
 
 def test_a_zoomed_job_is_drawn_as_finely_as_it_was_recorded() -> None:
@@ -165,8 +170,8 @@ def test_a_zoomed_job_is_drawn_as_finely_as_it_was_recorded() -> None:
         run(f"./job/rank_{rank}", job="./job", rank=rank, loss=[part(steps, rank + np.sin(steps))])
         for rank in range(3)
     ]
-    assert len(job_series(long, "loss", View(300))["step"]) <= 4 * 300 + 2
-    near = job_series(long, "loss", View(300, low=1000.0, high=1100.0))
+    assert len(job_series(having(long), View(300))["step"]) <= 4 * 300 + 2
+    near = job_series(having(long), View(300, low=1000.0, high=1100.0))
     assert near["step"].tolist() == list(range(999, 1102))
     np.testing.assert_allclose(near["value"], 1 + np.sin(near["step"]), atol=1e-6)
 

@@ -49,6 +49,28 @@ def _unpacked(body: bytes) -> tuple[Any, bytes]:
     return json.loads(body[4:end]), body[end:]
 
 
+def test_a_formula_is_a_curve_at_the_steps_that_its_scalars_share(ask: Any) -> None:
+    client = ask(
+        run("./a", loss=[part([1, 2, 4], [1, 2, 4])], acc=[part([2, 3, 4], [6, 0, 2])]),
+        run("./b", loss=[part([1], [1])]),
+        run("./c", loss=[part([1], [1])], acc=[part([2], [1])]),
+    )
+    (curve,) = series(client, tag="=acc / loss", run=["./a", "./b", "./c"])
+    assert decode(curve["step"]).tolist() == [2, 4]
+    assert decode(curve["value"]).tolist() == [3.0, 0.5]
+    assert (curve["count"], curve["points"], curve["last"][0]) == (6, 2, 4)
+    (along,) = series(client, x="tag:=acc / loss")
+    assert decode(along["x"]).tolist() == [3.0, 0.5]
+    known = {"tag": "=acc / loss", "run": "./a", "generation": curve["generation"]}
+    tail = client.get("/tail", params={**known, "since": 6}).json()
+    assert (tail["whole"], decode(tail["step"]).tolist()) == (False, [])
+    assert client.get("/tail", params={**known, "since": 5}).json()["whole"]
+    bad = client.get("/series", params={"tag": "=eval(loss)", "run": "./a"})
+    assert (bad.status_code, bad.json()["error"]["code"]) == (422, "bad_formula")
+    named = client.get("/formula", params={"formula": "acc - other", "run": ["./a", "./gone"]})
+    assert named.json() == {"tags": ["acc", "other"], "missing": ["other"]}
+
+
 def test_a_long_series_keeps_its_spike_and_says_how_many_points_there_are(ask: Any) -> None:
     values = np.zeros(100_000, np.float32)
     values[77_777] = 80.0

@@ -21,10 +21,12 @@ from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.responses import COLUMNS, encoded, encoded_answers, encoded_response
 from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.scalar.formula_series import FormulaSeries, series_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line, ScalarSeries
 from mindinsight.server.types import Doubles, Ints
 
+Series = ScalarSeries | FormulaSeries
 MOST_NEW_ROWS: Final = 5000  # appended by a page; for more it is faster to draw the sampled curve again
 
 
@@ -48,7 +50,7 @@ class View:
 
 def line_of(run: Run, tag: str) -> Line | None:
     """Return the line of a tag, or None if the run does not have the tag."""
-    series = run.scalars.get(tag)
+    series = series_of(run, tag)
     return series.line() if series is not None else None
 
 
@@ -58,7 +60,7 @@ def line_between(run: Run, tag: str, view: View) -> Line | None:
 
     Points without a position on the axis are in no range, but included without a range.
     """
-    series = run.scalars.get(tag)
+    series = series_of(run, tag)
     if series is None:
         return None
     line = series.line()
@@ -69,16 +71,15 @@ def line_between(run: Run, tag: str, view: View) -> Line | None:
     return line.rows(rows[(x >= low) & (x <= high)])
 
 
-def _start(series: ScalarSeries) -> float:
+def _start(series: Series) -> float:
     """Return the wall time of the first recorded row, from which relative time counts."""
     return float(series.parts[0].walls[0])
 
 
-def drawn_series(run: Run, tag: str, view: View, overwritten: bool) -> dict[str, Any]:
+def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dict[str, Any]:
     """Return the columns of one series of one run: its line, the overwritten intervals, and non-finite
     values.
     """
-    series = run.scalars[tag]
     line, intervals, start = series.line(), series.overwritten(), _start(series)
     answer: dict[str, Any] = {
         "run": run.id,
@@ -100,11 +101,14 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
 
     `whole` is True if they do not extend it.
     """
-    series = run.scalars.get(tag)
+    series = series_of(run, tag)
     if series is None:
         return missing_rows(run.id)
     line = series.line()
-    last_step = _last_step_before(series, since) if generation == series.generation else None
+    if isinstance(series, FormulaSeries):  # its rows are not those of one file: all of them are new
+        last_step = int(line.steps[-1]) if (generation, since) == (series.generation, series.count) else None
+    else:
+        last_step = _last_step_before(series, since) if generation == series.generation else None
     first = len(line.steps)
     if last_step is not None:
         first = int(np.searchsorted(line.steps, last_step, side="right"))
@@ -198,16 +202,16 @@ _COLUMNS: Final = 20_000  # more than any screen has, so that zooming stays shar
 _NON_FINITE: Final = 200  # intervals of non-finite values in a response
 
 
-def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
-    """Return the columns of a tag of all `ranks`: their median, and the range over all of them as `low` and
-    `high`.
+def job_series(ranks: Sequence[tuple[Run, Series]], view: View) -> dict[str, Any]:
+    """Return the columns of the series of all `ranks`: their median, and the range over all of them as `low`
+    and `high`.
 
     Wall time and other axes are taken from the lowest rank. The median and both ends of the range are
     smoothed alike. The result has the keys of a single curve, plus `job` and the number of `ranks`.
     """
-    members = sorted(ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
-    lines = [line for run in members if (line := line_of(run, tag)) is not None]
-    leader, first = members[0], lines[0]
+    members = sorted(ranks, key=lambda member: (member[0].rank is None, member[0].rank or 0, member[0].id))
+    lines = [series.line() for _, series in members]
+    leader, first = members[0][0], lines[0]
     longest = max(len(line.steps) for line in lines)
     columns_count = min(_COLUMNS, max(_CELLS // len(lines), 500))
     grid = _with_values(cells(_near(lines, view), columns_count))
@@ -225,8 +229,8 @@ def job_series(ranks: Sequence[Run], tag: str, view: View) -> dict[str, Any]:
         "run": leader.id,
         "job": leader.job,
         "ranks": len(lines),
-        "generation": sum(run.scalars[tag].generation for run in members),
-        "count": sum(run.scalars[tag].count for run in members),
+        "generation": sum(series.generation for _, series in ranks),
+        "count": sum(series.count for _, series in ranks),
         "points": sum(len(line.steps) for line in lines),
         "overwritten_points": 0,
         "last": _last(grid, first, values),
@@ -358,12 +362,12 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     snapshot = service.store.snapshot()
     runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
     service.loader.want(member.id for member in runs)
-    having = [member for member in runs if query.tag in member.scalars]
+    having = [(member, found) for member in runs if (found := series_of(member, query.tag)) is not None]
     cache = service.parts.of(SeriesAnswers)
-    key = query, tuple((member.id, member.version) for member in having), COLUMNS in accept
+    key = query, tuple((member.id, member.version) for member, _ in having), COLUMNS in accept
     body = cache.find(key)
     if body is None:
-        points = sum(member.scalars[query.tag].count for member in having)
+        points = sum(series.count for _, series in having)
         draw = partial(_drawn, query, having, accept)
         much = points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
         body = await run_in_threadpool(draw) if much else draw()
@@ -372,17 +376,17 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     return body
 
 
-def _drawn(query: CurveQuery, runs: list[Run], accept: str) -> bytes:
+def _drawn(query: CurveQuery, having: list[tuple[Run, Series]], accept: str) -> bytes:
     """Draw and encode the curves of one tag."""
-    ranks: dict[str, list[Run]] = {}  # of the jobs that are folded
-    for member in runs:
+    ranks: dict[str, list[tuple[Run, Series]]] = {}  # of the jobs that are folded
+    for member, found in having:
         if member.job in query.fold:
-            ranks.setdefault(member.job, []).append(member)
+            ranks.setdefault(member.job, []).append((member, found))
     series: list[dict[str, Any]] = []
-    for member in runs:
+    for member, found in having:
         of_job = ranks.get(member.job, [])
         if len(of_job) < 2:
-            series.append(drawn_series(member, query.tag, query.view, query.overwritten))
-        elif member is of_job[0]:
-            series.append(job_series(of_job, query.tag, query.view))
+            series.append(drawn_series(member, found, query.view, query.overwritten))
+        elif member is of_job[0][0]:
+            series.append(job_series(of_job, query.view))
     return encoded({"tag": query.tag, "x": query.view.x, "series": series}, accept)

@@ -30,7 +30,7 @@ class Smoothed(BaseModel):
 class Curves(Smoothed):
     """Query of curves: tag, runs, width, range and axis."""
 
-    tag: str = Field(description="the tag as recorded")
+    tag: str = Field(description="the tag as recorded, or = and a formula such as =log(train/loss)")
     run: list[str] = Field(
         description="run ids, in the order of the response", max_length=chart_columns.MOST_RUNS
     )

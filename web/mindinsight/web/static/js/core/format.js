@@ -1,14 +1,15 @@
 // Formatting of numbers, sizes and times.
 
 /**
- * How numbers are written: significant digits, null for as many as suit their place; powers of ten for all.
- * @typedef {{digits: number | null, scientific: boolean}} Notation
+ * How numbers and times are written: significant digits, null for as many as suit their place; scientific
+ * notation for all; times in UTC, and as the language writes them.
+ * @typedef {{digits: number | null, scientific: boolean, utc?: boolean, localTime?: boolean}} Notation
  */
 
 /** @type {Notation} */
 let notation = { digits: null, scientific: false };
 
-/** Set the notation of all numbers that are formatted from now on. @param {Notation} next */
+/** Set the notation of all numbers and times that are formatted from now on. @param {Notation} next */
 export function writeNumbers(next) {
   notation = next;
 }
@@ -69,17 +70,24 @@ export function duration(seconds) {
 }
 
 /**
- * Format a time in the browser's time zone: 2026-11-21 09:15:02. Return "–" if it is missing.
+ * Format a time in the preferred time zone: 2026-11-21 09:15:02. Return "–" if it is missing.
  * @param {number} unix seconds
  */
 export function time(unix) {
-  if (!Number.isFinite(unix) || unix <= 0) return "–";
+  if (!Number.isFinite(unix) || unix <= 0 || unix > LAST_TIME) return "–";
   const date = new Date(unix * 1000);
-  const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const { utc, localTime } = notation;
+  const zone = utc ? " UTC" : "";
+  if (localTime) {
+    const style = /** @type {const} */ ({ dateStyle: "medium", timeStyle: "medium" });
+    const lang = document.documentElement.lang;
+    return date.toLocaleString(lang, { ...style, timeZone: utc ? "UTC" : undefined }) + zone;
+  }
+  const shifted = new Date(date.getTime() - (utc ? 0 : date.getTimezoneOffset() * 60_000));
+  return shifted.toISOString().slice(0, 19).replace("T", " ") + zone;
 }
 
+const LAST_TIME = 253_402_214_400; // s; 9999-12-31: later years have five digits
 const AHEAD = 60; // seconds that clocks of two machines may differ without a word
 
 /**

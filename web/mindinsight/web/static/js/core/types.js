@@ -128,8 +128,9 @@
 /**
  * What the server says of a view: what a run must hold for it, the path of its icon, whether it has an
  * overview tile and a link in the navigation, and whether these are there only for runs with such data.
+ * `group` is its group in the menu of all pages, "" where it has no place in the menu.
  * @typedef {{name: string, needs: string[], icon: string, tile: boolean, navigation: boolean,
- *   rare: boolean}} ViewEntry
+ *   rare: boolean, group: string}} ViewEntry
  */
 
 /**

@@ -1,4 +1,4 @@
-// Header: navigation by kind of data, connection, language and theme.
+// Header: brand, navigation, connection, language and theme.
 
 import { iconButton, namedIconButton, replaceableButton } from "../components/button.js";
 import { icon } from "../components/icons.js";
@@ -8,18 +8,18 @@ import { copyLink, savePage } from "../components/share.js";
 import { reportsButton } from "../components/pin_button.js";
 import { bell } from "./bell.js";
 import { connection } from "./connection.js";
+import { navigation } from "./navigation.js";
 import { savedViews } from "./saved.js";
 import { showShortcuts } from "./shortcuts.js";
 
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /**
- * Fill the header and keep it up to date.
+ * Fill the header.
  * @param {import("../core/types.js").App} app
  * @param {{ondrawer: () => void}} options
  */
 export function header(app, { ondrawer }) {
-  const nav = h("nav", { "aria-label": app.t("nav.label") });
   const drawer = iconButton("menu", app.t("runs.panel"), ondrawer, { class: "icon quiet drawer-button" });
   const brand = h(
     "a",
@@ -33,50 +33,10 @@ export function header(app, { ondrawer }) {
       element,
       drawer,
       brand,
-      nav,
+      navigation(app),
       h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), secondaryTools(app)),
     );
   }
-
-  const draw = () => {
-    const links = views(app).map((view) => {
-      const nothing = !view.filled;
-      return h(
-        "a",
-        {
-          href: app.url.link(view.name),
-          class: nothing ? "nothing" : null,
-          title: nothing ? app.t("nav.nothing") : null,
-          "aria-current": view.name === app.router.current() ? "page" : null,
-        },
-        app.t(`nav.${view.name}`),
-      );
-    });
-    replace(nav, links);
-    const current = /** @type {HTMLElement | null} */ (nav.querySelector("[aria-current]"));
-    if (current) nav.scrollLeft = current.offsetLeft - nav.clientWidth / 2 + current.offsetWidth / 2;
-  };
-  app.router.on(draw);
-  app.selection.on(draw);
-  app.theme.on(draw); // by what runs are coloured is in every link
-}
-
-/**
- * Return the entries of the navigation. Rare kinds without data are left out.
- * @param {import("../core/types.js").App} app
- */
-function views(app) {
-  const runs = app.selection.all();
-  const has = (/** @type {string} */ need) =>
-    runs.some(
-      (run) =>
-        run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length),
-    );
-  const kinds = app.boot.views
-    .filter(({ navigation }) => navigation)
-    .map(({ name, needs, rare }) => ({ name, rare, filled: !needs.length || needs.some(has) }))
-    .filter(({ name, rare, filled }) => filled || !rare || name === app.router.current());
-  return [{ name: "runs", filled: true }, { name: "overview", filled: runs.length > 0 }, ...kinds];
 }
 
 /**

@@ -6,7 +6,6 @@ import { menu } from "../components/dialog.js";
 import { h, replace } from "../core/dom.js";
 import { byName } from "../core/run_list.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { showPreferences } from "./preferences.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
@@ -19,7 +18,7 @@ const LONGEST = 100; // characters of a name
 export function savedViews(app) {
   /** @type {Box | null} */
   let box = null;
-  /** Create the button that opens the preferences. */
+  /** Create the button that opens the menu. */
   const opener = namedIconButton(
     "bookmark",
     app.t("views.title"),
@@ -54,19 +53,13 @@ class Box {
       this.list,
       this.offers,
       this.defaults,
-      h("div", { class: "row" }, this.opener(app)),
+      h("a", { href: app.url.link("preferences"), onclick: () => this.close() }, app.t("nav.preferences")),
     );
     this.requests = latest(this.element);
     this.close = menu(opener, this.element, app.t("views.title")).close;
     this.ask(() => app.api.get(PATH));
     this.offer();
     this.offerDefaults(app.selection.list().defaults);
-  }
-
-  /** Create the button that opens the preferences. @param {App} app @returns {HTMLElement} */
-  opener(app) {
-    const open = () => (this.close(), showPreferences(app));
-    return h("button", { type: "button", class: "link", onclick: open }, app.t("preferences.open"));
   }
 
   /**

@@ -2,8 +2,8 @@
 
 import { check } from "../components/field.js";
 import { dialog } from "../components/dialog.js";
-import { cookiePath } from "../core/i18n.js";
 import { h } from "../core/dom.js";
+import { shortcutsOn, switchShortcuts } from "../core/preferences.js";
 import { togglePause } from "./connection.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -57,7 +57,7 @@ export function listen(app) {
   const table = shortcuts(app);
   let before = "";
   document.addEventListener("keydown", (event) => {
-    if (!isShortcut(event) || !on()) return;
+    if (!isShortcut(event) || !shortcutsOn()) return;
     const shortcut =
       table.find(({ keys }) => keys.join() === `${before},${event.key}`) ??
       table.find(({ keys }) => keys.join() === event.key);
@@ -96,20 +96,6 @@ function search() {
   box?.select();
 }
 
-/**
- * Return whether shortcuts are switched on. Single keys can disturb speech input, so they can be switched
- * off.
- */
-function on() {
-  return !/(?:^|; )mindinsight_keys=off/.test(document.cookie);
-}
-
-/** Switch shortcuts on or off and remember it in a cookie. @param {boolean} enabled */
-function switchTo(enabled) {
-  const seconds = enabled ? 0 : 31_536_000;
-  document.cookie = `mindinsight_keys=off; path=${cookiePath()}; max-age=${seconds}; samesite=lax`;
-}
-
 /** Open the dialog that lists the shortcuts. @param {App} app */
 export function showShortcuts(app) {
   const { t } = app;
@@ -122,7 +108,7 @@ export function showShortcuts(app) {
       table,
       h("h3", null, t("keys.chart")),
       keyTable(t("keys.chart"), onCharts),
-      check({ label: t("keys.on"), checked: on(), onchange: switchTo }),
+      check({ label: t("keys.on"), checked: shortcutsOn(), onchange: switchShortcuts }),
     ],
     close: t("common.close"),
   });

@@ -4,6 +4,7 @@ import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { preferencesOf } from "../core/preferences.js";
 import { nameOf, tagsOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
 import { baselineOf, compareView } from "./scalar/compare.js";
@@ -60,7 +61,7 @@ class Scalars {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
     this.app = app;
-    this.options = readOptions(app.url);
+    this.options = readOptions(app.url, preferencesOf(app).smoothing);
     /** What the mode shows. @type {import("./scalar/mode_view.js").Part | null} */
     this.part = null;
     /** The tags of the selected runs, as read last. @type {Tag[] | null} */
@@ -246,7 +247,7 @@ class Scalars {
 
   /** Show what the address names after it changed. */
   reread() {
-    this.options = readOptions(this.app.url);
+    this.options = readOptions(this.app.url, preferencesOf(this.app).smoothing);
     this.past.forget();
     replace(this.head, toolbar(this.page));
     this.build();

@@ -12,7 +12,8 @@ import { figure, Still } from "./figure.js";
 import { linesOf } from "./curve.js";
 import { createLegend, footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
-import { chartControls } from "./toolbar.js";
+import { chartControls } from "./controls.js";
+import { chartTitle, tagText } from "./options.js";
 import { requestSeries } from "./series_request.js";
 import { rangeTable } from "./range.js";
 import { parseThreshold } from "./threshold.js";
@@ -71,7 +72,7 @@ class CurveCard {
     this.grown = new Set();
     /** Runs whose new points were asked for and have not come. @type {Set<string>} */
     this.awaited = new Set();
-    this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.join(", ") });
+    this.plot = h("div", { class: "chart", role: "img", "aria-label": tags.map(tagText).join(", ") });
     this.legend = createLegend(page);
     this.foot = h("div", { class: "row small wrap" });
     this.range = h("div", { class: "scalar-range" });
@@ -79,8 +80,8 @@ class CurveCard {
     /** How the list of values is sorted. @type {import("./values.js").Order} */
     this.order = { by: "value", down: true };
     this.element = card({
-      title: tags.join(" + "),
-      mark: lookAlikeMark(page.app, tags.join(" + ")),
+      title: chartTitle(tags),
+      mark: lookAlikeMark(page.app, chartTitle(tags)),
       tools: toolsOf(page, tags, this.plot),
       body: h(
         "div",

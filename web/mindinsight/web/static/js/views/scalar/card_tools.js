@@ -5,6 +5,7 @@ import { menu } from "../../components/dialog.js";
 import { openMenu } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { savePage } from "../../components/share.js";
+import { chartTitle, FORMULA, tagText } from "./options.js";
 import { pictureOf } from "./picture.js";
 import { thresholdForm } from "./threshold_form.js";
 
@@ -47,18 +48,20 @@ function moreItems(page, tags, plot, opener, close) {
     const { x, y } = page.options();
     const scale = y === "linear" ? "" : ` (${app.t(`scalar.scale.${y}`)})`;
     const names = {
-      title: tags.join(" + "),
+      title: chartTitle(tags),
       x: x.startsWith("tag:") ? x.slice("tag:".length) : app.t(`scalar.x.${x}`),
-      y: `${tags.length > 1 ? app.t("scalar.tip.value") : tags[0]}${scale}`,
+      y: `${tags.length > 1 ? app.t("scalar.tip.value") : tagText(tags[0])}${scale}`,
       text: app.theme.colour("--text"),
       background: app.theme.colour("--panel"),
     };
     const size = { width: 1200, height: 640 };
     app.charts.download(plot, { format, filename: name, ...size }, (figure) => pictureOf(figure, names));
   };
-  const link = app.api.build("v2/scalar/download", { tag: tags, run: runs });
+  const recorded = tags.filter((tag) => !tag.startsWith(FORMULA));
+  const link = app.api.build("v2/scalar/download", { tag: recorded, run: runs });
   const items = [
-    h("a", { href: link, download: `${name}.csv`, class: "button item" }, app.t("scalar.csv")),
+    recorded.length > 0 &&
+      h("a", { href: link, download: `${name}.csv`, class: "button item" }, app.t("scalar.csv")),
     h("button", { type: "button", class: "item", onclick: picture("png") }, app.t("scalar.png")),
     h("button", { type: "button", class: "item", onclick: picture("svg") }, app.t("scalar.svg")),
     h(
@@ -66,7 +69,7 @@ function moreItems(page, tags, plot, opener, close) {
       {
         type: "button",
         class: "item",
-        onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, tags.join(" + "))),
+        onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, chartTitle(tags))),
       },
       app.t("share.card"),
     ),

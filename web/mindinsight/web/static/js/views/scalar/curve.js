@@ -1,6 +1,7 @@
 // Curve as the server sends it, and the positions of its points on the x axis.
 
 import { DASHES } from "../../core/colours.js";
+import { tagText } from "./options.js";
 
 /**
  * @typedef {Object} Curve
@@ -82,7 +83,7 @@ export function linesOf(app, tags, curves) {
     (curves.get(tag) ?? []).map((curve) => {
       const name = curveName(app, curve);
       return {
-        label: several ? `${name} · ${tag}` : name,
+        label: several ? `${name} · ${tagText(tag)}` : name,
         colour: selection.colour(curve.run),
         dash: several ? DASHES[number % DASHES.length] : selection.dash(curve.run),
         curve,

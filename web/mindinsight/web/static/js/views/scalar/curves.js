@@ -6,6 +6,7 @@ import { whenNear } from "../../core/lazy_work.js";
 import { commonStart } from "../../core/names.js";
 import { byName } from "../../core/run_list.js";
 import { curveCard } from "./card.js";
+import { chartTitle, FORMULA } from "./options.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {ReturnType<typeof curveCard>} Card */
@@ -106,7 +107,7 @@ function createSection(page, name, cards) {
       if (next === shown) return;
       shown = next;
       blocks.forEach((block) => block.end());
-      const start = commonStart(charts.map((tags) => tags.join(" + ")));
+      const start = commonStart(charts.map(chartTitle));
       blocks = Array.from({ length: Math.ceil(charts.length / size) }, (_, i) =>
         createBlock(cards, charts.slice(i * size, (i + 1) * size), { columns, start }),
       );
@@ -184,7 +185,7 @@ function chartGroups(page, tags) {
   const tagsThere = new Set(page.tags);
   const pinned = pins
     .map((pin) => pin.split("|"))
-    .filter((chart) => chart.every((tag) => tagsThere.has(tag)));
+    .filter((chart) => chart.every((tag) => tagsThere.has(tag) || tag.startsWith(FORMULA)));
   const mixed = mixes.filter((mix) => !pins.includes(mix.join("|")));
   const unpinned = tags.filter((tag) => !pins.includes(tag));
   const chosen = [

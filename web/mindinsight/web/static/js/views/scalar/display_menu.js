@@ -1,15 +1,22 @@
-// Menu of less frequent chart settings: size, order of the tooltip, overwritten points.
+// Panel of less frequent chart settings: x axis, kind of smoothing, size, order of the tooltip.
 
 import { menu } from "../../components/dialog.js";
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
+import { changedSettings } from "./options.js";
+import { smoothing, smoothingKind, xAxis, yScale } from "./controls.js";
 
 /** @typedef {import("./card.js").Page} Page */
+/** @typedef {import("./options.js").Options} Options */
 
-/** Create the button of the menu. @param {Page} page */
+/**
+ * Create the button of the panel, with the number of settings that differ from the defaults.
+ * @param {Page} page
+ */
 export function displayButton(page) {
   const { t } = page.app;
   const title = t("scalar.display");
+  const count = h("span", { class: "badge" });
   const opener = h(
     "button",
     {
@@ -18,18 +25,39 @@ export function displayButton(page) {
       "aria-haspopup": "dialog",
       "aria-expanded": "false",
       onclick: () => {
-        if (box?.isConnected) box.close();
-        else box = menu(opener, h("div", { class: "stack" }, displayControls(page)), title);
+        const open = box?.isConnected;
+        if (open) box?.close();
+        else {
+          box = menu(opener, h("div", { class: "stack chart-settings" }, displayControls(counting)), title);
+        }
       },
     },
     title,
+    count,
   );
   /** @type {ReturnType<typeof menu> | null} */
   let box = null;
+  const draw = () => {
+    const n = changedSettings(page.options()).length;
+    count.hidden = !n;
+    count.textContent = n ? String(n) : "";
+    opener.title = n ? t("scalar.display.changed", { n }) : "";
+  };
+  const counting = {
+    ...page,
+    change: (/** @type {Partial<Options>} */ changes) => {
+      page.change(changes);
+      draw();
+    },
+  };
+  draw();
   return opener;
 }
 
-/** Create the controls. @param {Page} page */
+/**
+ * Create the controls. What the toolbar of a narrow window has no room for is among them.
+ * @param {Page} page
+ */
 function displayControls(page) {
   const { t } = page.app;
   const options = page.options();
@@ -56,5 +84,16 @@ function displayControls(page) {
     checked: selection.colouring.dashed(),
     onchange: (on) => selection.colouring.useDashes(on),
   });
-  return [size, order, overwritten, dashes];
+  const clip = check({
+    label: t("scalar.clip"),
+    checked: options.clip,
+    onchange: (on) => page.change({ clip: on }),
+  });
+  const facts = check({
+    label: t("scalar.facts"),
+    checked: options.facts,
+    onchange: (on) => page.change({ facts: on }),
+  });
+  const narrow = matchMedia("(max-width: 760px)").matches && [smoothing(page), yScale(page)];
+  return [narrow, smoothingKind(page), xAxis(page), clip, facts, size, order, overwritten, dashes];
 }

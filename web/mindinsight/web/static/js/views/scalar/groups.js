@@ -8,7 +8,7 @@ import { countJobs } from "../../core/jobs.js";
 import { differing, GROUP, traitOf } from "../../core/run_traits.js";
 import { groupCard, groupColour, MOST } from "./group_card.js";
 import { emptyPart } from "./mode_view.js";
-import { smoothingControls } from "./toolbar.js";
+import { smoothingControls } from "./controls.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */

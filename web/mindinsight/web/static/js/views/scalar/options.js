@@ -1,6 +1,7 @@
 // Options of the scalars page in the address.
 
 import { idOf } from "../../core/names.js";
+import { SMOOTHING } from "../../core/preferences.js";
 
 /**
  * @typedef {Object} Options
@@ -23,7 +24,7 @@ import { idOf } from "../../core/names.js";
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[]} folds sections that are closed
- * @property {string[][]} mixes tags that share a chart
+ * @property {string[][]} mixes added charts: tags that share one, or a formula that begins with "="
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
  * @property {string} group "hyper:<key>", "name:<pattern>" or "group:"
@@ -33,7 +34,6 @@ import { idOf } from "../../core/names.js";
  * @property {[string, string][]} pairs tag of the baseline, tag of the other runs
  */
 
-const SMOOTH = 0.6;
 const FEW = 50; // points below which a curve is not smoothed by itself
 const TOLERANCE = 0.001;
 const FOLDS = 50; // closed sections in the address
@@ -42,16 +42,17 @@ const PLACES = 12; // digits of a number in the address: wall time has ten befor
 /**
  * Read the options from the address. Invalid ones become the defaults.
  * @param {import("../../core/url.js").Url} url
+ * @param {number} [weight] of smoothing, where the address names none
  * @returns {Options}
  */
-export function readOptions(url) {
-  const share = Number(url.get("s", String(SMOOTH)));
+export function readOptions(url, weight = SMOOTHING) {
+  const share = Number(url.get("s", String(weight)));
   const tolerance = Number(url.get("tol", String(TOLERANCE)));
   return {
     mode: oneOf(url.get("m"), ["curves", "compare", "ranks", "groups", "layers"]),
     filter: url.get("q", ""),
     x: url.get("x", "step"),
-    smooth: share >= 0 && share < 1 ? share : SMOOTH,
+    smooth: share >= 0 && share < 1 ? share : weight,
     smoothKind: oneOf(url.get("sk"), ["debiased", "ema", "gaussian", "mean"]),
     smoothAll: url.get("s") !== null,
     y: oneOf(url.get("y"), ["linear", "log", "symlog"]),
@@ -84,8 +85,17 @@ export function readOptions(url) {
  * @param {Options} options
  */
 export function writeOptions(url, options) {
+  url.set(optionParams(options));
+}
+
+/**
+ * Return the options as parameters of the address; null, "" or [] for a default.
+ * @param {Options} options
+ * @returns {Record<string, string | number | string[] | null>}
+ */
+function optionParams(options) {
   const compares = options.mode === "compare"; // its link names all that the comparison depends on
-  url.set({
+  return {
     m: options.mode === "curves" ? null : options.mode,
     q: options.filter,
     x: options.x === "step" ? null : options.x,
@@ -113,7 +123,29 @@ export function writeOptions(url, options) {
       (compares || options.mode === "layers") && options.baseline ? options.baseline.slice(2) || "." : null,
     tol: compares || options.tolerance !== TOLERANCE ? options.tolerance : null,
     pair: options.pairs.map((tags) => tags.join("|")),
-  });
+  };
+}
+
+/** What the name of a formula begins with, unlike a tag's. */
+export const FORMULA = "=";
+
+/** Return a tag, or a formula without its mark, as text. @param {string} tag */
+export function tagText(tag) {
+  return tag.startsWith(FORMULA) ? tag.slice(FORMULA.length) : tag;
+}
+
+/** Return the title of a chart. @param {string[]} tags */
+export function chartTitle(tags) {
+  return tags.map(tagText).join(" + ");
+}
+
+/** Parameters of the settings in the panel of the toolbar. */
+const SETTINGS = ["x", "lx", "sk", "clip", "st", "size", "tip", "old"];
+
+/** Return the parameters of the panel's settings that differ from the defaults. @param {Options} options */
+export function changedSettings(options) {
+  const written = optionParams(options);
+  return SETTINGS.filter((key) => written[key] !== null);
 }
 
 /**

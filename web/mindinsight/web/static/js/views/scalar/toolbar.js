@@ -1,11 +1,12 @@
 // Toolbar of the scalars page.
 
 import { button, iconButton, segments } from "../../components/button.js";
-import { checklist } from "../../components/checklist.js";
 import { dialog } from "../../components/dialog.js";
-import { check, searchBox, select, slider } from "../../components/field.js";
+import { searchBox, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { faultText } from "../../core/patterns.js";
+import { addChartButton } from "./add_chart.js";
+import { smoothing, yScale } from "./controls.js";
 import { displayButton } from "./display_menu.js";
 import { baselineOf, comparedRuns } from "./compare.js";
 
@@ -18,6 +19,7 @@ export function toolbar(page) {
   const options = page.options();
   const filter = searchBox({
     label: t("scalar.filter"),
+    placeholder: t("scalar.filter.short"),
     value: options.filter,
     onchange: (text) => setFilter(text),
     delay: options.mode === "curves" ? 0 : 150, // curves stay as they are, other modes ask the server
@@ -38,104 +40,38 @@ export function toolbar(page) {
     value: options.mode,
     onchange: (value) => page.change({ mode: /** @type {any} */ (value) }),
   });
-  const rows = [h("div", { class: "toolbar" }, mode, filter, axes(page))];
-  if (options.mode === "curves") rows.push(h("div", { class: "toolbar" }, drawing(page)));
-  if (options.mode === "compare") {
-    rows.push(h("div", { class: "toolbar" }, against(page), tolerance(page), pairing(page)));
-  }
-  return h("div", { class: "scalar-toolbar" }, rows);
-}
-
-/** Create the choice of axes. @param {Page} page */
-function axes(page) {
-  const { t } = page.app;
-  const options = page.options();
-  if (["compare", "layers"].includes(options.mode)) return []; // they have axes of their own
-  const kinds = ["linear", "log", "symlog"].map((value) => ({ value, label: t(`scalar.scale.${value}`) }));
-  const y = select({
-    label: t("scalar.y"),
-    options: kinds,
-    value: options.y,
-    onchange: (value) => page.change({ y: /** @type {any} */ (value) }),
-  });
-  if (options.mode !== "curves") return [y];
-  const builtIn = ["step", "relative", "wall"].map((value) => ({ value, label: t(`scalar.x.${value}`) }));
-  const tags = page.tags.map((tag) => ({ value: `tag:${tag}`, label: tag }));
-  const x = select({
-    label: t("scalar.x"),
-    options: [...builtIn, ...tags],
-    value: options.x,
-    onchange: (value) => page.change({ x: value, zoom: null, at: null }),
-  });
-  const scale = select({
-    label: t("scalar.x_scale"),
-    options: kinds,
-    value: options.logX,
-    onchange: (value) => page.change({ logX: /** @type {any} */ (value) }),
-  });
-  return [x, scale, y];
-}
-
-/** Create the controls of a chart that fills the window. @param {Page} page */
-export function chartControls(page) {
-  return [axes(page), smoothingControls(page)];
-}
-
-/** Create the controls of smoothing. @param {Page} page */
-export function smoothingControls(page) {
-  return [smoothing(page), smoothingKind(page)];
-}
-
-/** Create the slider of the smoothing weight. @param {Page} page */
-function smoothing(page) {
-  return slider({
-    label: page.app.t("scalar.smooth"),
-    min: 0,
-    max: 0.99,
-    step: 0.01,
-    value: page.options().smooth,
-    delay: 120,
-    onchange: (value) => page.change({ smooth: value, smoothAll: true }),
-  });
-}
-
-/** Create the choice of the smoothing method. @param {Page} page */
-function smoothingKind(page) {
-  const { t } = page.app;
-  const kind = select({
-    label: t("scalar.smooth.kind"),
-    options: ["debiased", "ema", "gaussian", "mean"].map((value) => ({
-      value,
-      label: t(`scalar.smooth.${value}`),
-    })),
-    value: page.options().smoothKind,
-    onchange: (value) => page.change({ smoothKind: /** @type {any} */ (value), smoothAll: true }),
-  });
-  kind.querySelector(".label")?.classList.add("unseen"); // it stands beside the slider that it is about
-  kind.box.title = t("scalar.smooth.kind");
-  return kind;
+  const own = {
+    curves: () => drawing(page),
+    compare: () => [against(page), tolerance(page), pairing(page)],
+    ranks: () => yScale(page),
+    groups: () => yScale(page),
+    layers: () => null, // its axes are its own
+  };
+  return h("div", { class: "toolbar scalar-toolbar" }, mode, filter, own[options.mode]());
 }
 
 /** Create the controls of how curves are drawn. @param {Page} page */
 function drawing(page) {
   const { t } = page.app;
   const options = page.options();
-  const clip = check({
-    label: t("scalar.clip"),
-    checked: options.clip,
-    onchange: (on) => page.change({ clip: on }),
-  });
-  const facts = check({
-    label: t("scalar.facts"),
-    checked: options.facts,
-    onchange: (on) => page.change({ facts: on }),
-  });
-  const mix = button(t("scalar.mix"), () => chooseTags(page));
   const reset =
     (options.zoom || options.tall.size > 0) &&
     button(t("scalar.unzoom"), () => page.change({ zoom: null, tall: new Map() }));
   const back = page.canGoBack() && button(t("scalar.back"), () => page.back());
-  return [smoothingControls(page), clip, facts, displayButton(page), mix, back, reset];
+  return [
+    spare(smoothing(page)),
+    spare(yScale(page)),
+    displayButton(page),
+    addChartButton(page),
+    back,
+    reset,
+  ];
+}
+
+/** Mark a control that the toolbar leaves to the panel in a narrow window. @param {HTMLElement} control */
+function spare(control) {
+  control.classList.add("spare");
+  return control;
 }
 
 /** Create the choice of the baseline, with a swap button if there are two runs. @param {Page} page */
@@ -206,36 +142,6 @@ function choosePair(page) {
   const actions = [button(t("scalar.compare.pair_apply"), apply, { class: "primary" })];
   const body = h("div", { class: "stack" }, side(0), side(1));
   const box = dialog({ title: t("scalar.compare.pair_title"), body, actions, close: t("common.close") });
-}
-
-/** Open the dialog that combines tags in one chart. @param {Page} page */
-function chooseTags(page) {
-  const { t } = page.app;
-  /** @type {Set<string>} */
-  const checked = new Set();
-  const list = checklist({
-    label: t("scalar.mix"),
-    filter: t("scalar.filter"),
-    allLabel: t("common.all"),
-    noneLabel: t("common.none"),
-    items: page.tags.map((tag) => ({ value: tag, label: tag })),
-    checked,
-    onchange: () => {},
-  });
-  const apply = button(
-    t("scalar.mix_apply"),
-    () => {
-      box.close();
-      if (checked.size > 1) page.change({ mixes: [...page.options().mixes, [...checked]] });
-    },
-    { class: "primary" },
-  );
-  const box = dialog({
-    title: t("scalar.mix_title"),
-    body: list,
-    actions: [apply],
-    close: t("common.close"),
-  });
 }
 
 /**
