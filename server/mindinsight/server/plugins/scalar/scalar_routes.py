@@ -13,7 +13,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, band, cells
+from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, Ended, band, cells, continued, one_per_job
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
 from mindinsight.server.curves.rank_outliers import judge, outlier_claim
 from mindinsight.server.curves.sampling import sample_rows
@@ -62,18 +62,28 @@ async def band_of(
     ] = 0.0,
     kind: Annotated[SmoothingKind, Query(description="of the smoothing")] = "debiased",
     least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
+    ended: Annotated[
+        Ended | None, Query(description="one curve for each job, with or without those that have ended")
+    ] = None,
     accept: Accept = "",
 ) -> Response:
     """Return mean with deviation and range over many runs, per column of steps.
 
-    With smoothing, the band is computed from the smoothed curves.
+    With smoothing, the band is computed from the smoothed curves. `curves` counts the runs with a value. With
+    `ended` the ranks of a job are one run, `jobs` counts these, and `curves` those that reach a step.
     """
     lines = _lines(service.store.snapshot(), tag, run, job)
     view = View(px, weight=smoothing, kind=kind, least=least)
     grid = await run_in_threadpool(_smoothed_cells, lines, view)
+    jobs = [member.job for member, _ in lines]
+    reaching = None
+    if ended is not None and lines:
+        grid, reaching = continued(one_per_job(grid, jobs), ended)
     whole = band(grid)
-    columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high", "curves")}
-    head = {"tag": tag, "runs": [member.id for member, _ in lines], "step": whole.steps}
+    columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high")}
+    columns["curves"] = whole.curves if reaching is None else reaching
+    ids = [member.id for member, _ in lines]
+    head = {"tag": tag, "runs": ids, "jobs": len(set(jobs)), "step": whole.steps}
     return answer({**head, **columns}, accept)
 
 
