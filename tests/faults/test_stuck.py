@@ -173,6 +173,33 @@ def test_searches_without_end_keep_no_series_waiting(
     assert server.stop() == 0
 
 
+ENDLESS_PIECES = """
+import sys, time
+from mindinsight.server.plugins.scalar import scalar_routes
+scalar_routes.csv_of = lambda *values: (time.sleep(600) or "never" if n else "run,tag" for n in range(2))
+from mindinsight.server.process.serve import main
+sys.exit(main())
+"""
+
+
+def test_an_answer_that_stops_half_way_is_cut_so_that_its_client_sees_it(
+    base: Any, server: Any, wait: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(type(server).start.__globals__, "SERVE", ENDLESS_PIECES)
+    base.run("run")
+    server.start(deadline=1.0)
+    assert wait(lambda: server.steps() == {"./run": 99})
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+        client.sendall(b"GET /v2/scalar/download?run=./run&tag=loss HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        answer = b"".join(iter(lambda: client.recv(1 << 16), b""))
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b"run,tag" in answer
+    assert not answer.endswith(b"0\r\n\r\n")  # the end of a whole answer
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=60) as metrics:
+        assert 'work_cut_total{class="payloads"} 1' in metrics.read().decode()
+    assert server.stop() == 0
+
+
 STUCK = """
 import sys, time
 from pathlib import Path

@@ -1,10 +1,12 @@
 """Fuzzing of all readers in turn, with a ledger of what has been done so far.
 
     python tests/fuzz/rotate.py --minutes 60 --ledger benchmarks/results/fuzzing.csv
+    python tests/fuzz/rotate.py --minutes 0 --ledger benchmarks/results/fuzzing.csv --document
 
 The reader with the least processor time in the ledger comes next, for ``--slice`` seconds. The ledger is
 written after each slice, so that the next call goes on where this one ended, on whichever machine. The corpus
 is kept in ``--corpus``; a finding is a file there, named after its reader, and makes the exit code 1.
+``--document`` then writes the ledger into the table of docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -20,7 +22,11 @@ import time
 from pathlib import Path
 
 EXPLORE = Path(__file__).with_name("explore.py")
-COLUMNS = ("reader", "cpu_seconds", "inputs", "branches", "peak_mb", "findings")
+COLUMNS = ("reader", "cpu_seconds", "inputs", "branches", "peak_mb", "findings", "inputs_since_new")
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"
+HEADINGS = "Reader", "CPU seconds", "Inputs tried", "since a new branch", "Branches", "Peak MB", "Findings"
+HEAD = f"| {' | '.join(HEADINGS)} |\n| ---{' | ---:' * 6} |\n"
+AIM = 3600  # seconds for each reader
 LIST = "import sys; sys.path.insert(0, sys.argv[1]); from readers import READERS; print(*READERS, sep='\\n')"
 FINDING = re.compile(r"-(crash|timeout|oom|leak)-")
 
@@ -33,7 +39,7 @@ def read_ledger(path: Path, readers: list[str]) -> Ledger:
     if path.exists():
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                ledger[row["reader"]] = {column: int(row[column]) for column in COLUMNS[1:]}
+                ledger[row["reader"]] = {column: int(row.get(column) or 0) for column in COLUMNS[1:]}
     return ledger
 
 
@@ -51,14 +57,46 @@ def next_reader(ledger: Ledger, readers: list[str]) -> str:
 def note(counts: dict[str, int], output: str, cpu_seconds: float, findings: int) -> None:
     """Add what one run of libFuzzer printed to the counts of its reader."""
     counts["cpu_seconds"] += round(cpu_seconds)
-    counts["inputs"] += _last(r"stat::number_of_executed_units:\s*(\d+)", output) or _last(r"#(\d+)", output)
-    counts["branches"] = max(counts["branches"], _last(r"cov: (\d+)", output))
+    tried = _last(r"stat::number_of_executed_units:\s*(\d+)", output) or _last(r"#(\d+)", output)
+    counts["inputs"] += tried
+    counts["inputs_since_new"] += tried
+    for number, branches in re.findall(r"#(\d+).*cov: (\d+)", output):
+        if int(branches) > counts["branches"]:
+            counts["branches"], counts["inputs_since_new"] = int(branches), max(0, tried - int(number))
     counts["peak_mb"] = max(counts["peak_mb"], _last(r"stat::peak_rss_mb:\s*(\d+)", output))
     counts["findings"] += findings
 
 
 def _last(pattern: str, text: str) -> int:
     return int(([*re.findall(pattern, text)] or ["0"])[-1])
+
+
+def table(ledger: Ledger) -> str:
+    """The ledger as a table in Markdown, with the sums in its last row."""
+    rows = [(reader, *_cells(counts)) for reader, counts in ledger.items()]
+    whole = {column: sum(counts[column] for counts in ledger.values()) for column in COLUMNS[1:]}
+    seconds = f"{_grouped(whole['cpu_seconds'])} of {_grouped(AIM * len(ledger))}"
+    rows.append(("**all**", seconds, _grouped(whole["inputs"]), "", "", "", str(whole["findings"])))
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _cells(counts: dict[str, int]) -> list[str]:
+    columns = ("cpu_seconds", "inputs", "inputs_since_new", "branches", "peak_mb", "findings")
+    return [
+        "–" if column == "inputs_since_new" and not counts[column] else _grouped(counts[column])
+        for column in columns
+    ]
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def document(ledger: Ledger, path: Path = DOCUMENT) -> None:
+    """Replace the table in a Markdown file."""
+    before, _, rest = path.read_text(encoding="utf-8").partition("| Reader |")
+    after = rest.partition("\n\n")[2]
+    path.write_text(f"{before}{table(ledger)}\n{after}", encoding="utf-8")
 
 
 def explore(reader: str, corpus: Path, seconds: int) -> tuple[str, float, int]:
@@ -91,6 +129,7 @@ def main() -> None:
     parser.add_argument("--slice", type=int, default=180, help="seconds for one reader")
     parser.add_argument("--ledger", type=Path, required=True)
     parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "mindinsight-fuzz")
+    parser.add_argument("--document", action="store_true", help="write the table of docs/reliability.md")
     parser.add_argument("readers", nargs="*", help="all of them when left out")
     options = parser.parse_args()
     listed = subprocess.run(
@@ -110,6 +149,8 @@ def main() -> None:
         new_findings += new
         write_ledger(options.ledger, ledger)
         print(reader, ledger[reader], flush=True)
+    if options.document:
+        document(read_ledger(options.ledger, []))
     sys.exit(bool(new_findings))
 
 

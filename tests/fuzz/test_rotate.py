@@ -28,6 +28,7 @@ def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path: Path) -> None:
         "branches": 412,
         "peak_mb": 83,
         "findings": 0,
+        "inputs_since_new": 1,
     }
     assert ROTATE["next_reader"](again, ["event", "csv"]) == "csv"
     ROTATE["note"](again["event"], "#77\tNEW    cov: 9 ft: 1", 3, 1)
@@ -36,6 +37,38 @@ def test_a_ledger_goes_on_and_new_readers_come_first(tmp_path: Path) -> None:
         412,
         1,
     )
+
+
+def test_inputs_are_counted_since_the_last_new_branch() -> None:
+    counts = dict.fromkeys(ROTATE["COLUMNS"][1:], 0) | {"branches": 300, "inputs_since_new": 5000}
+    old = "#10\tINITED cov: 290 ft: 9\n#20\tNEW    cov: 300 ft: 12\n#1000\tDONE   cov: 300 ft: 12\n"
+    ROTATE["note"](counts, old, 3, 0)
+    assert (counts["branches"], counts["inputs_since_new"]) == (300, 6000)
+    ROTATE["note"](counts, old.replace("cov: 300", "cov: 301"), 3, 0)
+    assert (counts["branches"], counts["inputs_since_new"]) == (301, 980)
+
+
+def test_a_ledger_of_before_that_column_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "fuzzing.csv"
+    path.write_text("reader,cpu_seconds,inputs,branches,peak_mb,findings\nevent,579,421274,811,1009,0\n")
+    assert ROTATE["read_ledger"](path, [])["event"] == dict(
+        zip(ROTATE["COLUMNS"][1:], (579, 421274, 811, 1009, 0, 0), strict=True)
+    )
+
+
+def test_the_table_of_the_documents_is_the_ledger() -> None:
+    """If it is not: python tests/fuzz/rotate.py --minutes 0 --ledger ... --document"""
+    results = ROTATE["DOCUMENT"].parents[1] / "benchmarks" / "results" / "fuzzing.csv"
+    assert ROTATE["table"](ROTATE["read_ledger"](results, [])) in ROTATE["DOCUMENT"].read_text()
+
+
+def test_only_the_table_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("Before.\n\n| Reader | x |\n| --- | --- |\n| old | 1 |\n\nAfter.\n\n| a |\n")
+    ledger = {"csv": dict.fromkeys(ROTATE["COLUMNS"][1:], 1234)}
+    ROTATE["document"](ledger, path)
+    assert path.read_text() == f"Before.\n\n{ROTATE['table'](ledger)}\nAfter.\n\n| a |\n"
+    assert "| csv | 1 234 |" in path.read_text()
 
 
 def test_findings_are_the_inputs_that_broke_the_reader(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_a_part_of_the_name_colours_and_a_broken_pattern_is_not_taken(page: Any,
 def test_a_colour_that_somebody_chose_for_a_run_wins(page: Any, changeable: Any) -> None:
     page.goto(f"{changeable}?colour=hyper:optimizer")
     row = page.get_by_role("row").filter(has=page.get_by_text("adam_0", exact=True))
-    row.get_by_role("button", name="Note, labels, colour").click()
+    row.get_by_role("button", name="Name, note, labels, group, colour").click()
     box = page.get_by_role("dialog", name="adam_0")
     box.get_by_title("#d5639c").click()
     box.get_by_role("button", name="Save").click()

@@ -168,7 +168,7 @@ def test_a_hidden_run_leaves_all_pages_and_can_come_back(page: Any, changeable: 
 
 def test_notes_labels_and_colour_are_kept(page: Any, changeable: Any) -> None:
     page.goto(changeable)
-    row(page, "lenet").get_by_role("button", name="Note, labels, colour").click()
+    row(page, "lenet").get_by_role("button", name="Name, note, labels, group, colour").click()
     box = page.get_by_role("dialog", name="lenet")
     box.get_by_label("Note").fill("<script>alert(1)</script>")
     box.get_by_label("Labels").fill("good, 重要")

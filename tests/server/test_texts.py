@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mindinsight.server.texts import language_texts, locale_texts, message
+from mindinsight.server.texts import language_texts, locale_texts, message, plain_text
 
 
 def test_words_take_the_place_of_their_names() -> None:
@@ -35,3 +37,20 @@ def test_a_text_given_twice_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text('{"x.y": "2"}')
     with pytest.raises(ValueError, match="second time"):
         locale_texts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-1.5-1", "'=1", "'"]
+)
+def test_what_a_spreadsheet_would_compute_is_made_text(text: str) -> None:
+    assert plain_text(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["-1.5", "+2", "-1e-7", "-inf", "loss", "a=b", ""])
+def test_numbers_stay_numbers(text: str) -> None:
+    assert plain_text(text) == text
+
+
+@given(st.text(alphabet="'=+-@\t\r\n1.e a") | st.floats().map(repr))
+def test_a_reader_has_every_text_again(text: str) -> None:
+    assert plain_text(text).removeprefix("'") == text

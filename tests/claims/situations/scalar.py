@@ -16,6 +16,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
 from tests.claims.situation import Question, situation
 from tests.claims.situations.alignment import noisy, written
+from tests.writer.tensorboard_messages import CLASSES
 
 RANK = [
     f"claim.rank.{name}"
@@ -296,7 +297,13 @@ def alerts(rule: Mapping[str, Any] | None = None, run: str = "") -> Callable[[Te
     return ask
 
 
-ALERTS = [f"claim.alert.{name}" for name in ("non_finite", "above", "below", "silent", "rank", "pair")]
+ALERTS = [
+    f"claim.alert.{name}"
+    for name in (
+        *("non_finite", "non_finite_kinds", "above", "below"),
+        *("silent", "silent_unknown", "rank", "pair"),
+    )
+]
 
 
 def losses(folder: Path, values: Sequence[float], rule: Mapping[str, Any] | None = None) -> Question:
@@ -344,6 +351,38 @@ def nothing_written_for_an_hour(folder: Path) -> Question:
     file.write_bytes(b"".join(encode_record(event.SerializeToString()) for event in events))
     os.utime(file, (then, then))
     return Question(base=folder, request=alerts({"condition": "silent", "limit": 30}))
+
+
+@situation(makes=["claim.alert.silent_unknown"], never=but(ALERTS, "silent_unknown"))
+def nothing_written_to_tensorboards_files_for_an_hour(folder: Path) -> Question:
+    """They have no record of an end: torch's writer was closed, or killed."""
+    file = folder / "a" / "events.out.tfevents.1700000000.host"
+    file.parent.mkdir()
+    then = time.time() - 3600
+    records = [CLASSES["Event"](wall_time=then, file_version="brain.Event:2")]
+    records.append(CLASSES["Event"](wall_time=then, step=1))
+    records[1].summary.value.add(tag="loss", simple_value=1.0)
+    file.write_bytes(b"".join(encode_record(event.SerializeToString()) for event in records))
+    os.utime(file, (then, then))
+    return Question(base=folder, request=alerts({"condition": "silent", "limit": 30}))
+
+
+@situation(makes=["claim.alert.non_finite"], never=but(ALERTS, "non_finite"))
+def infinities_of_one_sign_in_a_row(folder: Path) -> Question:
+    """None of them is NaN."""
+    return losses(folder, [1, *[math.inf] * 8])
+
+
+@situation(makes=["claim.alert.non_finite_kinds"], never=but(ALERTS, "non_finite_kinds"))
+def a_nan_and_then_infinities(folder: Path) -> Question:
+    """The first value is not the whole alert."""
+    return losses(folder, [1, math.nan, math.inf, -math.inf, math.inf])
+
+
+@situation(makes=["claim.alert.non_finite"], never=but(ALERTS, "non_finite"))
+def a_nan_and_later_an_infinity(folder: Path) -> Question:
+    """Two alerts, each of its own kind."""
+    return losses(folder, [1, math.nan, 2, math.inf])
 
 
 @situation(never=ALERTS)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -579,3 +580,83 @@ def nan_in_two_of_six_runs_of_both_groups(folder: Path) -> Question:
     for run in (*good[:2], *bad[:2]):
         run["loss"][150:] = [math.nan] * 50
     return with_curves(folder, good, bad)
+
+
+# Both sides, and both groups
+
+
+def sided(folder: Path, *factors: Any) -> Question:
+    """Write five good runs, and a bad run for each factor."""
+    bad = [{"loss": curve(50 + number, factor)} for number, factor in enumerate(factors)]
+    return with_curves(folder, [{"loss": curve(number)} for number in range(5)], bad)
+
+
+HIGHER, LOWER = np.where(STEPS >= 100, 1.5, 1.0), np.where(STEPS >= 100, 0.6, 1.0)
+SIDES = "claim.why.both_sides"
+
+
+@situation(makes=[SIDES], never=but(SIDES))
+def bad_runs_that_leave_to_both_sides(folder: Path) -> Question:
+    """Their mean is that of the good runs."""
+    return sided(folder, HIGHER, HIGHER, LOWER, LOWER)
+
+
+@situation(makes=[SIDES], never=["claim.why.together", "claim.why.diverges"])
+def all_bad_runs_but_one_leave_upwards(folder: Path) -> Question:
+    return sided(folder, *[HIGHER] * 7, LOWER)
+
+
+@situation(makes=[SIDES], never=["claim.why.together", "claim.why.some_differ"])
+def two_of_four_bad_runs_leave_to_both_sides(folder: Path) -> Question:
+    return sided(folder, HIGHER, LOWER, 1.0, 1.0)
+
+
+@situation(makes=["claim.why.diverges"], never=[SIDES, "claim.why.together"])
+def all_bad_runs_leave_upwards(folder: Path) -> Question:
+    return sided(folder, *[HIGHER] * 4)
+
+
+@situation(makes=["claim.why.some_differ"], never=[SIDES, "claim.why.together"])
+def one_bad_run_leaves_and_the_others_stay(folder: Path) -> Question:
+    return sided(folder, HIGHER, 1.0, 1.0, 1.0)
+
+
+@situation(makes=["claim.why.together"], never=[SIDES, *DIFFERS])
+def no_bad_run_leaves_to_any_side(folder: Path) -> Question:
+    return sided(folder, *[1.0] * 5)
+
+
+@situation(
+    makes=["claim.why.in_both"],
+    never=["claim.why.together", "claim.why.same_settings", "claim.why.none_separates", *DIFFERS],
+)
+def a_run_in_both_groups(folder: Path) -> Question:
+    """It would be compared with itself."""
+    question = with_curves(folder, [{"loss": curve(1)}, {"loss": curve(2)}], [{"loss": curve(3)}])
+    return replace(question, request=f"{question.request}&bad=./good_1")
+
+
+@situation(makes=["claim.why.too_few_steps"], never=["claim.why.in_both"])
+def equal_runs_of_two_names_in_two_groups(folder: Path) -> Question:
+    values = curve(1)[:5]
+    return with_curves(folder, [{"loss": values}], [{"loss": values}])
+
+
+# Settings of different writers
+
+
+@situation(makes=["claim.why.same_settings"], never=["claim.why.by_chance", *SEPARATES, *NOTHING])
+def booleans_that_writers_spell_in_their_own_way(folder: Path) -> Question:
+    """True, the text of Python and that of JSON are one value."""
+    return groups(folder, [{"amp": "True"}, {"amp": "true"}] * 3, [{"amp": "TRUE"}, {"amp": "true"}] * 3)
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.why.same_settings", *NOTHING])
+def booleans_that_differ(folder: Path) -> Question:
+    return groups(folder, [{"amp": "True"}] * 6, [{"amp": "false"}] * 6)
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.why.same_settings", *NOTHING])
+def texts_that_differ_in_case_only(folder: Path) -> Question:
+    """Names are not booleans: Adam and adam are two texts."""
+    return groups(folder, [{"optimizer": "Adam"}] * 6, [{"optimizer": "adam"}] * 6)

@@ -177,3 +177,23 @@ def test_thinning_keeps_both_ends_and_order(count: int) -> None:
     assert values[0] == 0
     assert values[-1] == count - 1
     assert (np.diff(values) > 0).all()
+
+
+def test_many_notes_change_together_and_a_name_is_only_shown(samples: Any) -> None:
+    client = samples("lenet", "multi_rank")
+    changes = [{**LENET, "name": "best", "group": "g"}, {"run": "./multi_rank/rank_1", "archived": True}]
+    answer = client.patch("/v2/runs/notes/many", json={"changes": changes})
+    assert [note["run"] for note in answer.json()["notes"]] == ["./lenet", "./multi_rank/rank_1"]
+    runs = {run["id"]: run for run in client.get("/v2/runs").json()["runs"]}
+    lenet = runs["./lenet"]
+    assert (lenet["name"], lenet["directory"], lenet["group"]) == ("best", "lenet", "g")
+    assert [run for run, row in runs.items() if row["archived"]] == ["./multi_rank/rank_1"]
+    client.patch("/v2/runs/notes", json={**LENET, "name": ""})
+    assert client.get("/v2/runs", params={"run": "./lenet"}).json()["runs"][0]["name"] == "lenet"
+
+
+def test_no_note_changes_where_one_run_is_unknown(samples: Any) -> None:
+    client = samples("lenet")
+    changes = [{**LENET, "hidden": True}, {"run": "./gone", "hidden": True}]
+    assert client.patch("/v2/runs/notes/many", json={"changes": changes}).status_code == 404
+    assert client.get("/v2/runs").json()["runs"][0]["hidden"] is False

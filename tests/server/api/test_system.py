@@ -44,7 +44,7 @@ def test_metrics_are_prometheus_text(samples: Any) -> None:
 def test_metrics_tell_of_each_class_of_work_and_each_pool(samples: Any) -> None:
     client = samples("lenet")
     service = client.app.state.service
-    names = ("running", "waiting", "stuck", "oldest_seconds", "cancelled_total", "refused_total")
+    names = ("running", "waiting", "stuck", "oldest_seconds", "cancelled_total", "refused_total", "cut_total")
     expected: dict[str, int] = {}
     for n, work in enumerate(CLASSES):
         values = {name: 10 * n + m for m, name in enumerate(names, 1)}

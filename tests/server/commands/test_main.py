@@ -24,7 +24,7 @@ def test_version_and_help(shell: Any) -> None:
         (("dump", "chek", "x"), "mindinsight dump: there is no 'chek'; did you mean check?"),
         (("strat",), "mindinsight: there is no 'strat'; did you mean start?"),
         (("ls", "more"), "mindinsight ls: it takes no argument 'more'"),
-        (("start", "--port", "x"), "argument --port: 'x' is not a whole number from 1 to 65535"),
+        (("start", "--port", "x"), "--port: 'x' is not a whole number from 1 to 65535"),
     ],
 )
 def test_a_mistake_is_one_line_with_what_was_meant(

@@ -1,6 +1,5 @@
 """The options of start for the base directories: on the command line and in the environment."""
 
-import argparse
 import os
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.commands.options import add_options, settings_of, unused_option_messages
+from mindinsight.server.commands.parser import Parser
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.settings.base_dirs import Base
 
@@ -19,7 +19,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def bases(*arguments: Any, **environ: Any) -> Any:
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="mindinsight start")
     add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept", **environ})
     return settings_of(parser.parse_args(arguments)).summary_base_dir
 
@@ -53,7 +53,7 @@ def test_the_command_line_takes_the_place_of_the_environment(here: Any) -> None:
 
 
 def test_two_command_lines_do_not_add_up(here: Any) -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="mindinsight start")
     add_options(parser, {"MINDINSIGHT_WORKSPACE": "/kept"})
     for name in ("a", "b"):
         assert settings_of(parser.parse_args(["--summary-base-dir", name])).summary_base_dir == here / name
@@ -65,7 +65,7 @@ def test_what_cannot_be_shown_together_is_refused(here: Any) -> None:
 
 
 def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_called() -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="mindinsight start")
     environ = {"WORKSPACE": "/a%s", "SUMMARY_BASE_DIR": "/100% %(x)d", "PORT": "8123", "TOKEN": "secret"}
     add_options(parser, {f"MINDINSIGHT_{name}": value for name, value in environ.items()})
     text = " ".join(parser.format_help().split())
@@ -84,12 +84,14 @@ def test_help_shows_the_defaults_that_the_environment_gives_whatever_they_are_ca
     ],
 )
 def test_an_option_without_effect_is_accepted_and_says_so(name: str, value: str) -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="mindinsight start")
     add_options(parser, {})
     assert unused_option_messages(parser.parse_args([])) == []
     (sentence,) = unused_option_messages(parser.parse_args([f"--{name}", value]))
     assert sentence.startswith(f"--{name} has no effect: ")
-    add_options(other := argparse.ArgumentParser(), {f"MINDINSIGHT_{name.upper().replace('-', '_')}": value})
+    add_options(
+        other := Parser(prog="mindinsight start"), {f"MINDINSIGHT_{name.upper().replace('-', '_')}": value}
+    )
     assert unused_option_messages(other.parse_args([])) == [sentence]
     assert f"--{name} " not in parser.format_help()
 
@@ -98,7 +100,7 @@ def test_an_option_without_effect_is_accepted_and_says_so(name: str, value: str)
 def test_a_token_that_is_short_or_no_text_is_refused(
     here: Any, token: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="mindinsight start")
     add_options(parser, {})
     with pytest.raises(SystemExit):
         parser.parse_args(["--token", token])
@@ -106,7 +108,7 @@ def test_a_token_that_is_short_or_no_text_is_refused(
 
 
 def test_the_shortest_token_is_said(here: Any) -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="mindinsight start")
     add_options(parser, {})
     assert "at least 8 characters" in " ".join(parser.format_help().split())
     assert parser.parse_args(["--token", "12345678"]).token == "12345678"

@@ -204,6 +204,28 @@ def test_an_answer_that_has_begun_waits_for_memory_and_is_not_cut() -> None:
     asyncio.run(scenario())
 
 
+def test_an_answer_of_which_a_piece_is_late_is_cut_and_counted() -> None:
+    async def scenario() -> None:
+        hold, end = Bulkhead(patience=0.05), threading.Event()
+
+        def pieces() -> Iterator[str]:
+            yield "a"
+            end.wait()
+            yield "b"
+
+        items = hold.iterate(pieces())
+        assert (await anext(items), hold.cut) == ("a", 0)
+        with pytest.raises(TimeoutError):
+            await anext(items)
+        assert (hold.cut, hold.cancelled, hold.stuck) == (1, 1, 1)
+        end.set()
+        await until_async(lambda: not hold.stuck)
+        assert [item async for item in hold.iterate(iter("whole"))] == list("whole")
+        assert hold.cut == 1
+
+    asyncio.run(scenario())
+
+
 class OpenFile:
     """What reads from a file that is open until nothing refers to the reader any more."""
 

@@ -1,16 +1,18 @@
 import os
 import signal
+import struct
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
 from mindinsight.server.compute import worker_pool as pool
-from mindinsight.server.compute.worker_pool import CannotBegin, Worker, WorkerPool
+from mindinsight.server.compute.worker_pool import TRIES, CannotBegin, Worker, WorkerPool
 from tests.waiting import until
 
 
@@ -246,6 +248,34 @@ def test_a_child_that_exits_answers_nothing(worker: Any) -> None:
 def test_a_call_that_is_late_gives_nothing(worker: Any) -> None:
     assert worker.call((signal.pause, (), {}), time.monotonic()) is None
     worker.kill()
+
+
+def stop_within_the_answer() -> bytes:
+    """Have this process send half of its answer, and then stop."""
+
+    def half(pipe: Any, content: Any) -> None:
+        pipe._send(struct.pack("!i", len(content)) + bytes(content[: len(content) // 2]))
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    Connection._send_bytes = half  # type: ignore[attr-defined]
+    return bytes(10)
+
+
+def test_a_process_that_stops_within_its_answer_is_ended_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_STALL", 1)
+    with WorkerPool(1) as workers:
+        with pytest.raises(BrokenExecutor):
+            workers.submit(stop_within_the_answer).result(60)
+        assert workers.submit(int, "7").result(60) == 7
+        assert workers.killed == TRIES
+
+
+def test_a_process_that_takes_no_call_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_STALL", 1)
+    stopped = Worker()
+    os.kill(stopped._process.pid, signal.SIGSTOP)
+    assert stopped.call((len, (bytes(8 << 20),), {}), soon()) is None
+    stopped.end()
 
 
 def fail() -> NoReturn:

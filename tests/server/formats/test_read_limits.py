@@ -3,6 +3,7 @@
 Before there were limits these took up to 21 GB, or minutes.
 """
 
+import io
 import json
 import pickle
 import resource
@@ -18,9 +19,10 @@ import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
-from mindinsight.server.formats import read_limits
+from mindinsight.server.formats import file_bytes, read_limits
 from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.weights.mindspore_checkpoints import open_checkpoint
+from mindinsight.server.formats.weights.weight_files import open_weights
 from tests.thoroughness import amount
 
 LIMIT = 2 << 30  # bytes of address space, of which the interpreter and its libraries take 0.4 GiB
@@ -86,6 +88,54 @@ def sparse(path: Any, size: Any, start: bytes = b"") -> Any:
     return path
 
 
+def npy_head(elements: int) -> bytes:
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "<f4", "fortran_order": False, "shape": (elements,)})
+    return head.getvalue()
+
+
+def safetensors_head(elements: int) -> bytes:
+    entry = {"dtype": "F32", "shape": [elements], "data_offsets": [0, 4 * elements]}
+    head = json.dumps({"a": entry}).encode()
+    return struct.pack("<Q", len(head)) + head
+
+
+HEADS = {"npy": npy_head, "safetensors": safetensors_head}
+
+
+@pytest.mark.parametrize("ending", HEADS)
+def test_a_file_of_holes_is_refused_and_one_with_some_is_read(tmp_path: Path, ending: str) -> None:
+    """The second is as a compressing file system keeps the zeros of a fresh optimizer."""
+    path = tmp_path / f"a.{ending}"
+    few = HEADS[ending](1 << 20)
+    sparse(path, len(few) + (4 << 20), few)
+    assert open_weights(path).weights[0].shape == (1 << 20,)
+    many = HEADS[ending](1 << 37)
+    sparse(path, len(many) + (1 << 39), many)
+    with pytest.raises(UnreadableError, match=r"dump.holes: 549755\d+ bytes, of which"):
+        open_weights(path)
+
+
+@pytest.mark.parametrize(
+    "start", [b"PK\x03\x04", b"\x80\x02", b"", b"\x93NUMPY"], ids=["npz", "pt", "ckpt", "npy"]
+)
+def test_a_terabyte_of_holes_is_refused_at_once_whatever_it_begins_with(tmp_path: Path, start: bytes) -> None:
+    with pytest.raises(UnreadableError, match=r"dump.holes"):
+        open_weights(sparse(tmp_path / "a.npz", 1 << 40, start))
+
+
+def test_holes_count_only_where_far_more_was_announced_than_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_bytes, "MAX_HOLES", 0)
+    head = npy_head(1 << 20)
+    path = sparse(tmp_path / "a.npy", len(head) + (4 << 20), head + bytes(8 << 10))
+    assert open_weights(path).values("a").dtype == np.float32
+    monkeypatch.setattr(file_bytes, "_PER_WRITTEN", 100)
+    with pytest.raises(UnreadableError, match=r"dump.holes"):
+        open_weights(path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "size"),
@@ -96,7 +146,14 @@ def sparse(path: Any, size: Any, start: bytes = b"") -> Any:
 )
 def test_sparse_files(tmp_path: Path, code: Any, size: Any) -> None:
     assert read(code, sparse(tmp_path / "file", size)) in (
-        *("dump.too_large", "dump.truncated", "dump.not_checkpoint", "dump.bad_graph", "graph.unreadable"),
+        *(
+            "dump.too_large",
+            "dump.truncated",
+            "dump.holes",
+            "dump.not_checkpoint",
+            "dump.bad_graph",
+            "graph.unreadable",
+        ),
         *("payload.too_large", "0", "1", "0 ['dump.too_large']", "0 ['dump.csv_row']"),
     )
 

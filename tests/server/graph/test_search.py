@@ -3,7 +3,15 @@ from typing import Any
 import pytest
 
 from mindinsight.server.graph.scopes.folding import folded_tree
-from mindinsight.server.graph.search import BadPattern, count_types, find_nodes, find_outer, matcher, nest
+from mindinsight.server.graph.search import (
+    BadPattern,
+    count_types,
+    matcher,
+    nest,
+    parse_query,
+    query_nodes,
+    query_outer,
+)
 
 
 @pytest.fixture
@@ -12,8 +20,8 @@ def tree(graph: Any, blocks: Any) -> Any:
     return folded_tree(graph(nodes, parameters=["fc.weight", "fc.bias"], constants={"cst1": 7}))
 
 
-def matches(tree: Any, *args: Any, **more: Any) -> list[Any]:
-    return [tree.paths[index] for index in find_nodes(tree, *args, **more)]
+def matches(tree: Any, text: str = "", types: Any = (), regex: bool = False) -> list[Any]:
+    return [tree.paths[index] for index in query_nodes(tree, parse_query(text, regex), types)]
 
 
 def test_part_of_a_name_in_any_case_beginnings_first(tree: Any) -> None:
@@ -44,12 +52,15 @@ def test_types(tree: Any) -> None:
 
 
 def test_parameters_and_constants_by_name(tree: Any) -> None:
-    assert [tree.graph.names[node] for node in find_outer(tree, "FC.")] == ["fc.weight", "fc.bias"]
+    nodes = query_outer(tree, parse_query("FC.", regex=True))
+    assert [tree.graph.names[node] for node in nodes] == ["fc.weight", "fc.bias"]
 
 
 def test_what_is_found_stands_in_its_scopes(tree: Any) -> None:
     shape: list[Any] = nest(
-        tree, find_nodes(tree, "relu"), lambda index, inside: {tree.paths[index].split("/")[-1]: inside}
+        tree,
+        query_nodes(tree, parse_query("relu")),
+        lambda index, inside: {tree.paths[index].split("/")[-1]: inside},
     )
     blocks: list[Any] = [{f"{n}-Block": [{"act": [{f"ReLU-op{n}": []}]}]} for n in range(3)]
     assert shape == [{"Default": [{"net": blocks}]}]

@@ -4,9 +4,8 @@ import csv
 from typing import Any
 
 import numpy as np
-import pytest
 
-from mindinsight.server.http.scalar_csv import csv_of, plain_text
+from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
 
 ROWS = 45_000  # three pieces
@@ -32,13 +31,3 @@ def test_overwritten_rows_are_marked_in_every_piece() -> None:
     rows = rows_of(overwritten=True)
     assert [float(row["value"]) for row in rows] == list(range(ROWS))
     assert [int(row["overwritten"]) for row in rows] == [0] + [1] * (ROWS - BACK) + [0] * (BACK - 1)
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-1.5-1"])
-def test_what_a_spreadsheet_would_compute_is_made_text(text: str) -> None:
-    assert plain_text(text) == f"'{text}"
-
-
-@pytest.mark.parametrize("text", ["-1.5", "+2", "-1e-7", "-inf", "loss", "a=b", ""])
-def test_numbers_stay_numbers(text: str) -> None:
-    assert plain_text(text) == text

@@ -269,3 +269,13 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyP
     status, body, _ = ask([b""])
     assert status == 408
     assert b"slow_body" in body
+
+
+def test_a_body_that_comes_in_drops_is_not_waited_for_longer_than_a_whole_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(security, "WHOLE", 0.05)
+    status, body, taken = ask([b"x"] * 200_000)
+    assert status == 408
+    assert b"slow_body" in body
+    assert taken < 200_000

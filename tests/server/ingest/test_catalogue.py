@@ -23,6 +23,7 @@ from mindinsight.server.ingest.folder_tree import Stamp, stamp_of
 from mindinsight.server.ingest.piece_reader import Fingerprint, SectionResult, read_file_section
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.run_stage import RunStage
+from mindinsight.server.store.series import JoinedColumns
 from mindinsight.server.store.store import Store
 from tests.narrowing import require
 from tests.server.ingest.stretches import discover
@@ -204,6 +205,24 @@ def test_a_fault_of_ours_costs_one_file_and_no_other(
     catalogue.publish()
     (file,) = store.snapshot().runs["./a"].files
     assert file.error == "file.undecodable"
+
+
+def test_columns_that_series_join_count_in_their_store(
+    catalogue: Catalogue, base: Path, store: Store, events: Any
+) -> None:
+    store.joined = JoinedColumns(1)
+    for number in range(4):
+        events.file(base / "ab"[number % 2], events.version() + events.records(number), seconds=number)
+    catalogue.settle(discover(base))
+    for stage in catalogue.stages.values():
+        for file in stage.files.values():
+            file.busy, file.checked = True, file.stamp
+            request = request_of(file)
+            catalogue.take(stage, file, request, read_file_section(request))
+    catalogue.publish()
+    first, second = (store.snapshot().runs[name].scalars["loss"] for name in ("./a", "./b"))
+    assert [len(series.columns().steps) for series in (first, second)] == [2, 2]
+    assert (first._columns is None, second._columns is None) == (True, False)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.store import series as series_module
 from mindinsight.server.store.series import (
     MAX_PAYLOAD,
+    JoinedColumns,
     ReferencePart,
     ReferenceSeries,
     ScalarPart,
@@ -254,11 +254,11 @@ class Stored:
         return [self._values[first:2], self._values[max(first, 2) :]]
 
 
-def stored_series(stored: Stored) -> ScalarSeries:
+def stored_series(stored: Stored, joined: JoinedColumns | None = None) -> ScalarSeries:
     rows: Any = np.arange(6)
     recent = np.array([4, 5], np.float32)
     only = ScalarPart(rows, rows + 0.5, recent, np.zeros(1, np.int64), stored=stored)
-    return ScalarSeries("loss", [only], version=1)
+    return ScalarSeries("loss", [only], version=1, joined=joined)
 
 
 def test_stored_values_are_read_when_they_are_needed_and_kept_for_a_while() -> None:
@@ -275,11 +275,13 @@ def test_stored_values_are_read_when_they_are_needed_and_kept_for_a_while() -> N
     assert stored.reads == [3, 0, 0]
 
 
-def test_joined_columns_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series_module, "_recent", series_module._RecentSeries(300))
-    all_series = [stored_series(Stored(0, 1, 2, 3)) for _ in range(4)]
+def test_the_joined_columns_of_one_store_are_bounded_and_do_not_count_in_another() -> None:
+    joined = JoinedColumns(300)
+    other = stored_series(Stored(0, 1, 2, 3), JoinedColumns(300))
+    assert len(other.columns().steps) == 6
+    all_series = [stored_series(Stored(0, 1, 2, 3), joined) for _ in range(4)]
     lines = [series.line().values.tolist() for series in all_series]
     assert lines == [[0, 1, 2, 3, 4, 5]] * 4
-    assert [series._columns is None for series in all_series] == [True, True, False, False]
+    assert [series._columns is None for series in (*all_series, other)] == [True, True, False, False, False]
     del all_series[2:]
     assert all_series[0].line().values.tolist() == lines[0]

@@ -67,7 +67,7 @@ def test_a_signal_ends_all_trials_and_the_same_command_goes_on(
     tuner.send_signal(number)
     _, err = tuner.communicate(timeout=120)
     assert tuner.returncode == 130
-    assert "interrupted; the same command resumes it" in err
+    assert "Interrupted; the same command resumes it" in err
     until(lambda: all_ended(pairs))
     go_on.touch()
     code, report, _ = tune(file, "--trials", 3, "--json")
@@ -93,7 +93,9 @@ def test_after_kill_9_of_the_tuner_nothing_finished_is_run_again(
     go_on.touch()
     code, report, err = tune(file, "--trials", 4, "--json")
     assert code == 0, err
-    assert "unfinished trials are marked failed and their values tried again: 2" in err
+    assert (
+        "Unfinished trials of an earlier tuner count as interrupted; their values are tried again: 2" in err
+    )
     until(lambda: all_ended(pairs))
     assert [trial["state"] for trial in report["trials"]] == [
         *("complete", "complete", "interrupted", "complete", "complete")
@@ -112,7 +114,7 @@ def test_kill_9_of_a_trial_is_a_failed_trial_and_leaves_no_child(
     os.kill(pairs[0][0], signal.SIGKILL)
     _, err = tuner.communicate(timeout=120)
     assert tuner.returncode == 1
-    assert "trial 0 failed: the command was ended by signal 9" in err
+    assert "Trial 0 failed: ended by signal 9" in err
     until(lambda: all_ended(pairs))
 
 
@@ -163,7 +165,7 @@ def test_somebody_with_optunas_interface_stops_it(
     pairs = processes(tmp_path, 1)
     optuna_study(workspace).set_user_attr("stop", 1.0)
     _, err = tuner.communicate(timeout=120)
-    assert "stopped from the page" in err
+    assert "Stopped from the page" in err
     assert all_ended(pairs)
 
 

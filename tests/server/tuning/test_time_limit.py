@@ -38,7 +38,7 @@ def test_a_study_whose_time_is_over_ends_its_trials(
     file = tuning_file(training(before=WAITING), limits=limits)
     code, report, err = tune(file, "--trials", 4, "--jobs", 2, *options, "--json")
     assert (code, report["end"]) == (1, "time"), err
-    assert "the time limit of the study was reached; the same command resumes it." in err
+    assert "The time limit of the study was reached; the same command resumes it." in err
     assert [trial["state"] for trial in report["trials"]] == ["interrupted", "interrupted"]
     assert [trial["failure"] for trial in report["trials"]] == [{"reason": "interrupted"}] * 2
     assert (report["progress"]["done"], report["progress"]["running"]) == (0, 0)
@@ -56,8 +56,8 @@ def test_finished_trials_count_when_the_time_is_over_and_the_rest_goes_on(
     go_on.unlink()
     code, report, err = tune(file, "--trials", 2, "--timeout", "1", "--json")
     assert (code, report["end"]) == (0, "time")
-    assert "the time limit of the study was reached; the same command resumes it." in err
-    assert "best: value " in err
+    assert "The time limit of the study was reached; the same command resumes it." in err
+    assert "est value: " in err
     assert [trial["state"] for trial in report["trials"]] == ["complete", "interrupted"]
     go_on.touch()
     code, report, err = tune(file, "--trials", 2, "--json")

@@ -76,7 +76,7 @@ def test_a_failed_trial_keeps_its_last_lines(training: Any, tuning_file: Any, tu
     assert states(report) == ["failed", "failed"]
     assert report["trials"][0]["failure"] == {"reason": "exit", "code": 1}
     assert report["trials"][0]["log"] == ["about to fail", "no data"]
-    assert "trial 0 failed: the command ended with exit code 1" in err
+    assert "Trial 0 failed: exit code 1" in err
 
 
 @pytest.mark.slow

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
-from mindinsight.server.v1.scalars import Pair, ScalarAnswers, scalar_items
-from mindinsight.server.v1.v1_responses import json_text
+from mindinsight.server.v1.scalars import Pair, ScalarAnswers, scalars_json
 
 LENET = {"train_id": "./lenet"}
 LOSS = {**LENET, "tag": "loss/auto/scalar"}
@@ -38,8 +38,8 @@ def test_what_is_not_finite_is_null(v1: Any) -> None:
     assert None in values
 
 
-def items(pairs: list[Pair]) -> Callable[[], Any]:
-    return lambda: scalar_items(pairs, full=False)
+def items(pairs: list[Pair]) -> Callable[[], bytes]:
+    return lambda: scalars_json(pairs, full=False)
 
 
 def series(count: int, version: int = 1) -> ScalarSeries:
@@ -63,10 +63,27 @@ def test_plain_and_packed_are_the_same_content() -> None:
     pairs = [Pair("./a", "loss/scalar", series(3000)), Pair("./b", "loss/scalar", series(4))]
     answer = ScalarAnswers().get("scalars", pairs, items(pairs))
     assert gzip.decompress(answer.packed) == answer.plain
-    assert answer.plain.decode() == json_text(scalar_items(pairs, full=False))
+    assert answer.plain == scalars_json(pairs, full=False)
     long, short = (item["values"] for item in json.loads(answer.plain)["scalars"])
     assert len(long) <= 1000
     assert [point["step"] for point in short] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("count", [1, 999, 1000, 1001, 2500])
+def test_the_encoded_points_are_those_of_the_line(count: int) -> None:
+    curve = series(count)
+    body = scalars_json([Pair("./\u00e9", 'a"\udc80/scalar', curve)], full=True)
+    assert body.isascii()
+    assert body.endswith(b"\n")
+    line = curve.line()
+    values = [
+        {"step": step, "value": value, "wall_time": wall}
+        for step, value, wall in zip(
+            line.steps.tolist(), line.values.tolist(), line.walls.tolist(), strict=True
+        )
+    ]
+    item = {"train_id": "./\u00e9", "tag": 'a"\udc80/scalar', "values": values}
+    assert json.loads(body) == {"scalars": [item]}
 
 
 def test_answers_with_many_series_are_not_kept() -> None:

@@ -214,3 +214,11 @@ def test_two_pins_that_an_earlier_version_left_behind_are_shown_as_one(
     assert several.all() == {"./left/x": Note(), "./right/y": Note("n", pinned=True)}
     several.change("./left/x", pinned=True)
     assert several.all() == {"./left/x": Note(pinned=True), "./right/y": Note("n")}
+
+
+def test_changes_of_several_bases_are_returned_by_run(tmp_path: Path) -> None:
+    bases = [Watched(name, str(tmp_path / name), "events", False) for name in ("a", "b")]
+    notes = MultiBaseNotes(tmp_path / "workspace", lambda: bases)
+    changed = notes.change_all({"./a/x": {"group": "g"}, "./b": {"archived": True}, "./b/x": {"name": "n"}})
+    assert changed == {"./a/x": Note(group="g"), "./b": Note(archived=True), "./b/x": Note(name="n")}
+    assert notes.all() == changed

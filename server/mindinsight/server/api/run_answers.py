@@ -40,7 +40,13 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
     names = (name for name in TRAIN_FACTS if name not in _NO_PARAMETERS)
     train = {name: getattr(lineage.train, name) for name in names} if lineage.train else {}
-    return {name: value for name, value in {**train, **lineage.user_defined}.items() if _is_single(value)}
+    values = {**train, **lineage.user_defined}
+    return {name: _as_boolean(value) for name, value in values.items() if _is_single(value)}
+
+
+def _as_boolean(value: Any) -> Any:
+    """Return the boolean for the texts true and false in any case, as writers record it in their own way."""
+    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def metrics_of(lineage: Lineage | None) -> dict[str, Any]:
@@ -76,6 +82,7 @@ class Marks(NamedTuple):
     notes: Mapping[str, Note] = {}  # by run
     slots: Mapping[str, int] = {}  # colour slot by job
     defaults: Mapping[str, Default] = {}  # settings by page
+    deletable: bool = False  # whether runs may be moved to the trash
 
 
 class Listing:
@@ -113,7 +120,7 @@ class Listing:
         """Return the given runs of a snapshot as encoded JSON."""
         notes, slots = marks.notes, marks.slots
         rows = [self._row(run, notes.get(run.id, _NO_NOTE), slots.get(run.job, 0)) for run in runs]
-        return _json(_head(snapshot, troubles, marks.defaults))[:-1] + b',"runs":[' + b",".join(rows) + b"]}"
+        return _json(_head(snapshot, troubles, marks))[:-1] + b',"runs":[' + b",".join(rows) + b"]}"
 
     def _row(self, run: Run, note: Note, slot: int) -> bytes:
         known = self._rows.get(run.id)
@@ -128,14 +135,13 @@ def _json(content: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _head(
-    snapshot: Snapshot, troubles: Iterable[DirectoryDamage], defaults: Mapping[str, Default]
-) -> dict[str, Any]:
+def _head(snapshot: Snapshot, troubles: Iterable[DirectoryDamage], marks: Marks) -> dict[str, Any]:
     return {
         **{name: getattr(snapshot, name) for name in _SNAPSHOT_FIELDS},
         "bases": [asdict(base) for base in snapshot.bases],
         "now": time.time(),
-        "defaults": {view: default.query for view, default in defaults.items()},
+        "deletable": marks.deletable,
+        "defaults": {view: default.query for view, default in marks.defaults.items()},
         "errors": [{"path": error.path, "reason": error.reason} for error in (*troubles, *snapshot.errors)],
     }
 
@@ -153,7 +159,9 @@ def _summary(run: Run, note: Note) -> dict[str, Any]:
         "hyper": exact_as_text(hyper_of(run.lineage)),
         "metrics": exact_as_text(metrics_of(run.lineage)),
         "dumps": list(run.dumps),
-        **{name: getattr(note, name) for name in ("hidden", "pinned", "note", "labels")},
+        **{name: getattr(note, name) for name in ("hidden", "archived", "pinned", "note", "labels", "group")},
+        "name": note.name or run.name,
+        "directory": run.name,
         "chosen": note.colour,
     }
 
@@ -212,7 +220,8 @@ def run_list(
     if etag == if_none_match:
         return Response(status_code=304, headers=headers)
     every, slots = snapshot.runs, service.workspace.slots.of(jobs_by_age(snapshot.runs.values()))
-    marks = Marks(notes.all(), slots, defaults.all())
+    deletable = service.settings.allow_delete and service.settings.guarded
+    marks = Marks(notes.all(), slots, defaults.all(), deletable)
     if runs is not None:
         body = listing.some(snapshot, marks, [every[run_id] for run_id in runs if run_id in every], troubles)
     else:

@@ -8,15 +8,16 @@ import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from mindinsight.server.api.run_answers import hyper_of, metrics_of
+from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
+from mindinsight.server.http.service import Service
 from mindinsight.server.store.run import file_claims, pipeline_claim, run_claims, torn_files
 from mindinsight.server.types import Doubles, FileState, Floats
 from mindinsight.server.workspace.json_store import storing
-from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NOTE
+from mindinsight.server.workspace.notes import MAX_LABELS, MAX_NAME, MAX_NOTE
 
 router = APIRouter(tags=["runs"])
 Runs = Annotated[list[str], Query(max_length=200)]
@@ -58,21 +59,44 @@ class NoteChange(BaseModel):
     note: str | None = Field(None, max_length=MAX_NOTE)
     labels: list[Label] | None = Field(None, max_length=MAX_LABELS)
     hidden: bool | None = None
+    archived: bool | None = None
     pinned: bool | None = None
+    name: str | None = Field(None, max_length=MAX_NAME, description="shown in place of the directory's name")
+    group: str | None = Field(None, max_length=MAX_NAME)
     colour: str | None = Field(None, pattern="^(#[0-9a-fA-F]{6})?$")
+
+
+class NoteChanges(BaseModel):
+    """Changes of several notes."""
+
+    changes: Annotated[list[NoteChange], Field(min_length=1, max_length=MOST_RUNS)]
 
 
 @router.patch("/v2/runs/notes")
 def annotate(change: NoteChange, service: CurrentService) -> dict[str, Any]:
-    """Store a note, labels, colour, hidden or pinned (the baseline, at most one run)."""
-    if change.run not in service.store.snapshot().runs:
-        raise unknown_run(change.run)
-    fields = change.model_dump(exclude={"run"}, exclude_none=True)
-    if "labels" in fields:
-        fields["labels"] = tuple(dict.fromkeys(fields["labels"]))
+    """Store fields of a run's note. `pinned` is the baseline: at most one run is pinned."""
+    return _annotated(service, [change])[0]
+
+
+@router.patch("/v2/runs/notes/many")
+def annotate_many(change: NoteChanges, service: CurrentService) -> dict[str, Any]:
+    """Store the changes of many notes together."""
+    return {"notes": _annotated(service, change.changes)}
+
+
+def _annotated(service: Service, changes: list[NoteChange]) -> list[dict[str, Any]]:
+    """Store changes and return the notes. Raises ApiError for an unknown run or a failed write."""
+    runs = service.store.snapshot().runs
+    for change in changes:
+        if change.run not in runs:
+            raise unknown_run(change.run)
+    fields = {change.run: change.model_dump(exclude={"run"}, exclude_none=True) for change in changes}
+    for values in fields.values():
+        if "labels" in values:
+            values["labels"] = tuple(dict.fromkeys(values["labels"]))
     with storing({}):
-        note = service.workspace.notes.change(change.run, **fields)
-    return {"run": change.run, **asdict(note)}
+        notes = service.workspace.notes.change_all(fields)
+    return [{"run": run, **asdict(note)} for run, note in notes.items()]
 
 
 @router.get("/v2/runs/facts")

@@ -22,6 +22,7 @@ _WORK: Final = {  # kind of each metric, label, attribute of the measured object
     "work_oldest_seconds": ("gauge", "class", "oldest"),
     "work_cancelled_total": ("counter", "class", "cancelled"),
     "work_refused_total": ("counter", "class", "refused"),
+    "work_cut_total": ("counter", "class", "cut"),
     "pool_running": ("gauge", "pool", "running"),
     "pool_killed_total": ("counter", "pool", "killed"),
 }

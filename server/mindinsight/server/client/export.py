@@ -15,8 +15,8 @@ from mindinsight.server.client.payload_kinds import EXPORTED, PAYLOADS
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.scalar_csv import plain_text
 from mindinsight.server.store.series import Line, Recorded
+from mindinsight.server.texts import plain_text
 from mindinsight.server.types import Kind
 
 Format: TypeAlias = Literal["csv", "parquet"]

@@ -33,17 +33,15 @@ _STATES: Final[Mapping[checkpoint_weights.State, str]] = {
 
 def register(subparsers: Any) -> None:
     """Add the command with its actions."""
-    text = "inspect and compare checkpoints (.ckpt, safetensors, npz, PyTorch)"
-    parser = subparsers.add_parser("ckpt", help=text, allow_abbrev=False)
+    parser = subparsers.add_parser("ckpt", help="")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = add_command(actions, "ls", ls, "list tensors with types, shapes and statistics")
+    listing = add_command(actions, "ls", ls)
     listing.add_argument("file", type=resolve_path)
     add_json(listing)
-    text = "list the tensors that differ between two files, with error measures"
-    comparing = add_command(actions, "diff", diff, text)
+    comparing = add_command(actions, "diff", diff)
     comparing.add_argument("first", type=resolve_path)
     comparing.add_argument("second", type=resolve_path)
-    add_flag(comparing, "all", "print unchanged tensors, too")
+    add_flag(comparing, "all")
     add_json(comparing)
 
 
@@ -56,7 +54,7 @@ def ls(options: argparse.Namespace) -> int:
     file = _open(options.file)
     with worker_pool() as executor:
         measured = checkpoint_weights.measure_weights(file, executor)
-        measurements = list(terminal.progress(measured, len(file.weights), "tensors measured"))
+        measurements = list(terminal.progress(measured, len(file.weights), "cli.progress.tensors_measured"))
     if options.json:
         print(terminal.as_json([_tensor_json(tensor) for tensor in measurements]))
     else:
@@ -85,7 +83,7 @@ def diff(options: argparse.Namespace) -> int:
     total = {weight.name for file in (first, second) for weight in file.weights}
     with worker_pool() as executor:
         compared = checkpoint_weights.compare_weights(first, second, executor)
-        differences = list(terminal.progress(compared, len(total), "tensors compared"))
+        differences = list(terminal.progress(compared, len(total), "cli.progress.tensors_compared"))
     claims = checkpoint_weights.difference_claims(
         differences, checkpoint_weights.compare_plain(first, second)
     )

@@ -15,6 +15,7 @@ from mindinsight.server.commands.options import add_bases, add_command, add_json
 from mindinsight.server.commands.terminal import (
     as_json,
     damage_lines,
+    localize,
     localize_claim,
     say,
     table,
@@ -50,19 +51,14 @@ class Comparison:
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "compare the scalars of a run, step by step, with those of a reference run"
-    parser = add_command(subparsers, "compare", compare, text)
-    parser.add_argument("name", metavar="RUN", help="name as listed by `mindinsight ls`, or a directory")
-    parser.add_argument("reference", metavar="REF", help="name or directory of the reference run")
+    parser = add_command(subparsers, "compare", compare)
+    parser.add_argument("name", metavar="RUN")
+    parser.add_argument("reference", metavar="REF")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
-    text = "largest relative difference that counts as equal, in units of --unit (default: 1)"
-    parser.add_argument("--tolerance", type=_tolerance, default=1.0, help=text)
-    text = "unit of the tolerance and of all differences (default: %(default)s)"
-    parser.add_argument("--unit", choices=tuple(UNITS), default="permille", help=text)
-    text = "compare only this tag; may be repeated (default: all common tags)"
-    parser.add_argument("--tag", action="append", default=[], help=text)
-    text = "compare TAG of the run with REF_TAG of the reference; may be repeated"
-    parser.add_argument("--pair", action="append", default=[], type=_pair, metavar="TAG=REF_TAG", help=text)
+    parser.add_argument("--tolerance", type=_tolerance, default=1.0)
+    parser.add_argument("--unit", choices=tuple(UNITS), default="permille")
+    parser.add_argument("--tag", action="append", default=[])
+    parser.add_argument("--pair", action="append", default=[], type=_pair, metavar="TAG=REF_TAG")
     add_json(parser)
 
 
@@ -91,7 +87,8 @@ def compare(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json([_json(row) for row in rows]))
     elif rows:
-        heads = ("TAG", "REFERENCE", "STEPS", "BEYOND", "FIRST", f"LARGEST ({options.unit})", "AT STEP")
+        names = ("tag", "reference", "steps", "beyond", "first", "largest", "at_step")
+        heads = [localize(f"cli.head.{name}", {"unit": options.unit}) for name in names]
         print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
             facts = {"tag": row.tag, "claim": row.claim}
@@ -99,7 +96,7 @@ def compare(options: argparse.Namespace) -> int:
     if not any(row.steps for row in rows):
         if not rows:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
-        say("Pair tags of different names with --pair TAG=REF_TAG.")
+        say(localize("cli.pair"))
         return 2
     return exit_code(row.claim for row in rows)  # a scalar of one run alone is told, and changes no code
 
@@ -116,7 +113,7 @@ def _run(summary: Summary, name: str) -> Run:
         summary_of_directory = Summary(name)
         if len(summary_of_directory.runs) == 1:
             return summary_of_directory.run(summary_of_directory.runs[0])
-    raise BadSettings(f"There is no run {name!r}; `mindinsight ls` lists all runs.")
+    raise BadSettings(localize("cli.no_run", {"run": name}))
 
 
 def _pairs(
@@ -126,7 +123,7 @@ def _pairs(
     for tag, other in (*((tag, tag) for tag in tags), *chosen):
         for owner, name in ((run, tag), (reference, other)):
             if name not in owner.scalars:
-                raise BadSettings(f"{owner.name} has no scalar {name!r}.")
+                raise BadSettings(localize("cli.no_scalar", {"run": owner.name, "tag": name}))
         yield tag, other
     if not tags and not chosen:
         pairs = paired_tags(list(reference.scalars), list(run.scalars))
@@ -179,12 +176,12 @@ def _json(row: Comparison) -> dict[str, Any]:
 def _tolerance(text: str) -> float:
     value = float(text)
     if not value >= 0 or value == float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a tolerance: a finite number, 0 or larger")
+        raise argparse.ArgumentTypeError(localize("cli.error.tolerance", {"value": text}))
     return value
 
 
 def _pair(text: str) -> tuple[str, str]:
     tag, equals, other = text.partition("=")
     if not (tag and equals and other):
-        raise argparse.ArgumentTypeError(f"{text!r} is not TAG=REF_TAG")
+        raise argparse.ArgumentTypeError(localize("cli.error.pair", {"value": text}))
     return tag, other

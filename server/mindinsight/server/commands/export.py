@@ -18,17 +18,12 @@ from mindinsight.server.store.run import torn_files
 
 def register(subparsers: Any, name: str = "export") -> None:
     """Add the command under a name."""
-    text = "export scalars and PR curves as tables; images, tensors, texts and sounds as files"
-    parser = add_command(subparsers, name, export, text)
+    parser = add_command(subparsers, name, export)
     add_runs(parser)
-    parser.add_argument(
-        "--kind", choices=KINDS, nargs="+", default=KINDS, help="kinds to export (default: all)"
-    )
-    parser.add_argument("--output", type=Path, default=Path("output"), help="default: ./output")
-    text = "format of the scalars (default: csv)"
-    parser.add_argument("--format", choices=tuple(TABLES), default="csv", help=text)
-    text = "scalars: export every recorded row, including those that a restart overwrote"
-    add_flag(parser, "overwritten", text)
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS)
+    parser.add_argument("--output", type=Path, default=Path("output"))
+    parser.add_argument("--format", choices=tuple(TABLES), default="csv")
+    add_flag(parser, "overwritten")
 
 
 def export(options: argparse.Namespace) -> int:
@@ -49,22 +44,24 @@ def export(options: argparse.Namespace) -> int:
 def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:
     values, problems, paths = 0, 0, set()
     total = _count(summary, runs, options.kind)
-    for exported in terminal.progress(_exports(summary, runs, options), total, "written"):
+    for exported in terminal.progress(_exports(summary, runs, options), total, "cli.progress.written"):
         values += exported.rows
         paths.add(exported.path)
         if exported.problem:
             problems += 1
-            terminal.say(f"not written: {exported.path}: {exported.problem}")
+            words = {"path": exported.path, "why": exported.problem}
+            terminal.say(terminal.localize("cli.not_written", words))
     problems += _report_damage(summary, runs)
     for line in terminal.directory_lines(summary):
         problems += 1
         terminal.say(line)
     left = _left_out(summary, runs)
     if left and options.kind == KINDS:
-        terminal.say(f"not exported, as there is no file format for it: {', '.join(left)}")
-    counts = (terminal.count_text(values, "value"), terminal.count_text(len(runs), "run"))
-    files = f"{terminal.count_text(len(paths), 'file')} below {options.output}" if paths else "no file"
-    print("{} of {} in {}".format(*counts, files))
+        terminal.say(terminal.localize("cli.not_exported", {"kinds": ", ".join(left)}))
+    counts = {"value": values, "run": len(runs), "file": len(paths)}
+    words = {f"{thing}s": terminal.count_text(count, thing) for thing, count in counts.items()}
+    key = "cli.exported" if paths else "cli.exported.nothing"
+    print(terminal.localize(key, {**words, "output": options.output}))
     return 0 if values and not problems else 1
 
 
@@ -73,7 +70,9 @@ def _left_out(summary: Summary, runs: tuple[str, ...]) -> list[str]:
     tags: Counter[str] = Counter()
     for run in map(summary.run, runs):
         tags.update({kind: len(series) for kind, series in run.references.items() if kind not in KINDS})
-    return [f"{kind} ({terminal.count_text(count, 'tag')})" for kind, count in sorted(tags.items())]
+    return [
+        terminal.localize("cli.kind_tags", {"kind": kind, "n": count}) for kind, count in sorted(tags.items())
+    ]
 
 
 def _exports(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> Iterator[Exported]:
@@ -108,4 +107,5 @@ def _report_damage(summary: Summary, runs: tuple[str, ...]) -> int:
 
 def _show_progress(read: int, total: int) -> None:
     end = "\n" if read == total else ""
-    print(f"\rread: {read >> 20} of {total >> 20} MB", end=end, file=sys.stderr, flush=True)
+    words = {"read": read >> 20, "total": total >> 20}
+    print(f"\r{terminal.localize('cli.progress.read', words)}", end=end, file=sys.stderr, flush=True)

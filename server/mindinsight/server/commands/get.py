@@ -16,26 +16,22 @@ from mindinsight.server.commands import terminal
 from mindinsight.server.commands.options import add_bases, add_command, add_flag
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.http.scalar_csv import csv_of, plain_text
+from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.store.series import Recorded
+from mindinsight.server.texts import plain_text
 
 _EXACT: Final = float(2**53)  # all integers up to this are exact in float64
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "print scalar series as CSV or JSON; with --kind: every value, or a description of it"
-    parser = add_command(subparsers, "get", get, text)
-    text = "name as listed by `mindinsight ls`, or a pattern with * and ?"
-    parser.add_argument("runs", metavar="RUN", help=text)
-    parser.add_argument("tag", metavar="TAG", help="a tag, or a pattern with * and ?")
+    parser = add_command(subparsers, "get", get)
+    parser.add_argument("runs", metavar="RUN")
+    parser.add_argument("tag", metavar="TAG")
     add_bases(parser, "--summary-dir", "--summary-base-dir")
-    parser.add_argument(
-        "--kind", choices=KINDS, default="scalar", help="kind of the values (default: scalar)"
-    )
-    parser.add_argument("--format", choices=tuple(_FORMS), default="csv", help="default: csv")
-    text = "print every recorded row and mark those that a later one overwrote"
-    add_flag(parser, "overwritten", text)
+    parser.add_argument("--kind", choices=KINDS, default="scalar")
+    parser.add_argument("--format", choices=tuple(_FORMS), default="csv")
+    add_flag(parser, "overwritten")
 
 
 def get(options: argparse.Namespace) -> int:
@@ -46,12 +42,12 @@ def get(options: argparse.Namespace) -> int:
     for line in terminal.directory_lines(summary):
         terminal.say(line)
     if not printed:
-        known = summary.matching(options.runs)
-        tag = f"no {options.kind} {options.tag!r} in {options.runs!r}"
-        missing = tag if known else f"no run {options.runs!r}"
-        near = [] if known else terminal.near_names(options.runs, summary.runs)
-        hint = f"did you mean {', '.join(near)}?" if near else "`mindinsight ls` lists runs and tags."
-        raise BadSettings(f"There is {missing}; {hint}")
+        words = {"run": options.runs, "tag": options.tag, "kind": options.kind}
+        if summary.matching(options.runs):
+            raise BadSettings(terminal.localize("cli.no_tag", words))
+        near = terminal.near_names(options.runs, summary.runs)
+        key = "cli.no_run.near" if near else "cli.no_run"
+        raise BadSettings(terminal.localize(key, {**words, "names": ", ".join(near)}))
     return 0
 
 
@@ -68,7 +64,8 @@ def _print_scalars(summary: Summary, options: argparse.Namespace) -> bool:
             terminal.say(line)
     for (run, tag), points in series.series.items():
         if count := int((np.isfinite(values := points.line().values) & (np.abs(values) >= _EXACT)).sum()):
-            terminal.say(f"{tag} ({run}): {terminal.localize('damage.may_be_rounded', {'n': count})}")
+            text = terminal.localize("damage.may_be_rounded", {"n": count})
+            terminal.say(terminal.localize("cli.line", {"head": f"{tag} ({run})", "text": text}))
     return bool(series)
 
 
@@ -82,7 +79,8 @@ def _print_payloads(summary: Summary, options: argparse.Namespace) -> bool:
         try:
             rows += [{**head, **row} for row in rows_of(item.data)]
         except (Gone, UnreadableError) as error:
-            terminal.say(f"not read: {item.tag} of {item.run} at step {item.step}: {error}")
+            words = {"tag": item.tag, "run": item.run, "step": item.step, "why": error}
+            terminal.say(terminal.localize("cli.not_read.value", words))
     if rows:
         _ROW_FORMS[options.format](rows)
     return any_item

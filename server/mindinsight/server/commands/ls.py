@@ -12,15 +12,14 @@ from mindinsight.server.report.run_report import recorded_alerts
 from mindinsight.server.store.mounts import dump_id
 from mindinsight.server.store.run import Run, last_step, state_of, torn_files
 
-_HEADS: Final = ("RUN", "STATE", "STEP", "LAST VALUES")
+_HEADS: Final = ("run", "state", "step", "last")
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "list the runs below a directory with state, last step and last value of each scalar"
-    parser = add_command(subparsers, "ls", ls, text)
+    parser = add_command(subparsers, "ls", ls)
     add_runs(parser)
-    add_json(parser, "print JSON, with more details, instead of a table")
+    add_json(parser)
 
 
 def ls(options: argparse.Namespace) -> int:
@@ -37,7 +36,8 @@ def ls(options: argparse.Namespace) -> int:
     if options.json:
         print(terminal.as_json(list(_run_json(runs, dumps, now))))
     elif runs:
-        print(terminal.table(_HEADS, (_row(run, now) for run in runs), terminal.terminal_width()))
+        heads = [terminal.localize(f"cli.head.{name}") for name in _HEADS]
+        print(terminal.table(heads, (_row(run, now) for run in runs), terminal.terminal_width()))
     for run in () if options.json else runs:
         for line in _alert_lines(run, dumps):
             print(terminal.printable(line))
@@ -59,12 +59,12 @@ def _row(run: Run, now: float) -> tuple[object, ...]:
 
 def _state_text(run: Run, now: float) -> str:
     state = state_of(run, now)
-    text = f"no data for {int((now - run.last_event) // 60)} min" if state == "quiet" else str(state)
+    text = terminal.localize(f"runs.state.{state}", {"n": int((now - run.last_event) // 60)})
     if state == "failed":
-        text = f"failed: {run.failure}"
-    damage = terminal.damage_count(run)
-    text = f"{text}, {damage} damaged" if damage else text
-    return f"{text}, unfinished record" if torn_files(run, now) else text
+        text = terminal.localize("cli.ls.failed", {"state": text, "why": run.failure})
+    if damage := terminal.damage_count(run):
+        text = terminal.localize("cli.ls.damaged", {"state": text, "n": damage})
+    return terminal.localize("cli.ls.torn", {"state": text}) if torn_files(run, now) else text
 
 
 def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
@@ -72,7 +72,8 @@ def _alert_lines(run: Run, dumps: Container[str]) -> Iterator[str]:
     for alert in recorded_alerts(run):
         dump = dump_id(run, alert.content.dump, dumps)
         if dump is not None:
-            yield f"{run.id}: step {alert.step}: {alert.content.title} (dump {dump}, step {alert.step})"
+            words = {"run": run.id, "step": alert.step, "title": alert.content.title, "dump": dump}
+            yield terminal.localize("cli.ls.alert", words)
 
 
 def _run_json(runs: Iterable[Run], dumps: Container[str], now: float) -> Iterator[dict[str, Any]]:

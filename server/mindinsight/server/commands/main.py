@@ -2,49 +2,16 @@
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from mindinsight.server import commands
+from mindinsight.server.commands.parser import Parser
 from mindinsight.server.compute.plugin_modules import modules_of
 from mindinsight.server.errors import BadSettings
 
-_CHOICE: Final = re.compile(r"argument [A-Z]+: invalid choice: '(.*)' \(choose from (.*)\)")
-_QUOTED: Final = re.compile(r"[\w-]+")
-_NOT_COMMANDS: Final = ("main", "options", "terminal")
-
-
-class Parser(argparse.ArgumentParser):
-    """Parser with one-line errors that suggest the option or command that was probably meant.
-
-    Parsers of subcommands have the same class.
-    """
-
-    def error(self, message: str) -> NoReturn:
-        """Exit with code 2 and one line."""
-        if wrong := _CHOICE.search(message):
-            message = f"there is no {wrong[1]!r}{_suggestion(wrong[1], _QUOTED.findall(wrong[2]))}"
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but exit with an error for arguments that no subcommand knows.
-
-        Only here are the options of the subcommand known.
-        """
-        known, rest = super().parse_known_args(args, namespace)
-        if rest:
-            options = [name for action in self._actions for name in action.option_strings]
-            kind = f"option {rest[0]}" if rest[0].startswith("-") else f"argument {rest[0]!r}"
-            self.error(f"it takes no {kind}{_suggestion(rest[0].partition('=')[0], options)}")
-        return known, rest
-
-
-def _suggestion(word: str, known: Sequence[str]) -> str:
-    close = get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+_NOT_COMMANDS: Final = ("main", "options", "parser", "terminal")
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
@@ -54,10 +21,10 @@ def parser(command: str = "") -> argparse.ArgumentParser:
 
     Abbreviated long options are rejected, because their meaning could change with a new option.
     """
-    top = Parser(prog="mindinsight", description="Visualize and analyze training runs.", allow_abbrev=False)
-    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    top = Parser(prog="mindinsight")
+    top.add_argument("--version", action=_Version, nargs=0)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
-    subparsers.add_parser("help", help="show this help and exit").set_defaults(run=lambda _: _help(top))
+    subparsers.add_parser("help", help="").set_defaults(run=lambda _: _help(top))
     for module in modules_of(commands.__name__, commands.__path__, command, without=_NOT_COMMANDS):
         module.register(subparsers)
     return top

@@ -14,13 +14,13 @@ from mindinsight.server.files.own_files import open_own, own_folder
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.text_files import read_json
+from mindinsight.server.texts import terminal_text
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "show graphs exported from PyTorch, ONNX, JAX or TensorFlow Lite as JSON for Model Explorer"
-    parser = add_command(subparsers, "open", open_files, text)
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="JSON file of graphs")
+    parser = add_command(subparsers, "open", open_files)
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
     add_options(parser, os.environ)
 
 
@@ -44,8 +44,8 @@ def open_files(options: argparse.Namespace) -> int:
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
     except OSError as error:
-        reason = f"The workspace {workspace} cannot be used: {error.filename}: {error.strerror}."
-        raise BadSettings(f"{reason} Name another with --workspace.") from error
+        words = {"path": workspace, "why": f"{error.filename}: {error.strerror}"}
+        raise BadSettings(terminal_text("cli.opened.workspace", words)) from error
     options.summary_base_dir = [str(folder)]
     return start(options)
 
@@ -53,10 +53,12 @@ def open_files(options: argparse.Namespace) -> int:
 def _graphs(path: Path) -> list[tuple[str, bytes]]:
     """Return name and content of each graph in a file. Raises BadSettings."""
     if path.is_dir():
-        raise BadSettings(f"{path} is a directory; name graph files of Model Explorer (JSON).")
+        raise BadSettings(terminal_text("cli.opened.directory", {"path": path}))
     try:
         return graphs_of(read_json(path.absolute()))
     except UnreadableError as error:
-        raise BadSettings(f"{path} cannot be shown: {error.detail}") from error
+        raise BadSettings(
+            terminal_text("cli.opened.not_shown", {"path": path, "why": error.detail})
+        ) from error
     except OSError as error:
-        raise BadSettings(f"{path} cannot be shown: {error}") from error
+        raise BadSettings(terminal_text("cli.opened.not_shown", {"path": path, "why": error})) from error

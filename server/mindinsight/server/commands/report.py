@@ -11,23 +11,21 @@ from mindinsight.server.client.export import safe
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands.dump.dump_selection import statistics_cache, worker_pool
 from mindinsight.server.commands.options import add_bases, add_command
-from mindinsight.server.commands.terminal import damage_lines, language, near_names, report_errors, say
+from mindinsight.server.commands.terminal import damage_lines, localize, near_names, report_errors, say
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.report import Page, Progress, ReportSource, make_report
-from mindinsight.server.texts import message
+from mindinsight.server.texts import message, terminal_language
 
 _NAMED: Final = 8  # runs listed in an error
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    text = "write settings, curves, alerts and first faults of a run into one HTML file that needs no server"
-    parser = add_command(subparsers, "report", report, text)
-    parser.add_argument("name", metavar="RUN", help="name of a run, or its directory")
+    parser = add_command(subparsers, "report", report)
+    parser.add_argument("name", metavar="RUN")
     add_bases(parser, "--summary-base-dir", "--logdir")
-    parser.add_argument("--output", type=Path, help="file to write (default: ./report-RUN.html)")
-    text = "language of the report (default: that of the terminal)"
-    parser.add_argument("--language", choices=("en", "zh"), default=language(os.environ), help=text)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--language", choices=("en", "zh"), default=terminal_language(os.environ))
 
 
 @report_errors
@@ -61,15 +59,17 @@ def _chosen(options: argparse.Namespace) -> tuple[Summary, str]:
     if len(matches) == 1:
         return summary, matches[0]
     if matches:
-        raise BadSettings(f"{name!r} is the name of {len(matches)} runs, choose one: {_listed(matches)}.")
+        words = {"name": name, "n": len(matches), "names": _listed(matches)}
+        raise BadSettings(localize("cli.report.several", words))
     near = near_names(name, summary.runs)
-    there = f"Did you mean {_listed(near)}?" if near else f"There are {_listed(summary.runs)}."
-    raise BadSettings(f"No run below {' or '.join(map(str, bases))} is called {name!r}. {there}")
+    base = localize("cli.or").join(map(str, bases))
+    words = {"name": name, "base": base, "names": _listed(near or summary.runs)}
+    raise BadSettings(localize("cli.report.near" if near else "cli.report.none", words))
 
 
 def _listed(names: Any) -> str:
     shown = ", ".join(list(names)[:_NAMED])
-    return f"{shown}, ..." if len(names) > _NAMED else shown or "no runs"
+    return f"{shown}, ..." if len(names) > _NAMED else shown or localize("cli.report.no_runs")
 
 
 def _show(progress: Progress, chosen: str) -> None:

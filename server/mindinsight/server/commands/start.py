@@ -11,14 +11,12 @@ from mindinsight.server.process import daemon, logs, memory_tuning
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import LOCAL, Settings, check_cluster_package
 from mindinsight.server.settings.base_dirs import base_problems, joined, stores, texts_of
+from mindinsight.server.texts import terminal_text
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    codes = "exit codes: 0 it responds; 1 it cannot start, or other directories are shown on the port; "
-    epilog = f"{codes}2 a server with the same directories is already running there, or an option is wrong"
-    parser = add_command(subparsers, "start", start, "start a server", epilog=epilog)
-    add_options(parser, os.environ)
+    add_options(add_command(subparsers, "start", start), os.environ)
 
 
 def start(options: argparse.Namespace) -> int:
@@ -31,21 +29,20 @@ def start(options: argparse.Namespace) -> int:
     if running and running.alive:
         return _report_running(running, settings)
     if running:
-        last = f"The last server on this port (process {running.pid})"
-        print(f"{last} did not exit cleanly; starting a new one.")
+        print(terminal_text("cli.server.unclean", {"pid": running.pid}))
         daemon.forget(settings.port)
     check(settings)
     _check_packages(settings)
     for message in unused_option_messages(options):
         print(message, file=sys.stderr)
     if settings.token is None and not settings.loopback:
-        print("Warning: --no-token: anyone who can reach this machine can see the data.", file=sys.stderr)
+        print(terminal_text("cli.server.open"), file=sys.stderr)
     for problem in base_problems(settings.summary_base_dir):
-        print(f"Warning: {problem} It will be shown once it can be read.", file=sys.stderr)
+        print(terminal_text("cli.server.later", {"problem": problem}), file=sys.stderr)
     if not options.foreground:
         daemon.launch(settings)
         _print_addresses(settings)
-        print("service start state: success")
+        print(terminal_text("cli.server.success"))
         return 0
     memory_tuning.before_imports()
     from mindinsight.server.process import serve
@@ -64,15 +61,16 @@ def _check_packages(settings: Settings) -> None:
 
 
 def _report_running(running: daemon.Running, settings: Settings) -> int:
-    print(f"A server is running at {running.address} (process {running.pid}), showing {running.base}.")
-    print(f"Stop it with: mindinsight stop --port {settings.port}")
+    words = {"address": running.address, "pid": running.pid, "base": running.base, "port": settings.port}
+    print(terminal_text("cli.server.running", words))
+    print(terminal_text("cli.server.stop_with", words))
     return 2 if running.base == joined(settings.summary_base_dir) else 1
 
 
 def _print_addresses(settings: Settings) -> None:
     query = f"?token={quote(settings.token, safe='')}" if settings.token else ""
-    print(f"Workspace: {settings.workspace}")
+    print(terminal_text("cli.server.workspace", {"path": settings.workspace}))
     for base in texts_of(settings.summary_base_dir):
-        print(f"Summary base dir: {base}")
-    print(f"Log file: {logs.file_of(settings)}")
-    print(f"Web address: {settings.address}{query}", flush=True)
+        print(terminal_text("cli.server.base", {"path": base}))
+    print(terminal_text("cli.server.log", {"path": logs.file_of(settings)}))
+    print(terminal_text("cli.server.address", {"address": f"{settings.address}{query}"}), flush=True)

@@ -6,12 +6,13 @@ from typing import Any
 
 from mindinsight.server.commands.options import add_command, number
 from mindinsight.server.process import daemon
+from mindinsight.server.texts import terminal_text
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "status", status, "list running servers")
-    parser.add_argument("--port", type=number(1, 65535), help="show only the server on this port")
+    parser = add_command(subparsers, "status", status)
+    parser.add_argument("--port", type=number(1, 65535))
 
 
 def status(options: argparse.Namespace) -> int:
@@ -20,17 +21,18 @@ def status(options: argparse.Namespace) -> int:
     for running in servers:
         print(_describe(running))
     if not servers:
-        print("No MindInsight server of yours is running.")
+        print(terminal_text("cli.server.none"))
     return 0 if any(running.alive for running in servers) else 1
 
 
 def _describe(running: daemon.Running) -> str:
-    description = f"port {running.port}, process {running.pid}, {running.address}, showing {running.base}"
+    facts = {"port": running.port, "pid": running.pid, "address": running.address, "base": running.base}
+    words: dict[str, object] = {"server": terminal_text("cli.server.is", facts), "log": running.log}
     if not running.alive:
-        return f"not running, did not exit cleanly: {description}"
+        return terminal_text("cli.server.not_running", words)
     health = daemon.health(running.address)
     if health is None:
-        return f"running, but not responding: {description}; log: {running.log}"
+        return terminal_text("cli.server.silent", words)
     hours, seconds = divmod(int(time.time() - running.started), 3600)
-    up = f"{hours} h {seconds // 60} min"
-    return f"running for {up}: {description}, {health['runs']} runs; log: {running.log}"
+    words |= {"hours": hours, "minutes": seconds // 60, "n": health["runs"]}
+    return terminal_text("cli.server.up", words)

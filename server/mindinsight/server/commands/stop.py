@@ -7,14 +7,14 @@ from typing import Any
 from mindinsight.server.commands.options import add_command, number
 from mindinsight.server.process import daemon
 from mindinsight.server.settings import environment
+from mindinsight.server.texts import terminal_text
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
     port = environment(os.environ).get("port", 8080)
-    parser = add_command(subparsers, "stop", stop, "stop a server")
-    text = f"port of the server to stop (default: {port})"
-    parser.add_argument("--port", type=number(1, 65535), default=port, help=text)
+    parser = add_command(subparsers, "stop", stop)
+    parser.add_argument("--port", type=number(1, 65535), default=port)
 
 
 def stop(options: argparse.Namespace) -> int:
@@ -26,12 +26,11 @@ def stop(options: argparse.Namespace) -> int:
         return 1
     if not running.alive:
         daemon.forget(options.port)
-        server = f"The server on port {options.port} (process {running.pid})"
-        print(f"{server} had already exited, but not cleanly.")
+        print(terminal_text("cli.server.ended", {"port": options.port, "pid": running.pid}))
         _print_others(options.port)
         return 1
     daemon.end(running)
-    print(f"The server on port {options.port} (process {running.pid}) has been stopped.")
+    print(terminal_text("cli.server.stopped", {"port": options.port, "pid": running.pid}))
     return 0
 
 
@@ -39,13 +38,12 @@ def _print_others(port: int) -> None:
     """Print the servers on other ports, each with the command that stops it."""
     for other in daemon.all_running():
         if other.alive and other.port != port:
-            print(f"A server is running on port {other.port} (process {other.pid}), showing {other.base}.")
-            print(f"Stop it with: mindinsight stop --port {other.port}")
+            words = {"port": other.port, "pid": other.pid, "base": other.base}
+            print(terminal_text("cli.server.other", words))
+            print(terminal_text("cli.server.stop_with", words))
 
 
 def _describe_missing(port: int) -> str:
     """Return a message for a port without a server that this user started."""
     health = daemon.health(f"http://127.0.0.1:{port}/")
-    if health is None:
-        return f"No MindInsight server of yours is running on port {port}."
-    return f"The MindInsight server on port {port} was not started by you on this machine; it keeps running."
+    return terminal_text(f"cli.server.{'none_on' if health is None else 'foreign'}", {"port": port})

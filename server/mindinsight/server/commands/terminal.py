@@ -15,6 +15,7 @@ from concurrent.futures import BrokenExecutor
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mindinsight.server.claims import Claim, sentence
@@ -24,7 +25,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.tensorboard.summary_values import ROUNDED
 from mindinsight.server.settings.base_dirs import empty_directory
 from mindinsight.server.store.run import Run, torn_files
-from mindinsight.server.texts import language_texts, message
+from mindinsight.server.texts import language_texts, terminal_language, terminal_text
 
 if TYPE_CHECKING:
     import argparse
@@ -92,7 +93,10 @@ def write(text: str) -> None:
 
 
 def progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
-    """Yield the items and show their count on standard error, after the first second, at a terminal."""
+    """Yield the items and show their count on standard error, after the first second, at a terminal.
+
+    ``title`` is the key of a text.
+    """
     shown = 0.0
     started = time.monotonic()
     interactive = sys.stderr.isatty()
@@ -102,7 +106,8 @@ def progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
         if interactive and now - started > 1 and (now - shown > 0.2 or number == total):
             shown = now
             end = "\n" if number == total else ""
-            print(f"\r{title}: {number} of {total}", end=end, file=sys.stderr, flush=True)
+            words = {"title": localize(title), "number": number, "total": total}
+            print(f"\r{localize('cli.progress', words)}", end=end, file=sys.stderr, flush=True)
 
 
 def _fit(text: str, width: int, right: bool) -> str:
@@ -131,53 +136,47 @@ def _is_number(text: str) -> bool:
 
 
 def count_text(count: int, thing: str) -> str:
-    """Return a number with its English noun: `1 step`, `2 steps`."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    """Return a number with its noun: `1 step`, `2 steps`."""
+    return localize(f"cli.count.{thing}", {"n": count})
 
 
 Command: TypeAlias = "Callable[[argparse.Namespace], int]"
 
 
-def language(environment: Mapping[str, str]) -> str:
-    """Return the language of the locale, `zh` or `en` (POSIX: LC_ALL before LC_MESSAGES before LANG)."""
-    names = ("LC_ALL", "LC_MESSAGES", "LANG")
-    named = next((environment[name] for name in names if environment.get(name)), "")
-    return "zh" if named.lower().startswith("zh") else "en"
-
-
 def describe_reason(reason: str, detail: str = "") -> str:
     """Return the text of a reason with its detail. A reason without a text is returned unchanged."""
-    text = language_texts(language(os.environ)).get(reason, reason)
+    text = language_texts(terminal_language(os.environ)).get(reason, reason)
     return f"{text} ({cell(detail)})" if detail else text
 
 
-def localize(key: str, words: Mapping[str, object]) -> str:
+def localize(key: str, words: Mapping[str, object] = MappingProxyType({})) -> str:
     """Return a text of the locale files in the language of the terminal.
 
     The values of `words` are escaped.
     """
-    return message(key, words, language(os.environ), escape=cell)
+    return terminal_text(key, words, escape=cell)
 
 
 def localize_claim(claim: Claim) -> str:
     """Return the sentence of a claim in the language of the terminal, with escaped values."""
-    return sentence(claim, language(os.environ), escape=cell)
+    return sentence(claim, terminal_language(os.environ), escape=cell)
 
 
 def report_damage(damage: Sequence[FileDamage]) -> None:
     """Print a line on standard error for each file, or section of a file, that could not be read."""
     for entry in damage:
-        say(f"{cell(entry.path)}: {describe_reason(entry.reason, entry.detail)}")
+        reason = describe_reason(entry.reason, entry.detail)
+        say(localize("cli.line", {"head": entry.path, "text": reason}))
 
 
 def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str) -> str:
     """Return why no run of a pattern was found: none of this name, none at all, or an empty directory."""
-    below = " or ".join(directories)
+    below = {"base": localize("cli.or").join(directories)}
     if summary.runs:
-        return f"No run below {below} is called {pattern!r}. There are {len(summary.runs)} others."
+        return localize("cli.no_run_of", {**below, "name": pattern, "n": len(summary.runs)})
     if all(Path(path).is_dir() and empty_directory(path) for path in directories):
-        return f"There are no runs: {below} is empty."
-    return f"There are no runs below {below}: no file there is an event file, a dump or a graph."
+        return localize("cli.empty", below)
+    return localize("cli.no_runs", below)
 
 
 def near_names(name: str, runs: Sequence[str]) -> list[str]:
@@ -207,7 +206,8 @@ def report_errors(command: Command) -> Command:
 def directory_lines(summary: Summary) -> Iterator[str]:
     """Yield one line for each directory that could not be listed, so that its runs are missing."""
     for problem in summary.problems:
-        yield f"not read: {localize(problem.reason, {'path': problem.path})}"
+        why = localize(problem.reason, {"path": problem.path})
+        yield localize("cli.not_read.directory", {"why": why})
 
 
 def damage_count(run: Run) -> int:
@@ -219,20 +219,20 @@ def damage_lines(run: Run, now: float, every: bool = False) -> Iterator[str]:
     """Yield one line for each reason in each file, or with `every` for each skipped section."""
     torn = {file.name for file in torn_files(run, now)}
     for file in run.files:
-        path = cell(f"{run.id.removesuffix('/')}/{file.name}")
+        path = {"path": f"{run.id.removesuffix('/')}/{file.name}"}
         if file.error:
-            yield f"not read: {path}: {describe_reason(file.error)}"
+            yield localize("cli.not_read", {**path, "why": describe_reason(file.error)})
         if every:
             for damage in file.damage:
-                reason = describe_reason(damage.reason)
-                yield f"skipped {damage.size} bytes at {damage.offset} of {path}: {reason}"
+                facts = {"size": damage.size, "offset": damage.offset, "why": describe_reason(damage.reason)}
+                yield localize("cli.skipped.at", {**path, **facts})
         else:
             for reason, count in Counter(damage.reason for damage in file.damage).items():
                 size = sum(damage.size for damage in file.damage if damage.reason == reason)
-                sections = "1 section" if count == 1 else f"{count} sections"
-                yield f"skipped {sections} ({size} bytes) of {path}: {describe_reason(reason)}"
+                facts = {"n": count, "size": size, "why": describe_reason(reason)}
+                yield localize("cli.skipped", {**path, **facts})
         if file.name in torn:
-            yield f"unfinished: {path} ends in {file.pending} bytes of an incomplete record"
+            yield localize("cli.torn", {**path, "n": file.pending})
     yield from rounding_lines(run)
 
 
@@ -241,5 +241,5 @@ def rounding_lines(run: Run) -> Iterator[str]:
     for file in run.files:
         count = dict(file.skipped).get(ROUNDED)
         if count:
-            path = cell(f"{run.id.removesuffix('/')}/{file.name}")
-            yield f"{path}: {localize('claim.file.rounded', {'n': count})}"
+            path = f"{run.id.removesuffix('/')}/{file.name}"
+            yield localize("cli.line", {"head": path, "text": localize("claim.file.rounded", {"n": count})})

@@ -30,7 +30,9 @@ SLOTS: Final = 4  # calls at a time; more threads would only take turns at the i
 WAITING: Final = 1024  # calls that wait for a slot: more would be late before their turn
 STUCK: Final = 4  # threads in reserve for cancelled calls that have not ended yet
 PATIENCE: Final = 30.0  # seconds that a call waits for a slot: half of the usual deadline
-_SLOW: Final = 4  # times the patience: twice the usual deadline
+# Times the patience: twice the usual deadline, after which a call is logged. A piece of an answer is given up
+# then: half of it may pass in waiting for a slot and for memory, as much is left for reading 8 MB.
+_SLOW: Final = 4
 _LOOK: Final = 0.05  # seconds between two looks whether there is memory: what a look costs is nothing to that
 
 _END: Final = object()
@@ -60,6 +62,7 @@ class Bulkhead:
         self.waiting = 0
         self.cancelled = 0  # calls, since the start
         self.refused = 0  # calls, since the start
+        self.cut = 0  # answers that ended early, by an error or as a piece was late, since the start
         self.threads = Threads(slots + stuck, name)
         self._name = name
         self._slots = asyncio.Semaphore(slots)
@@ -109,12 +112,20 @@ class Bulkhead:
         """Iterate over items taken one at a time, so that a slow reader holds no slot between two of them.
 
         Each waits for memory: an answer that has begun cannot be refused any more, only cut.
+
+        Raises TimeoutError if an item takes four times the patience, and cancels its call.
         """
         held = [items]
         del items
         try:
-            while (item := await self.run(lambda: next(held[0], _END), waits=True)) is not _END:
+            while True:
+                with anyio.fail_after(_SLOW * self._patience):
+                    if (item := await self.run(lambda: next(held[0], _END), waits=True)) is _END:
+                        return
                 yield item  # type: ignore[misc]
+        except Exception:
+            self.cut += 1
+            raise
         finally:
             held.clear()  # the traceback of an error may keep this call for minutes, but no open file with it
 

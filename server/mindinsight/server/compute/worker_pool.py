@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
+import struct
 import threading
 import time
 import traceback
@@ -28,6 +30,7 @@ Answer: TypeAlias = "tuple[Any, BaseException | None, str]"  # result, or error 
 
 TRIES: Final = 3  # a call that ends two processes may be unlucky, a third one would not survive it either
 _START: Final = 120.0  # seconds a process may take to start: imports from a cold disk at high load
+_STALL: Final = 30  # seconds between two pieces of an answer: a process sends all of one without a pause
 _EXIT: Final = 1.0  # seconds that a thread waits for the end of a killed process, which a disk may delay
 _LINGER: Final = 15.0  # seconds that an idle process is kept: longer than the pauses of somebody who browses
 _MEMORY: Final = 8 << 30  # bytes of data that a process may have: chosen, not measured
@@ -228,6 +231,9 @@ class Worker:
         context = _context()
         try:
             self._pipe, child_end = context.Pipe()
+            with socket.socket(fileno=os.dup(self._pipe.fileno())) as end:  # a pipe is a socket
+                for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                    end.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", _STALL, 0))
             self._process = context.Process(target=_serve, args=(child_end,), daemon=True)
             self._process.start()
             child_end.close()
@@ -239,7 +245,11 @@ class Worker:
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, end: float) -> Answer | None:
-        """Perform a call. Return None if the process ended, or has no answer at `end` (monotonic time)."""
+        """Perform a call.
+
+        Return None if the process ended, stopped in the middle of its answer, or has none at `end` (monotonic
+        time).
+        """
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
             wait_for([self._pipe, self._process.sentinel], end - time.monotonic())

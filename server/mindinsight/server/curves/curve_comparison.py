@@ -70,6 +70,8 @@ class GroupDivergence:
     from_start: bool = False  # interval: whether it begins with the first common step
     lag: int | None = None  # steps that the bad curve is behind the good one, or ahead if negative
     runs: int = 0  # bad runs that differ from the good ones
+    above: int = 0  # of these, where some of them differ to either side
+    below: int = 0
 
 
 def compare_groups(
@@ -172,7 +174,9 @@ def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     if not alone:
         return whole
     earliest = min(alone, key=lambda result: result.onset or 0)
-    return replace(earliest, runs=len(alone), diverges=None)
+    above = sum((result.shift or 0.0) > 0 for result in alone)
+    sides = {"above": above, "below": len(alone) - above} if 0 < above < len(alone) else {}
+    return replace(earliest, runs=len(alone), diverges=None, **sides)
 
 
 def _outside(means: Doubles, split: int) -> list[int]:
@@ -276,13 +280,21 @@ def _limit(proven: float, tests: int) -> float:
 def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` with the number of bad runs that differ from the good ones to the same side."""
+    """Return ``divergence`` with the number of bad runs that differ from the good ones to the same side.
+
+    Where others differ to the other side, farther than any good run, both sides are counted.
+    """
     inside = deviations[:, extent[0] : extent[1] + 1]
     there = ~np.isnan(inside)
     means = np.where(there, inside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)
-    return replace(divergence, runs=int((towards[split:] > _OF_SHIFT * abs(shift)).sum()))
+    same = int((towards[split:] > _OF_SHIFT * abs(shift)).sum())
+    far = max(_OF_SHIFT * abs(shift), _FARTHER * float(np.abs(towards[:split]).max()))
+    if not (others := int((towards[split:] < -far).sum())) or split < _FEWEST_GOOD:
+        return replace(divergence, runs=same)
+    above, below = (same, others) if shift > 0 else (others, same)
+    return replace(divergence, runs=same + others, above=above, below=below)
 
 
 def _named(

@@ -3,8 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
 from typing import IO, Final
@@ -80,6 +80,25 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
     try:
         with os.scandir(descriptor) as entries:
             yield entries
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterator[int]:
+    """Open a folder, for names relative to it, and close its descriptor on exit.
+
+    Open the folders `new` below it, one in the other, and create those that are missing. Raises LinkError or
+    another OSError.
+    """
+    descriptor = _walk(os.fspath(path), _WAY)
+    try:
+        for name in new:
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=descriptor)
+            outer, descriptor = descriptor, os.open(name, _WAY, dir_fd=descriptor)
+            os.close(outer)
+        yield descriptor
     finally:
         os.close(descriptor)
 

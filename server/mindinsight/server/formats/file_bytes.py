@@ -7,23 +7,29 @@ training may be truncated at any time. A read only returns fewer bytes.
 import os
 from io import BufferedReader, UnsupportedOperation
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Final, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.cancellation import claim
 from mindinsight.server.files.opener import LinkError, SpecialFileError, open_stream
-from mindinsight.server.formats.read_limits import ARRAY, UnreadableError
+from mindinsight.server.formats.read_limits import ARRAY, Limits, UnreadableError
 
+MAX_HOLES: Final = 16 << 30  # bytes that are read also from a file of holes: some ten seconds
+_PER_WRITTEN: Final = 1000  # bytes for each one on disk; a file system that packs zeros is far from that
 MAX_LINE: Final = 1 << 20  # bytes of one line
 _BLOCK: Final = 1 << 16  # bytes read at a time
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a regular file for reading. Raises UnreadableError if it is missing or access is denied."""
+    """Open a regular file for reading.
+
+    Raises UnreadableError if it is missing, access is denied, or nearly all of it are holes, which were never
+    written and take hours to read.
+    """
     try:
-        return open_stream(path)
+        file = open_stream(path)
     except LinkError as error:
         raise UnreadableError("dump.link", str(path)) from error
     except SpecialFileError as error:
@@ -32,6 +38,11 @@ def opened(path: Path) -> IO[bytes]:
         raise UnreadableError("dump.permission", str(path)) from error
     except OSError as error:
         raise UnreadableError("dump.missing", f"{path}: {error.strerror}") from error
+    allocated = allocated_bytes(file)
+    if allocated is not None and (length := length_of(file)) > max(MAX_HOLES, _PER_WRITTEN * allocated):
+        file.close()
+        raise UnreadableError("dump.holes", f"{length} bytes, of which {allocated} were written")
+    return file
 
 
 def length_of(file: IO[bytes]) -> int:
@@ -82,17 +93,40 @@ def _read_array(file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
 
 
 class FileBytes:
-    """Open file that is sliced like ``bytes`` or read by ``read`` and ``readline``, one block in memory."""
+    """Open file that is indexed and sliced like ``bytes``, or read as a file. One block is in memory."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
+    def __init__(self, file: IO[bytes], limits: Limits | None = None) -> None:
+        """Apply ``limits`` to indexing: its items to single bytes, its size to the bytes of slices."""
+        self._file, self._limits = file, limits
         self._length = file.seek(0, 2)
-        self._start = 0
+        self._start = self._lookups = self._copied = 0
         self._block = b""
         file.seek(0)
 
     def __len__(self) -> int:
         return self._length
+
+    @overload
+    def __getitem__(self, index: int, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> bytes: ...
+    def __getitem__(self, index: int | slice, /) -> int | bytes:
+        """Return a byte or a slice. Raises UnreadableError beyond the limits, EOFError beyond the end."""
+        if isinstance(index, slice):
+            start, end, _ = index.indices(self._length)
+            self._copied += max(end - start, 0)
+            if self._limits:
+                self._limits.check_size(self._copied)
+            piece = self.slice(start, end)
+            if len(piece) < end - start:
+                raise EOFError(f"{len(piece)} of {end - start} bytes")
+            return piece
+        self._lookups += 1
+        if self._limits:
+            self._limits.check_items(self._lookups)
+        if not 0 <= index - self._start < len(self._block) and not self.slice(index, index + 1):
+            raise EOFError(f"no byte {index}")
+        return self._block[index - self._start]
 
     def slice(self, start: int, end: int) -> bytes:
         """Return the bytes from ``start`` to before ``end``, fewer at the end of the file. Moves ``tell``."""

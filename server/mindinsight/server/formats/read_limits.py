@@ -71,5 +71,5 @@ GRAPH_FIELD: Final = Limits("part of a graph", 16 << 20)  # one node, parameter 
 OPERATOR: Final = Limits("dumped operator", 64 << 20, items=10_000)  # message; inputs and outputs
 PICKLE: Final = Limits("pickle", 64 << 20, items=5_000_000, depth=100)  # instructions; nested containers
 EVENT: Final = Limits("event", 8 << 20, items=2_000_000)  # bytes other than payloads; bytes read one by one
-CHECKPOINT: Final = Limits("checkpoint", 1 << 62, items=2_000_000)  # fields; values stay in the file
+CHECKPOINT: Final = Limits("checkpoint", 1 << 62, items=8_000_000)  # bytes of keys and lengths, 30 a tensor
 SAFETENSORS: Final = Limits("safetensors header", 64 << 20, items=2_000_000)  # values of the header

@@ -30,6 +30,10 @@ class UnparsableError(ValueError):
     """Error: the bytes are not a protobuf message."""
 
 
+class CutError(UnparsableError):
+    """Error: the bytes end within a field of a protobuf message."""
+
+
 def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Yield key (number and wire type), start and end of the content of each field. Groups are skipped.
 
@@ -73,7 +77,7 @@ def _content(data: Octets, at: int, end: int, kind: int) -> tuple[int, int]:
     else:
         raise UnparsableError("wire type")
     if start + size > end:
-        raise UnparsableError("field too long")
+        raise CutError("field too long")
     return start, start + size
 
 
@@ -87,7 +91,7 @@ def read_varint(data: Octets, at: int, end: int) -> tuple[int, int]:
         if byte < 0x80:
             return value & (1 << 64) - 1, at
         shift += 7
-    raise UnparsableError("varint")
+    raise CutError("varint")
 
 
 def signed(value: int) -> int:

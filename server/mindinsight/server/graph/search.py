@@ -116,8 +116,13 @@ class Query:
         )
 
 
-def parse_query(text: str) -> Query:
-    """Parse a query. A word before a colon that is not a field is part of a name."""
+def parse_query(text: str, regex: bool = False) -> Query:
+    """Parse a query. A word before a colon that is not a field is part of a name.
+
+    With `regex` the text is one regular expression. Raises BadPattern if it is invalid.
+    """
+    if regex:
+        return Query((("/" in text, matcher(text, regex)),))
     words: list[tuple[bool, _Find]] = []
     fields: dict[str, list[_Match]] = {name: [] for name in FIELDS}
     attributes: list[tuple[str, _Match]] = []
@@ -178,27 +183,6 @@ def match_end_of_path(tree: Tree, text: str) -> list[int]:
     return sorted(matches, key=lambda index: int(tree.creation_order[index]))
 
 
-def find_nodes(tree: Tree, pattern: str = "", types: Sequence[str] = (), regex: bool = False) -> list[int]:
-    """Return the indices of the given types with a matching name, or raise BadPattern.
-
-    If the pattern contains a slash, the path is matched. Names that begin with the pattern come first, then
-    ascending. Case is ignored.
-    """
-    search = matcher(pattern, regex)
-    match_path = "/" in pattern
-    type_filter = set(types)
-    matches = []
-    for index in range(ROOT + 1, len(tree.paths)):
-        if type_filter and tree.types[index] not in type_filter:
-            continue
-        path = tree.paths[index]
-        name = path.rpartition("/")[2]
-        start = search(path if match_path else name)
-        if start >= 0:
-            matches.append((start != (len(path) - len(name) if match_path else 0), index))
-    return [index for _, index in sorted(matches)]
-
-
 def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int]:
     """Return the indices of the given types that match a query. Names that begin with its first word come
     first.
@@ -222,13 +206,6 @@ def query_outer(tree: Tree, query: Query) -> list[int]:
     graph = tree.graph
     nodes = np.flatnonzero(graph.kinds != OPERATOR).tolist()
     return [node for node in nodes if query.rank(graph.names[node]) >= 0 and query.matches_node(graph, node)]
-
-
-def find_outer(tree: Tree, pattern: str, regex: bool = False) -> list[int]:
-    """Return the parameters and constants of the graph with a matching name, or raise BadPattern."""
-    search = matcher(pattern, regex)
-    nodes = np.flatnonzero(tree.graph.kinds != OPERATOR).tolist()
-    return [node for node in nodes if search(tree.graph.names[node]) >= 0]
 
 
 def nest(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:

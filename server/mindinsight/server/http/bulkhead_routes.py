@@ -68,9 +68,11 @@ class BulkheadRoute(APIRoute):
                 with anyio.fail_after(seconds):
                     return await _unless_left(request, handle)
             except TimeoutError:
-                raise _too_late(seconds) from None
+                text = f"Not done within {seconds:g} seconds, and stopped. Ask again, or for less."
+                raise ApiError(503, "too_late", text, seconds=f"{seconds:g}") from None
             except Full:
-                raise _busy() from None
+                text = "The server is busy with work of this kind. Ask again in a moment."
+                raise ApiError(503, "busy", text) from None
             except MemoryError:
                 raise memory_short() from None
             except BrokenExecutor as error:
@@ -171,15 +173,6 @@ async def _unless_left(request: Request, handle: Handler) -> Response:
             left.cancel()
             answer.cancel()
     raise ApiError(499, "client_left", "The client has left.")
-
-
-def _too_late(seconds: float) -> ApiError:
-    text = f"This was not done within {seconds:g} seconds and was stopped."
-    return ApiError(503, "too_late", f"{text} Ask again, or for less.", seconds=f"{seconds:g}")
-
-
-def _busy() -> ApiError:
-    return ApiError(503, "busy", "The server is busy with work of this kind. Ask again in a moment.")
 
 
 def _broken(error: BrokenExecutor) -> ApiError:

@@ -6,9 +6,9 @@ from itertools import repeat
 from typing import Final
 
 from mindinsight.server.store.series import Line, Recorded, ScalarSeries
+from mindinsight.server.texts import plain_text
 
 _ROWS: Final = 20_000  # rows of a chunk
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # characters with which a spreadsheet formula begins
 _HEAD: Final = "run,tag,step,wall_time,value"
 
 
@@ -36,22 +36,6 @@ def _text(label: str, points: Line | Recorded, rows: slice) -> str:
         strict=False,
     )
     return "".join(f"{label},{step},{wall!r},{value}{mark}\r\n" for step, wall, value, mark in numbers)
-
-
-def plain_text(text: str) -> str:
-    """Return text for a CSV cell: text that a spreadsheet would read as a formula gets a leading apostrophe.
-
-    Numbers such as -1.5 are unchanged.
-    """
-    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _quoted(text: str) -> str:

@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import re
 import socket
+import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
@@ -253,12 +254,13 @@ def error_response(error: ApiError) -> Response:
 
 LARGEST: Final = 8 << 20  # bytes of a body
 SECONDS: Final = 30.0  # without data after which a body is abandoned
+WHOLE: Final = 120.0  # seconds for a whole body: the largest within them needs half a megabit a second
 
 
 class BodyLimit:
     """ASGI middleware that answers 413 to a body that is, or announces to be, too large.
 
-    A client that sends no more of its body for 30 seconds gets 408.
+    A client that sends nothing of its body for 30 seconds, or not all of it within two minutes, gets 408.
     """
 
     def __init__(self, app: ASGIApp, error_of: ErrorOf = lambda path, error: error_response(error)) -> None:
@@ -306,6 +308,7 @@ class _Body:
         self._receive = receive
         self._send = send
         self._size = 0
+        self._until = 0.0  # monotonic time at which all of it must be here
         self._whole = False
         self._refusal = 0
 
@@ -314,7 +317,8 @@ class _Body:
         if self._whole:
             return await self._receive()  # the disconnect, without a time limit
         try:
-            message = await asyncio.wait_for(self._receive(), SECONDS)
+            self._until = self._until or time.monotonic() + WHOLE
+            message = await asyncio.wait_for(self._receive(), min(SECONDS, self._until - time.monotonic()))
         except asyncio.TimeoutError:
             raise self._refused(408) from None
         self._size += len(message.get("body", b""))

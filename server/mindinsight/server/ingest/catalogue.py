@@ -163,7 +163,7 @@ class Catalogue:
             if stage is not None and stage.discovered.path != discovered.path:  # in another base directory
                 self._remove(stage, list(stage.files))
                 stage = None
-            stage = stage or RunStage(discovered, self._cold)
+            stage = stage or RunStage(discovered, self._cold, self._store.joined)
             stage.update(discovered)
             self.stages[discovered.id] = stage
             self._match_files(stage, discovered)
@@ -255,7 +255,11 @@ class Catalogue:
         for name, stage in self.stages.items():
             if stage.changed or name not in before.runs:
                 self._settle(stage)
-                runs[name], kinds[name] = stage.publish(version)
+                run, changed = stage.publish(version)
+                below = f"{name.removesuffix('/')}/"
+                sessions = (other for other in self.stages if other != name and other.startswith(below))
+                if not stage.only_describes or not any(sessions):
+                    runs[name], kinds[name] = run, changed
             else:
                 runs[name] = before.runs[name]
         gone = before.runs.keys() - runs.keys()

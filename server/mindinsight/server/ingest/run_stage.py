@@ -12,7 +12,14 @@ from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
 from mindinsight.server.store.run import Run, failure, first_event, is_finished, last_event
-from mindinsight.server.store.series import Part, ReferencePart, ReferenceSeries, ScalarPart, ScalarSeries
+from mindinsight.server.store.series import (
+    JoinedColumns,
+    Part,
+    ReferencePart,
+    ReferenceSeries,
+    ScalarPart,
+    ScalarSeries,
+)
 from mindinsight.server.store.store import ChangedKind
 from mindinsight.server.types import DecodedSection, FileState, Kind
 
@@ -70,10 +77,16 @@ class TagParts:
 class RunStage:
     """Files of one run by name, and the changes since the run was last published."""
 
-    def __init__(self, discovered: DiscoveredRun, cold: ColdColumns | None = None) -> None:
-        """Create an empty run. ``cold`` takes columns of files that were read to their end."""
+    def __init__(
+        self, discovered: DiscoveredRun, cold: ColdColumns | None = None, joined: JoinedColumns | None = None
+    ) -> None:
+        """Create an empty run.
+
+        ``cold`` takes columns of files that were read to their end. ``joined`` is that of the store.
+        """
         self.discovered = discovered
         self._cold = cold
+        self._joined = joined
         self.files: dict[str, FileStage] = {}
         self.changed = True
         self._ordered: list[FileStage] | None = None  # oldest first; None after files were added or removed
@@ -168,6 +181,14 @@ class RunStage:
         self._keys, self._others = {}, set()
         return run, kinds
 
+    @property
+    def only_describes(self) -> bool:
+        """Return True if the files only describe hyperparameters of TensorBoard's other sessions."""
+        empty = not (self._scalars or self._references or self.discovered.dumps)
+        described = all(file.hparams and not (file.damage or file.error) for file in self.files.values())
+        known = self._lineage
+        return empty and described and known is not None and not (known.user_defined or known.metrics)
+
     def _note_keys(self, file: FileStage, keys: Iterable[Key]) -> None:
         """Note that tags of a file changed."""
         for key in keys:
@@ -194,7 +215,7 @@ class RunStage:
             before = self._scalars.get(tag)
             generation = version if before is None or moved else before.generation
             scalar_parts = cast("Sequence[ScalarPart]", parts)
-            self._scalars[tag] = ScalarSeries(tag, scalar_parts, version, generation)
+            self._scalars[tag] = ScalarSeries(tag, scalar_parts, version, generation, self._joined)
         else:
             reference_parts = cast("Sequence[ReferencePart]", parts)
             self._references.setdefault(kind, {})[tag] = ReferenceSeries(kind, tag, reference_parts, version)

@@ -90,7 +90,7 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
     for trial in facts["trials"]:
         folder = trial["run"]
         trial["run"] = ids.get(folder) or real.get(os.path.realpath(folder)) if folder else None
-    answer = {"id": study, "tuned": is_tuned(path), "may_stop": _may_change(service), **facts}
+    answer = {"id": study, "tuned": is_tuned(path), "may_stop": service.settings.guarded, **facts}
     del answer["command"], answer["summary_base_dir"]
     return dict(non_finite_as_text(answer))
 
@@ -135,7 +135,7 @@ def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> di
 def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
     """Ask the tuner of a study to end its trials and to start no more."""
     path = _journal(service, order.study)
-    if not _may_change(service):
+    if not service.settings.guarded:
         raise ApiError(403, "may_not_stop", "Stopping a study requires a token. Restart the server with one.")
     if not is_tuned(path):
         raise ApiError(409, "not_tuned", "No tuner is running on this study.")
@@ -144,11 +144,6 @@ def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
     except OSError as error:
         raise not_kept(error) from error
     return {"stopping": True}
-
-
-def _may_change(service: Service) -> bool:
-    """Return True if the client has a token, or is on this machine."""
-    return service.settings.token is not None or service.settings.loopback
 
 
 def _journal(service: Service, study: str) -> Path:

@@ -75,6 +75,7 @@ class Settings:
     workers: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
     executor: str = "local"  # for measurements: local processes, or a Dask scheduler's tcp:// address
     cache: bool = True
+    allow_delete: bool = False  # pages may move runs to a trash folder beside their base directory
     token: str | None = None  # None: no token is required
     allowed_hosts: tuple[str, ...] = ()  # in addition to addresses and this host's names
     frame_ancestors: tuple[str, ...] = ()  # origins that may embed our pages in a frame
@@ -88,6 +89,11 @@ class Settings:
     def loopback(self) -> bool:
         """Return True if only this machine can reach the server."""
         return is_loopback(self.host)
+
+    @property
+    def guarded(self) -> bool:
+        """Return True if every client has a token or is on this machine."""
+        return self.token is not None or self.loopback
 
     @property
     def address(self) -> str:

@@ -210,7 +210,7 @@ def read_payload(reference: Reference, identity: tuple[int, int] | None = None) 
 
 
 _Number = TypeVar("_Number", np.int64, np.float64)
-_MAX_JOINED: Final = 64 << 20  # bytes of joined columns that series hold
+_MAX_JOINED: Final = 64 << 20  # bytes of joined columns that the series of a store hold
 
 
 def _zero() -> Ints:
@@ -249,12 +249,20 @@ class ScalarSeries:
     valid while it is the same.
     """
 
-    def __init__(self, tag: str, parts: Sequence[ScalarPart], version: int, generation: int = 0) -> None:
-        """Create a series from at least one part, oldest file first."""
+    def __init__(
+        self,
+        tag: str,
+        parts: Sequence[ScalarPart],
+        version: int,
+        generation: int = 0,
+        joined: JoinedColumns | None = None,
+    ) -> None:
+        """Create a series from at least one part, oldest file first. ``joined`` bounds what it keeps."""
         self.tag = tag
         self.parts = tuple(parts)
         self.version = version
         self.generation = generation
+        self._joined = joined
         self.count = len(parts[0].steps) if len(parts) == 1 else sum([len(part.steps) for part in parts])
         self._columns: Columns | None = None
         self._line: tuple[Line, Ints | None] | None = None  # and its rows, None for all
@@ -287,8 +295,8 @@ class ScalarSeries:
         columns = self._columns
         if columns is None:
             columns = self._columns = _columns_of(self.parts)
-            if len(self.parts) > 1 or self.parts[0].stored is not None:
-                _recent.note(self, 3 * columns.steps.nbytes)
+            if self._joined and (len(self.parts) > 1 or self.parts[0].stored is not None):
+                self._joined.note(self, 3 * columns.steps.nbytes)
         return columns
 
     def forget(self) -> None:
@@ -362,10 +370,10 @@ class ScalarSeries:
         return self.parts[used:], first
 
 
-class _RecentSeries:
-    """Series that hold joined columns, oldest first, bounded by their bytes. Any thread uses it."""
+class JoinedColumns:
+    """Series of a store that hold joined columns, oldest first, bounded by bytes. Any thread uses it."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int = _MAX_JOINED) -> None:
         self._limit = limit
         self._lock = threading.Lock()
         self._held: OrderedDict[int, tuple[weakref.ref[ScalarSeries], int]] = OrderedDict()
@@ -384,9 +392,6 @@ class _RecentSeries:
         for other in released:
             if other is not None:
                 other.forget()
-
-
-_recent = _RecentSeries(_MAX_JOINED)
 
 
 class ReferenceSeries:

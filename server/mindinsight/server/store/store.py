@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.store.run import Snapshot
+from mindinsight.server.store.series import JoinedColumns
 from mindinsight.server.types import Kind
 
 ChangedKind: TypeAlias = Kind | Literal["lineage", "dump"]
@@ -41,6 +42,7 @@ class Store:
     def __init__(self, base: str = "", watch: str = "polling") -> None:
         version = time.time_ns() // 1_000_000 << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
         self._snapshot = Snapshot(version, runs={}, left_out=0, base=base, watch=watch, scanned=0.0)
+        self.joined = JoinedColumns()
         self._callbacks: tuple[Callback, ...] = ()
         self._lock = threading.Lock()
 

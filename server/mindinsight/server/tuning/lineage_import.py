@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mindinsight.server.store.run import Run
 from mindinsight.server.tuning.study import IMPORTED, RUN
@@ -17,10 +17,12 @@ from mindinsight.server.tuning.yaml_nodes import is_number
 if TYPE_CHECKING:
     from optuna import Study
 
+Reason: TypeAlias = tuple[str, str]  # key of a text, and the name of a parameter or ""
+
 _TOLERANCE = 1e-6  # relative; lineage stores some numbers as float32
 
 
-def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
+def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
     """Add a trial for each past run below the base directory.
 
     Return the number added, and how many runs were skipped for each reason.
@@ -30,19 +32,19 @@ def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
     from optuna.trial import create_trial
 
     known = {trial.user_attrs.get(RUN) for trial in study.get_trials(deepcopy=False)}
-    count, reasons = 0, Counter[str]()
+    count, reasons = 0, Counter[Reason]()
     runs = LiveRuns(config.summary_base_dir).read()
     for run in sorted(runs.values(), key=lambda run: (run.first_event, run.id)):
         if run.path in known or (run.rank or 0) > 0:
             continue
         values = past_values(run, config)
-        if isinstance(values, str):
+        if isinstance(values, tuple):
             reasons[values] += 1
             continue
         results = [target_value({run.id: run}, target) for target in config.targets]
         targets = [value for value in results if not isinstance(value, Missing) and math.isfinite(value)]
         if len(targets) < len(results):
-            reasons["without a finite target"] += 1
+            reasons["cli.tune.import.no_target", ""] += 1
             continue
         spaces = {p.name: distribution(p) for p in config.parameters if p.name in values}
         attributes = {RUN: run.path, IMPORTED: True}
@@ -53,7 +55,7 @@ def import_lineage(study: Study, config: Config) -> tuple[int, Counter[str]]:
     return count, reasons
 
 
-def past_values(run: Run, config: Config) -> Values | str:
+def past_values(run: Run, config: Config) -> Values | Reason:
     """Return the parameters of a run from its lineage, or the reason why it is not a trial of this study."""
     values: Values = {}
     for parameter in config.parameters:
@@ -61,10 +63,10 @@ def past_values(run: Run, config: Config) -> Values | str:
             continue
         recorded = _recorded(run, parameter)
         if recorded is None:
-            return f"without {parameter.name}"
+            return "cli.tune.import.missing", parameter.name
         value = fitting(recorded, parameter)
         if value is None:
-            return f"with another {parameter.name} than the file allows"
+            return "cli.tune.import.other", parameter.name
         values[parameter.name] = value
     return values
 

@@ -1,4 +1,4 @@
-"""Notes of users on runs of one or several base directories: text, labels, colour, hidden, pinned."""
+"""Notes of users on runs of one or several base directories: name, text, labels, group, colour, marks."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +10,7 @@ from mindinsight.server.store.run import Watched
 from mindinsight.server.workspace.json_store import JsonStore
 
 MAX_NOTE = 20_000  # characters
+MAX_NAME = 200  # characters of a name or group, which a list shows whole
 MAX_LABELS = 50  # of a run; all notes are in one file, which each change writes again
 
 
@@ -23,6 +24,9 @@ class Note:
     pinned: bool = False
     colour: str = ""  # "#rrggbb", or empty for the palette's
     tag: int | None = None  # v1's number from 0 to 10
+    name: str = ""  # shown in place of the directory's
+    group: str = ""
+    archived: bool = False
     pin: int = field(default=0, compare=False)  # counter of pins in the workspace; the highest is the newest
 
 
@@ -36,29 +40,37 @@ class Notes(JsonStore[Note]):
         """Return the notes by run."""
         return newest_pin_only(super().all())
 
-    def change(self, run: str, others: Iterable[str] = (), **fields: Any) -> Note:
-        """Set the given fields of one run's note and store it. Raises OSError if it cannot be stored.
+    def change(self, run: str, **fields: Any) -> Note:
+        """Set the given fields of one run's note and store it, as `change_all`."""
+        return self.change_all({run: fields})[run]
+
+    def change_all(
+        self, changes: Mapping[str, Mapping[str, Any]], others: Iterable[str] = ()
+    ) -> dict[str, Note]:
+        """Set the given fields by run in one write, and return the notes of these runs. Raises OSError.
 
         Pinning or unpinning a run unpins the others of this base directory and of those in `others`, in the
         same write. A server over one base directory and a server over several may change the file in turn.
         """
-        fields = {name: _encodable(value) for name, value in fields.items()}
 
         def written(notes: dict[str, dict[str, Note]]) -> dict[str, dict[str, Note]]:
             changed = {self._base: notes.get(self._base, {})}
-            before = changed[self._base].get(run, Note())
-            pin = fields.get("pinned", before.pinned)
-            if "pinned" in fields and (pin or before.pinned):
-                pins = 1 + max((note.pin for base in notes.values() for note in base.values()), default=0)
-                changed |= {base: notes[base] for base in others if base in notes}
-                changed = {base: _unpinned(values) for base, values in changed.items()}
-                fields["pin"] = pins if pin else 0
-            changed[self._base][run] = replace(before, **fields)
-            if changed[self._base][run] == Note():
-                del changed[self._base][run]
+            for run, values in changes.items():
+                fields = {name: _encodable(value) for name, value in values.items()}
+                before = changed[self._base].get(run, Note())
+                pin = fields.get("pinned", before.pinned)
+                if "pinned" in fields and (pin or before.pinned):
+                    pins = 1 + max((note.pin for base in notes.values() for note in base.values()), default=0)
+                    changed |= {base: notes[base] for base in others if base in notes}
+                    changed = {base: _unpinned(values) for base, values in changed.items()}
+                    fields["pin"] = pins if pin else 0
+                changed[self._base][run] = replace(before, **fields)
+                if changed[self._base][run] == Note():
+                    del changed[self._base][run]
             return changed
 
-        return self.change_bases(written).get(run, Note())
+        notes = self.change_bases(written)
+        return {run: notes.get(run, Note()) for run in changes}
 
 
 def newest_pin_only(notes: Mapping[str, Note]) -> Mapping[str, Note]:
@@ -102,6 +114,9 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "hidden": _is_flag,
     "pinned": _is_flag,
     "colour": _is_text,
+    "name": _is_text,
+    "group": _is_text,
+    "archived": _is_flag,
     "pin": lambda value: isinstance(value, int) and not _is_flag(value),
     "tag": lambda value: value is None or (isinstance(value, int) and not _is_flag(value)),
 }
@@ -126,20 +141,37 @@ class MultiBaseNotes:
         every: dict[str, Note] = {}
         for base in self._bases():
             for run, note in self._of(base).all().items():
-                every[f"{BASE}{base.name}/{run.removeprefix(BASE)}".rstrip("/")] = note
+                every[_run_in(base.name, run)] = note
         return newest_pin_only(every)
 
     def change(self, run: str, **fields: Any) -> Note:
-        """Set the given fields of one run's note and store it, like `Notes.change`."""
-        name, _, below = run.removeprefix(BASE).partition("/")
-        bases = list(self._bases())
-        base = next((base for base in bases if base.name == name), None)
-        if base is None:
-            raise FileNotFoundError(f"the base directory of {run} was removed")
-        others = [str(Path(other.path)) for other in bases if other.name != name]
-        return self._of(base).change(BASE + below, others, **fields)
+        """Set the given fields of one run's note and store it, as `change_all`."""
+        return self.change_all({run: fields})[run]
+
+    def change_all(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Note]:
+        """Set the given fields by run, in one write for each base directory, like `Notes.change_all`."""
+        bases = {base.name: base for base in self._bases()}
+        below: dict[str, dict[str, Mapping[str, Any]]] = {}  # changes by base directory
+        for run, fields in changes.items():
+            name, _, path = run.removeprefix(BASE).partition("/")
+            if name not in bases:
+                raise FileNotFoundError(f"the base directory of {run} was removed")
+            below.setdefault(name, {})[BASE + path] = fields
+        changed: dict[str, Note] = {}
+        for name, runs in below.items():
+            others = [str(Path(other.path)) for other in bases.values() if other.name != name]
+            notes = self._of(bases[name]).change_all(runs, others)
+            changed |= {
+                f"{BASE}{name}/{run.removeprefix(BASE)}".rstrip("/"): note for run, note in notes.items()
+            }
+        return changed
 
     def _of(self, base: Watched) -> Notes:
         if base.path not in self._notes:
             self._notes.setdefault(base.path, Notes(self._folder, Path(base.path)))
         return self._notes[base.path]
+
+
+def _run_in(name: str, run: str) -> str:
+    """Return the id of a run of the base directory `name` among several, from its id in that directory."""
+    return f"{BASE}{name}/{run.removeprefix(BASE)}".rstrip("/")

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.commands.tune.study_run import duration, failure_text, progress_line
+from mindinsight.server.commands.tune.study_run import best_value, duration, failure_text, progress_line
+from mindinsight.server.tuning.tuning_file import Target
 
-COUNTS = {"done": 4, "wanted": 10, "failed": 1, "pruned": 2, "running": 0, "left": 200.0}
+COUNTS = {"done": 4, "wanted": 10, "failed": 1, "pruned": 2, "interrupted": 0, "running": 0, "left": 200.0}
 FILE = """\
 summary_base_dir: runs
 command: [{python}, -c, "raise SystemExit(3)"]
@@ -22,9 +23,14 @@ parameters: {{x: {{bounds: [0, 1], type: float}}}}
 
 
 def test_a_line_of_progress() -> None:
-    line = progress_line(COUNTS, "best loss 0.5 (trial 3)")
-    assert line == "4 of 10 trials · best loss 0.5 (trial 3) · 1 failed · 2 pruned · 3 min left"
+    line = progress_line(COUNTS, "Lowest loss: 0.5 (trial 3)")
+    assert line == "4 of 10 trials · Lowest loss: 0.5 (trial 3) · 1 failed · 2 pruned · about 3 min left"
     assert progress_line({**COUNTS, "left": None, "failed": 0, "pruned": 0}, "") == "4 of 10 trials"
+
+
+def test_the_best_is_named_by_the_direction_of_its_target() -> None:
+    assert best_value(Target("loss", "minimize"), 0.5, 3) == "Lowest loss: 0.5 (trial 3)"
+    assert best_value(Target("acc", "maximize"), 0.5, 3) == "Highest acc: 0.5 (trial 3)"
 
 
 def test_times_that_are_left() -> None:
@@ -40,15 +46,18 @@ def test_times_that_are_left() -> None:
 @pytest.mark.parametrize(
     ("failure", "text"),
     [
-        ({"reason": "exit", "code": 3}, "the command ended with exit code 3"),
-        ({"reason": "signal", "signal": 9}, "the command was ended by signal 9"),
+        ({"reason": "exit", "code": 3}, "exit code 3"),
+        ({"reason": "signal", "signal": 9}, "ended by signal 9"),
         (
             {"reason": "no_target", "target": "acc", "there": ["a"]},
-            "the run has no target acc; it has a",
+            "no target acc; The run has: a",
         ),
-        ({"reason": "no_target", "target": "acc", "there": []}, "the run has no target acc; it has nothing"),
+        (
+            {"reason": "no_target", "target": "acc", "there": []},
+            "no target acc: the run recorded nothing of this kind",
+        ),
         ({"reason": "not_finite", "target": "loss", "value": "nan"}, "loss is nan"),
-        ({"reason": "timeout", "seconds": 90}, "it took longer than 90 seconds"),
+        ({"reason": "timeout", "seconds": 90}, "longer than 90 s"),
     ],
 )
 def test_reasons_of_failed_trials(failure: Any, text: str) -> None:
@@ -72,7 +81,7 @@ def test_a_bar_at_a_terminal_and_lines_elsewhere(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "\r" not in done.stderr
-    assert "trial 1 failed: the command ended with exit code 3" in done.stderr
+    assert "Trial 1 failed: exit code 3" in done.stderr
 
 
 def read_all(terminal: Any) -> str:

@@ -58,3 +58,17 @@ def test_one_number_that_json_does_not_have_keeps_all_others(tf: Any, folder: An
     assert math.isnan(settings["sizes"][0])
     known = {name: settings[name] for name in ("lr", "clip", "layers", "net", "bias", "none")}
     assert known == {"lr": 0.5, "clip": math.inf, "layers": 3, "net": "mlp", "bias": True, "none": None}
+
+
+def test_the_description_of_sessions_is_no_run(tf: Any, folder: Any) -> None:
+    """``hp.hparams_config`` writes it into the folder above those of the sessions."""
+    experiment = tf.plugin("hparams", tf.field(2, tf.field(5, tf.field(1, tf.field(2, b"accuracy")))))
+    name = "events.out.tfevents.1700000000.host"
+    (folder / name).write_bytes(tf.record(0, experiment))
+    assert mindinsight.open(folder.parent).runs == ("./run",)  # the only one: it is shown
+    (folder / "1").mkdir()
+    (folder / "1" / name).write_bytes(tf.record(1, tf.scalar("accuracy", 0.5)))
+    assert mindinsight.open(folder.parent).runs == ("./run/1",)
+    with (folder / name).open("ab") as stream:
+        stream.write(tf.record(2, tf.scalar("accuracy", 0.75)))
+    assert set(mindinsight.open(folder.parent).runs) == {"./run", "./run/1"}

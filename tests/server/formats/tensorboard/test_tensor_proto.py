@@ -12,7 +12,6 @@ from mindinsight.server.formats.tensorboard.tensor_proto import (
     shape_of,
     single_number,
     tensor_fields,
-    widened,
 )
 from mindinsight.writer.encoding.wire import block as message
 from mindinsight.writer.encoding.wire import integer, varint
@@ -95,7 +94,3 @@ def test_a_single_number_is_where_it_lies_or_what_it_is() -> None:
     ):
         data = tensor(dtype, (), body)
         assert single_number(data, tensor_fields(data, 0, len(data))) == expected
-
-
-def test_bfloat16_is_the_high_half_of_float32() -> None:
-    assert widened(np.array([0x3F80, 0xC040], np.uint16)).tolist() == [1.0, -3.0]

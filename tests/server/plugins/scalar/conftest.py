@@ -28,8 +28,9 @@ def ask() -> Callable[..., Any]:
         wanted: list[Any] = []
         store: Any = SimpleNamespace(snapshot=lambda: snapshot)
         loader: Any = SimpleNamespace(want=wanted.extend)
+        settings: Any = SimpleNamespace(deadline=60.0)
         absent: Any = None
-        app.state.service = Service(absent, store, loader, absent, absent, started=WALL)
+        app.state.service = Service(settings, store, loader, absent, absent, started=WALL)
 
         @app.exception_handler(ApiError)
         def answer_error(request: Any, error: Any) -> Any:

@@ -44,44 +44,55 @@ class GuardedCalls:
             return None
 
 
-_SHARE: Final = 0.008  # of the training's time. The checks of every step may take the rest of 3 %
-_SAMPLE_SHARE: Final = 0.01  # of the training's time for the sample of the gradients
+# Shares of the training's time. What every step needs takes the rest of 3 % of a step of 10 ms.
+_WATCH_SHARE: Final = 0.005
+_EXACT_SHARE: Final = 0.002
+_SAMPLE_SHARE: Final = 0.01  # for the sample of the gradients
 _FITTED: Final = 3  # step after which the size of the sample is chosen
 _FEWEST_SAMPLED: Final = 2
-_SOONEST: Final = 10  # steps between two that nothing asks for
-_ADVANCE: Final = 6  # watched steps that may be spent before they are saved, where something is suspected
+_WATCH_EVERY: Final = 10  # steps between two that nothing asks for
+_EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
+_EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
+_SHORT: Final = 0.01  # seconds. Shorter steps are exact as often as those, because theirs cost little
+_SUSPECTED: Final = 3  # steps that are watched when weights have lost their gradient
 
 
-class WatchSchedule:
-    """Schedule of the steps in which all modules are measured.
+class Schedule:
+    """Schedule of the steps with a costly measurement: the first step and every ``every``-th.
 
-    These are the first step and every ``check_every``-th. With None, they are as frequent as 0.8 % of the
-    training time allows.
+    With None, they are as frequent as ``share`` of the training's time allows, at least ``soonest`` steps
+    apart.
     """
 
-    def __init__(self, check_every: int | None) -> None:
-        self._every = check_every if check_every is None else max(check_every, 1)
-        self._last = -_SOONEST
-        self._cost = 0.0  # seconds that watching one step takes
+    def __init__(self, every: int | None, share: float, soonest: int) -> None:
+        self._every = every if every is None else max(every, 1)
+        self._share = share
+        self._soonest = soonest
+        self._last = -soonest
+        self._cost = 0.0  # seconds that measuring one step takes
         self._saved = 0.0  # seconds
 
-    def due(self, step: int, suspected: bool) -> bool:
-        """Return True if the modules are to be measured in this step."""
+    def due(self, step: int, suspected: bool = False) -> bool:
+        """Return True if this step is to be measured. A suspicion may spend three of them in advance."""
         if self._every is not None and step % self._every == 0:
             return True
         if suspected:
-            return self._saved > -_ADVANCE * self._cost or not self._cost
-        return self._every is None and step - self._last >= _SOONEST and self._saved >= 0
+            return self._saved > -_SUSPECTED * self._cost or not self._cost
+        return self._every is None and step - self._last >= self._soonest and self._saved >= 0
 
-    def watched(self, step: int, seconds: float) -> None:
+    def measured(self, step: int, seconds: float) -> None:
         """Record the time that measuring one step took, in seconds."""
         self._last = step
         self._cost = max(seconds, self._cost) if step else seconds / 2  # the first also warms caches up
-        self._saved -= seconds if step else 0.0
+        self.spent(seconds if step else 0.0)
+
+    def spent(self, seconds: float) -> None:
+        """Record time that was taken for these measurements, in seconds."""
+        self._saved -= seconds
 
     def passed(self, seconds: float) -> None:
         """Record the duration of a training step, in seconds."""
-        self._saved = min(self._saved + _SHARE * seconds, self._cost)
+        self._saved = min(self._saved + self._share * seconds, self._cost)
 
 
 class SampleSize:
@@ -93,7 +104,6 @@ class SampleSize:
     def __init__(self, device: torch.device | None) -> None:
         # Other processes prolong a step, but not a short measurement. CPU time lacks the work of a device.
         self.clock = time.perf_counter if device and device.type != "cpu" else time.thread_time
-        self.begun = 0.0  # time of the clock at the begin of the step
         self.seconds = 0.0  # that the sample of this step took
         self._costs: list[float] = []
         self._steps: list[float] = []
@@ -118,9 +128,6 @@ OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
 FOLDER: Final = "flight_dump"  # below the directory of the run
 _RANKS_EVERY: Final = 10  # steps between two measurements of all weights in a distributed training
-_EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
-_EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
-_SUSPECTED: Final = 3  # steps that are watched when weights have lost their gradient
 _OUTPUT: Final = "the output of"  # begin of a reason that only watched steps give
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
 
@@ -140,11 +147,11 @@ class FlightRecorder:
 
     After each step the returned loss and the norm of the gradients are checked for NaN, infinity, a jump by
     ``jump`` times their running mean, and steady growth beyond all earlier values. Of large gradients a
-    sample is measured, 1024 elements each of 64 tensors, and every 16 steps all elements. If the sample
-    takes more than 1 % of the first steps, it has fewer tensors, except in a distributed training. In some
-    steps the outputs of all modules are checked too, and the norms of weights and outputs are kept as the
-    last healthy ones. These steps are as frequent as 0.8 % of the time allows, or every ``check_every``, or
-    follow when weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output,
+    sample is measured, 1024 elements each of 64 tensors, and all elements as often as 0.2 % of the time
+    allows, at most every 16 steps. If the sample takes more than 1 % of the first steps, it has fewer
+    tensors, except in a distributed training. In some steps the outputs of all modules are checked too, and
+    the norms of weights and outputs are kept as the last healthy ones. These steps are as frequent as 0.5 %
+    of the time allows, or every ``check_every``, or follow when weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output,
     is a warning and no fault.
 
     At a fault, before the optimizer changes a weight, random generators and buffers are restored and the step
@@ -198,7 +205,8 @@ class FlightRecorder:
         self._on_trigger = on_trigger
         self._dumps = dumps
         self._budget = budget
-        self._schedule = WatchSchedule(check_every)
+        self._watching = Schedule(check_every, _WATCH_SHARE, _WATCH_EVERY)
+        self._reading = Schedule(None, _EXACT_SHARE, _EXACT_EVERY)
         self._losses = fault_signs.JumpDetector("loss", jump, warmup)
         self._new_detector: Callable[[], fault_signs.JumpDetector] = lambda: fault_signs.JumpDetector(
             training.norm_name(self._tensors), jump, warmup
@@ -218,7 +226,7 @@ class FlightRecorder:
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
         self._suspected = 0  # steps to watch because of them
         self._zeros = 0  # gradients of zeros only in the last exact step
-        self._exact = True
+        self._exact = True  # all elements are read in this step
         self._host_random = False  # a step has used the generator of Python or NumPy
         self._before: Any = None
         self._begun = 0.0
@@ -256,12 +264,13 @@ class FlightRecorder:
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
-        self._begun, self._size.begun = time.perf_counter(), self._size.clock()
-        if self._schedule.due(self._number, self._suspected > 0 or self._layers.undecided):
-            self._tensors = self._torch.collect(self._models, self._sampled)  # layers may have been added
+        self._begun = self._size.clock()
+        if self._watching.due(self._number, self._suspected > 0 or self._layers.undecided):
+            if self._watching.due(self._number):
+                self._tensors = self._torch.collect(self._models, self._sampled)  # layers may have been added
             self._watch = self._torch.OutputWatch(self._models, self._quiet)
-            self._watch.seconds += time.perf_counter() - self._begun
-        self._exact = self._number % _EXACT_EVERY == 0 or self._number < _EXACT_FIRST
+            self._watch.seconds += self._size.clock() - self._begun
+        self._exact = self._number < _EXACT_FIRST or self._reading.due(self._number)
         self._before = self._torch.save_state(self._tensors, self._exact or self._host_random)
         self._running = True
 
@@ -274,9 +283,7 @@ class FlightRecorder:
             return False
         watch, before = self._watch, self._before
         self.cancel()
-        if self._exact and not self._host_random:
-            self._host_random = self._torch.uses_host_generators(before)
-        loss, norm, zeros = self._measure(result)
+        loss, norm, zeros = self._measure(result, before)
         watched = self._finish_watch(watch, zeros)
         examined = self._examine(loss, norm, watched)
         if self._torch.is_distributed():
@@ -289,8 +296,10 @@ class FlightRecorder:
             self._episode.pass_healthy(watched is not None)
         if watch is not None:
             self._end_watched(watch, healthy=examined.cause <= fault_signs.SILENT)
-        self._schedule.passed(time.perf_counter() - self._begun)
-        self._fit_sample(self._size.clock() - self._size.begun)
+        seconds = self._size.clock() - self._begun
+        self._watching.passed(seconds)
+        self._reading.passed(max(seconds, _SHORT))
+        self._fit_sample(seconds)
         self._number += 1
         return examined.cause > fault_signs.SILENT
 
@@ -321,7 +330,9 @@ class FlightRecorder:
         """Return the measurements of this step's modules, or None, and schedule further ones."""
         suspicious = self._silent.suspicious(zeros)
         if (suspicious and not self._suspected) or (watch is not None and zeros):
+            begin = self._size.clock()
             self._quiet = self._guarded(self._torch.quiet_modules, self._tensors) or frozenset()
+            self._watching.spent(self._size.clock() - begin)
         if suspicious and not self._suspected:
             self._suspected = _SUSPECTED
         if watch is None:
@@ -334,10 +345,10 @@ class FlightRecorder:
         return fault_signs.Watched(watch.outputs, watch.highest, quiet)
 
     def _end_watched(self, watch: Any, healthy: bool) -> None:
-        begin = time.perf_counter()
-        if healthy:
+        begin = self._size.clock()
+        if healthy and self._watching.due(self._number):
             self._health.update(self._number, watch.outputs, self._weight_norms())
-        self._schedule.watched(self._number, watch.seconds + time.perf_counter() - begin)
+        self._watching.measured(self._number, watch.seconds + self._size.clock() - begin)
 
     def cancel(self) -> None:
         """Discard a step that has begun, for example because it raised."""
@@ -367,7 +378,7 @@ class FlightRecorder:
             _log.warning("this FlightRecorder is inactive: it is closed, or another one has replaced it")
         return self._retired
 
-    def _measure(self, result: Any) -> tuple[float | None, float | None, int]:
+    def _measure(self, result: Any, before: Any = None) -> tuple[float | None, float | None, int]:
         """Return loss, norm of the gradients and number of all-zero gradients. None if not measurable.
 
         Exact steps also return the norm of the sample, to be comparable with other steps, unless a gradient
@@ -377,7 +388,11 @@ class FlightRecorder:
         norm, zeros = self._guarded(self._torch.sampled_facts, self._tensors) or (None, 0)
         self._size.seconds = self._size.clock() - begin
         if self._exact:
+            begin = self._size.clock()
             exact, self._zeros = self._guarded(self._torch.gradient_facts, self._tensors) or (None, 0)
+            if before is not None and not self._host_random:
+                self._host_random = self._torch.uses_host_generators(before)
+            self._reading.measured(self._number, self._size.clock() - begin)
             norm = exact if exact is not None and not math.isfinite(exact) else norm
             zeros = self._zeros
         return self._guarded(self._torch.loss_of, result), norm, max(zeros, self._zeros)

@@ -90,21 +90,26 @@ def summary_of(norms: Sequence[torch.Tensor]) -> tuple[float, int] | None:
     """Return the L2 norm over all norms and the number of zero norms, or None without norms."""
     if not norms:
         return None
-    device = norms[0].device
-    values = torch.cat(
-        [norm.to(device, torch.float32).view(-1) for norm in norms]
-    ).tolist()  # one copy to the host
+    values = _numbers(norms)
     return math.sqrt(sum(value * value for value in values)), values.count(0.0)
 
 
 def norms_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
     """Return the L2 norm of each measurable tensor by name."""
     measured = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
-    norms = map(float, _norms([*measured.values()]))
+    norms = _numbers(_norms([*measured.values()]))
     return {
         name: norm if math.isfinite(norm) else scaled_norm(measured[name])
         for name, norm in zip(measured, norms, strict=True)
     }
+
+
+def largest_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, float]:
+    """Return the largest magnitude of each measurable tensor with elements by name, NaN if one is NaN."""
+    stored = {name: values for name, tensor in named if (values := stored_values(tensor)) is not None}
+    measured = {name: values for name, values in stored.items() if values.numel()}
+    norms = torch._foreach_norm([*measured.values()], math.inf) if measured else ()
+    return dict(zip(measured, _numbers(norms), strict=True))
 
 
 def scaled_norm(values: torch.Tensor) -> float:
@@ -142,6 +147,14 @@ def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
     elif tensor.layout != torch.strided:
         tensor = tensor.to_dense()
     return tensor.float() if tensor.dtype.itemsize == 1 else tensor
+
+
+def _numbers(norms: Sequence[torch.Tensor]) -> list[float]:
+    """Return the elements of all tensors in order, with one copy to the host."""
+    if not norms:
+        return []
+    device = norms[0].device
+    return list(torch.cat([norm.to(device).view(-1) for norm in norms]).tolist())
 
 
 def _norms(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:

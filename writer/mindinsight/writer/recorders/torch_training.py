@@ -123,17 +123,23 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
     """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients."""
-    with torch.no_grad():
-        values = [*map(_thinned, _gradients(tensors.sample))]
-        if not values or not all(map(_is_plain, values)) or len({value.device for value in values}) > 1:
+    values = [*map(_thinned, _gradients(tensors.sample))]
+    devices = {value.device for value in values}
+    if len(devices) != 1 or not all(map(_is_plain, values)):
+        with torch.no_grad():
             return _summary(values)
-        norms = torch.stack(torch._foreach_norm(values)).tolist()  # in every step: as few calls as possible
-        return _without_overflow((math.hypot(*norms), norms.count(0.0)), values)
+    norms = torch._foreach_norm(values)  # in every step: as few calls as possible
+    if devices.pop().type == "cpu":
+        sizes = [norm.item() for norm in norms]
+    else:
+        sizes = torch.stack(norms).tolist()  # one copy to the host
+    return _without_overflow((math.hypot(*sizes), sizes.count(0.0)), values)
 
 
 def _is_plain(values: torch.Tensor) -> bool:
-    """Return True for a dense float32 tensor of no subclass, which needs no conversion to be measured."""
-    return type(values) is torch.Tensor and values.dtype is torch.float32 and values.layout is torch.strided
+    """Return True for a dense float32 tensor of no subclass and without autograd: it is measured as it is."""
+    dense = values.dtype is torch.float32 and values.layout is torch.strided
+    return dense and type(values) is torch.Tensor and not values.requires_grad
 
 
 def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
@@ -178,12 +184,11 @@ def weights_norm(tensors: Tensors) -> float:
 
 def quiet_modules(tensors: Tensors) -> frozenset[str]:
     """Return the modules with an all-zero gradient for each trainable parameter that has a gradient."""
-    quiet: dict[str, bool] = {}
-    for name, parameter in tensors.parameters:
-        if parameter.requires_grad and parameter.grad is not None:
-            module = name.rpartition(".")[0]
-            quiet[module] = quiet.get(module, True) and not bool(parameter.grad.any())
-    return frozenset(module for module, zeros in quiet.items() if zeros)
+    gradients = [(name, p.grad) for name, p in tensors.parameters if p.requires_grad and p.grad is not None]
+    modules = {name.rpartition(".")[0] for name, _ in gradients}
+    with torch.no_grad():
+        largest = torch_tensors.largest_by_name(gradients)
+    return frozenset(modules - {name.rpartition(".")[0] for name, size in largest.items() if size != 0})
 
 
 def weight_norms(tensors: Tensors) -> dict[str, float]:
@@ -205,7 +210,7 @@ def loss_of(result: Any) -> float | None:
     elif hasattr(result, "loss"):
         result = result.loss
     if isinstance(result, torch.Tensor):
-        return float(result.detach()) if result.numel() == 1 else None
+        return float(result.item()) if result.numel() == 1 else None
     return float(result) if isinstance(result, (int, float)) and not isinstance(result, bool) else None
 
 

@@ -8,8 +8,7 @@ from mindinsight.server.commands.dump import dump_check, dump_compare, dump_conv
 
 def register(subparsers: Any) -> None:
     """Add the command with its actions."""
-    text = "list, measure, check, compare and convert tensor dumps"
-    parser: argparse.ArgumentParser = subparsers.add_parser("dump", help=text, allow_abbrev=False)
+    parser: argparse.ArgumentParser = subparsers.add_parser("dump", help="")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     for action in (dump_ls, dump_stat, dump_check, dump_compare, dump_convert):
         action.register(actions)

@@ -30,15 +30,12 @@ _RANKS: Final = 8  # named beside a line of source code
 
 def register(actions: Any) -> None:
     """Add the action."""
-    text = "find the first operator that produced NaN or infinities, and check conditions"
-    ids = ", ".join(sorted(conditions()))
-    parser = add_command(actions, "check", run, text, description=f"{text}: {ids}.")
+    parser = add_command(actions, "check", run)
     dump_selection.add_selection(parser, types=False)
     form = "ID[:NAME=NUMBER,...]"
-    text = "check this instead of common faults, such as tensor_too_large:max_gt=1000; may be repeated"
-    parser.add_argument("--condition", action="append", metavar=form, help=text)
+    parser.add_argument("--condition", action="append", metavar=form)
     add_executor(parser)
-    parser.set_defaults(type=None)
+    parser.set_defaults(type=None, conditions=", ".join(sorted(conditions())))
 
 
 @terminal.report_errors
@@ -59,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         measured = measure_all(
             entries, executor, dump_selection.statistics_cache()
         )  # cached for the two searches below
-        results = list(terminal.progress(measured, len(entries), "tensors measured"))
+        results = list(terminal.progress(measured, len(entries), "cli.progress.tensors_measured"))
         report = faults.find_faults(
             dump, options.rank, options.step, executor, dump_selection.statistics_cache()
         )

@@ -43,27 +43,19 @@ _STATES: Final = {
 
 def register(actions: Any) -> None:
     """Add the action."""
-    text = "compare two dumps tensor by tensor and find the first operator where they diverge"
-    parser = add_command(actions, "compare", run, text)
-    parser.add_argument("target", metavar="DUMP", type=resolve_path, help="directory of the dump to check")
-    text = "directory of the correct dump; may be the same"
-    parser.add_argument("reference", metavar="REFERENCE", type=resolve_path, help=text)
+    parser = add_command(actions, "compare", run)
+    parser.add_argument("target", metavar="DUMP", type=resolve_path)
+    parser.add_argument("reference", metavar="REFERENCE", type=resolve_path)
     for name in ("rank", "step"):
-        parser.add_argument(f"--{name}", type=int, help=f"{name} in DUMP (default: the first)")
-        text = f"{name} in REFERENCE (default: same as --{name})"
-        parser.add_argument(f"--reference-{name}", type=int, help=text)
-    text = "compare every common step of every common rank; with --rank or --step, only of those"
-    add_flag(parser, "every-step", text)
-    text = "mapping of operators to names in the reference: a JSON object, or CSV with two columns"
-    parser.add_argument("--map", type=Path, help=text)
-    text = "smallest cosine similarity of tensors that agree (default: not checked)"
-    parser.add_argument("--cosine", type=float, help=text)
-    text = "largest relative distance (L2) of tensors that agree (default: by type, 0.001 for float32)"
-    parser.add_argument("--relative", type=float, help=text)
-    parser.add_argument("--csv", type=Path, help="write all rows to this CSV file")
-    text = "write all rows with the columns of msprobe to this file, .csv or .xlsx"
-    parser.add_argument("--msprobe", type=Path, help=text)
-    add_flag(parser, "all", "print all tensors, not only those that differ")
+        parser.add_argument(f"--{name}", type=int)
+        parser.add_argument(f"--reference-{name}", type=int)
+    add_flag(parser, "every-step")
+    parser.add_argument("--map", type=Path)
+    parser.add_argument("--cosine", type=float)
+    parser.add_argument("--relative", type=float)
+    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--msprobe", type=Path)
+    add_flag(parser, "all")
     add_json(parser)
     add_executor(parser)
 
@@ -82,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     names = read_names(options.map) if options.map else {}
     with worker_pool(options.executor, options.target, options.reference) as executor:
         comparison = compare_sides(target, reference, names, executor)
-        rows = list(terminal.progress(comparison, count, "tensors compared"))
+        rows = list(terminal.progress(comparison, count, "cli.progress.tensors_compared"))
     tolerance = Tolerance(options.relative, options.cosine)
     unlisted = [*target.damage(), *reference.damage()]
     outcome = decide(rows, tolerance, len(unlisted))
@@ -256,7 +248,7 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     pool = worker_pool(options.executor, options.target, options.reference)
     with _csv_report(options.csv) as write, pool as executor:
         comparisons = step_comparison.compare_steps(target, reference, steps, names, executor)
-        for comparison in terminal.progress(comparisons, len(steps), "steps compared"):
+        for comparison in terminal.progress(comparisons, len(steps), "cli.progress.steps_compared"):
             write(comparison)
             summaries.append(_summary(comparison, tolerance))
             damage += comparison.damage

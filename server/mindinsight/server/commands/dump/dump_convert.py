@@ -22,11 +22,9 @@ from mindinsight.server.formats.read_limits import UnreadableError
 
 def register(actions: Any) -> None:
     """Add the action."""
-    text = "write the tensors of a dump (bin, pt, npy) as .npy files, with their axes in host order"
-    parser = add_command(actions, "convert", run, text)
+    parser = add_command(actions, "convert", run)
     dump_selection.add_selection(parser)
-    text = "directory for the files, which is created if it does not exist"
-    parser.add_argument("--output", type=Path, required=True, help=text)
+    parser.add_argument("--output", type=Path, required=True)
 
 
 @report_errors
@@ -43,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     convert = partial(_convert_batch, Path(dump.path), options.output.absolute())
     with dump_selection.worker_pool() as executor:
         batches = spread(convert, batched(entries), executor)
-        results = list(progress(chain.from_iterable(batches), len(entries), "tensors written"))
+        results = list(progress(chain.from_iterable(batches), len(entries), "cli.progress.tensors_written"))
     both = zip(entries, results, strict=True)
     pairs = [(entry, result) for entry, result in both if isinstance(result, str)]
     written = [path for _, path in pairs]

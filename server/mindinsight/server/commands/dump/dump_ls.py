@@ -15,8 +15,7 @@ _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHA
 
 def register(actions: Any) -> None:
     """Add the action."""
-    text = "list the ranks and steps of a dump; with --rank, --step, --operator or --type, its tensors"
-    parser = add_command(actions, "ls", run, text)
+    parser = add_command(actions, "ls", run)
     add_selection(parser)
 
 

@@ -22,14 +22,12 @@ def add_selection(parser: argparse.ArgumentParser, types: bool = True) -> None:
     """Add the dump's directory and the options that select ranks, steps, operators and, with `types`,
     their types.
     """
-    parser.add_argument("path", metavar="DUMP", type=resolve_path, help="directory of the dump")
-    parser.add_argument("--rank", type=int, action="append", help="only this rank; may be repeated")
-    parser.add_argument("--step", type=int, action="append", help="only this step; may be repeated")
-    text = "only operators with this name, or a pattern with * and ?; may be repeated"
-    parser.add_argument("--operator", action="append", help=text)
+    parser.add_argument("path", metavar="DUMP", type=resolve_path)
+    parser.add_argument("--rank", type=int, action="append")
+    parser.add_argument("--step", type=int, action="append")
+    parser.add_argument("--operator", action="append")
     if types:
-        text = "only operators of this type, such as MatMul; may be repeated"
-        parser.add_argument("--type", action="append", help=text)
+        parser.add_argument("--type", action="append")
     add_json(parser)
 
 

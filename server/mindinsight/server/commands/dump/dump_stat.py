@@ -23,13 +23,11 @@ _HEADS: Final = (
 
 def register(actions: Any) -> None:
     """Add the action."""
-    text = "print statistics of every tensor: extremes, mean, standard deviation, L2 norm and counts"
-    parser = add_command(actions, "stat", run, text)
+    parser = add_command(actions, "stat", run)
     dump_selection.add_selection(parser)
     add_executor(parser)
-    add_flag(parser, "not-finite", "show only tensors with NaN or infinities")
-    text = "sort by this column, largest first, instead of in execution order"
-    parser.add_argument("--sort", choices=_COLUMNS, help=text)
+    add_flag(parser, "not-finite")
+    parser.add_argument("--sort", choices=_COLUMNS)
 
 
 @terminal.report_errors
@@ -42,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     entries, damage = dump_selection.select_tensors(dump, options)
     with dump_selection.worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, dump_selection.statistics_cache())
-        results = list(terminal.progress(measured, len(entries), "tensors measured"))
+        results = list(terminal.progress(measured, len(entries), "cli.progress.tensors_measured"))
     damage += [result.damage for result in results if result.damage is not None]
     unknown = [result for result in results if finiteness(result) == "unknown"]
     undecided = sum(result.damage is None for result in unknown)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.server.commands.terminal import as_json, cell, printable, say
+from mindinsight.server.commands.terminal import as_json, cell, localize, printable, say
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.tuning import study as studies
 from mindinsight.server.tuning.lineage_import import import_lineage
@@ -23,7 +23,7 @@ from mindinsight.server.tuning.samplers import copy_study, make_sampler
 from mindinsight.server.tuning.study_facts import best_so_far, progress, state_of, study_facts
 from mindinsight.server.tuning.trial_process import run_folder, trial_command
 from mindinsight.server.tuning.tuner import End, Tuner
-from mindinsight.server.tuning.tuning_file import Config, load_config
+from mindinsight.server.tuning.tuning_file import Config, Target, load_config
 from mindinsight.server.tuning.tuning_parameters import HYPER_CONFIG, grid_size, suggest
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ProgressDisplay:
             self._reported = {trial.number for trial in trials if trial.state.is_finished()}
             if tuner.resumed:
                 numbers = ", ".join(map(str, tuner.resumed))
-                self._say(f"unfinished trials are marked failed and their values tried again: {numbers}")
+                self._say(localize("cli.tune.resumed", {"numbers": numbers}))
         for trial in trials:
             state = state_of(trial)
             if trial.number not in self._reported and state in _ENDED:
@@ -80,45 +80,56 @@ class ProgressDisplay:
 
 def trial_line(trial: Any, state: str) -> str:
     """Return one line about a trial that ended."""
-    values = " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
+    what = localize(f"tuning.state.{state}")
     if state == "failed":
-        failure = failure_text(trial.user_attrs.get(studies.FAILURE, {}))
-        return f"trial {trial.number} failed: {failure}; {values}"
-    if state != "complete":
-        return f"trial {trial.number} {state}; {values}"
-    return f"trial {trial.number}: {', '.join(map(cell, trial.values))}; {values}"
+        what = failure_text(trial.user_attrs.get(studies.FAILURE, {}))
+    elif state == "complete":
+        what = ", ".join(map(cell, trial.values))
+    name = localize("tuning.failed" if state == "failed" else "tuning.trial", {"number": trial.number})
+    return localize("cli.tune.trial", {"trial": name, "what": what, "params": params_text(trial)})
+
+
+def params_text(trial: Any) -> str:
+    """Return the parameters of a trial."""
+    return " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
 
 
 def failure_text(failure: dict[str, Any]) -> str:
-    """Return the reason of a failed trial in English."""
-    written = ", ".join(failure.get("there", ())) or "nothing"
-    texts = {
-        "exit": "the command ended with exit code {code}",
-        "signal": "the command was ended by signal {signal}",
-        "cannot_start": "the command cannot be started: {text}",
-        "no_target": f"the run has no target {{target}}; it has {written}",
-        "not_finite": "{target} is {value}",
-        "timeout": "it took longer than {seconds:g} seconds",
-        "interrupted": "the tuner ended",
-    }
-    return texts.get(failure.get("reason", ""), "unknown").format(**failure)
+    """Return the reason of a failed trial."""
+    reason, there = failure.get("reason", "unknown"), failure.get("there", ())
+    if reason == "no_target" and not there:
+        return localize("tuning.failure.nothing", failure)
+    text = localize(f"tuning.failure.{reason}", failure)
+    if not there:
+        return text
+    return localize(
+        "cli.both", {"first": text, "second": localize("tuning.there", {"names": ", ".join(there)})}
+    )
 
 
 def best_text(tuner: Tuner, trials: list[Any]) -> str:
-    """Return the best value so far, or the number of trials on the Pareto front."""
+    """Return the best value so far of complete trials, or the number of trials on the Pareto front."""
     targets = tuner.config.targets
     if len(targets) > 1:
-        return f"{len(tuner.study.best_trials)} on the Pareto front"
+        return localize("tuning.front_of", {"n": len(tuner.study.best_trials)})
     steps = best_so_far(trials, targets[0].goal == "maximize")
-    return f"best {targets[0].name} {cell(steps[-1]['value'])} (trial {steps[-1]['number']})" if steps else ""
+    return best_value(targets[0], steps[-1]["value"], steps[-1]["number"]) if steps else ""
+
+
+def best_value(target: Target, value: float, number: int) -> str:
+    """Return the lowest or highest value of a target, and its trial."""
+    what = localize(f"tuning.best.{target.goal}", {"target": target.name})
+    trial = localize("tuning.trial", {"number": number})
+    return localize("cli.tune.best", {"what": what, "value": value, "trial": trial})
 
 
 def progress_line(counts: dict[str, Any], best: str) -> str:
     """Return trials done of those planned, best value, failed, pruned, running and time left, as one line."""
-    parts = [f"{counts['done']} of {counts['wanted']} trials", best]
-    parts += [f"{counts[name]} {name}" for name in ("failed", "pruned", "running") if counts[name]]
+    parts = [localize("tuning.done", {"n": counts["done"], "all": counts["wanted"]}), best]
+    for name in ("failed", "pruned", "interrupted", "running"):
+        parts += [localize(f"tuning.count.{name}", {"n": counts[name]})] if counts[name] else []
     if counts["left"] is not None and counts["done"] < (counts["wanted"] or 0):
-        parts.append(f"{duration(counts['left'])} left")
+        parts.append(localize("tuning.left", {"time": duration(counts["left"])}))
     return " · ".join(part for part in parts if part)
 
 
@@ -126,20 +137,15 @@ def duration(seconds: float) -> str:
     """Format seconds: `50 s`, `3 min`, `2 h 05 min`."""
     whole = round(seconds)
     if whole < 90:
-        return f"{whole} s"
+        return localize("cli.seconds", {"seconds": whole})
     minutes = round(whole / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+    if minutes < 90:
+        return localize("cli.minutes", {"minutes": minutes})
+    return localize("cli.hours", {"hours": minutes // 60, "minutes": f"{minutes % 60:02d}"})
 
 
-_ENDS: Final = {
-    "done": "",
-    "exhausted": "every combination was tried",
-    "stopped": "stopped from the page",
-    "interrupted": "interrupted; the same command resumes it",
-    "time": "the time limit of the study was reached; the same command resumes it",
-    "gave_up": "too many trials failed in a row; --give-up-after 0 disables this limit",
-}
 _SHOWN: Final = 3  # commands printed by --dry-run
+_FRONT: Final = 10  # trials of the Pareto front printed at the end
 
 
 def run_study(options: argparse.Namespace) -> int:
@@ -168,7 +174,7 @@ def config_of(options: argparse.Namespace) -> Config:
     seed = config.tuner.seed if options.seed is None else options.seed
     name = options.study or config.study
     if Path(name).name != name or name.startswith("."):
-        raise BadSettings(f"--study {name!r}: a name must not contain slashes or begin with a dot.")
+        raise BadSettings(localize("cli.tune.bad_name", {"name": name}))
     return replace(config, study=name, tuner=replace(config.tuner, seed=seed), limits=limits)
 
 
@@ -180,16 +186,17 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
     study.sampler = make_sampler(config.tuner, config.parameters, options.jobs, len(trials))
     done = len(studies.finished_trials(trials))
     wanted = options.trials if options.iter is None else done + options.iter
-    if config.tuner.name == "grid":
-        wanted = min(wanted, grid_size(config.parameters))
-    say(f"study {config.study}: {journal}")
+    full = config.tuner.name == "grid" and wanted >= grid_size(config.parameters)
+    wanted = grid_size(config.parameters) if full else wanted
+    say(localize("cli.tune.study_at", {"study": config.study, "path": journal}))
     display = ProgressDisplay()
     storage = studies.open_journal(journal)
     tuner = Tuner(study, storage, config, wanted, options.jobs, options.give_up_after, display)
     with _signals(tuner):
         end = tuner.run()
     display.end()
-    _report_end(study, config, end, done >= wanted)
+    reached = done >= wanted
+    _report_end(study, config, "exhausted" if full and reached else end, reached and not full)
     if options.json:
         print(as_json({**study_facts(study), "end": end, "journal": str(journal)}))
     if end == "interrupted":
@@ -201,24 +208,29 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
 
 def _report_end(study: Study, config: Config, end: End, nothing_to_do: bool) -> None:
     if nothing_to_do:
-        say("The planned number of trials is reached already; pass a larger --trials N.")
-    if _ENDS[end]:
-        say(f"{_ENDS[end]}.")
-    best = study.best_trials if len(config.targets) > 1 else study.best_trials[:1]
-    for trial in best[:10]:
+        say(localize("cli.tune.planned"))
+    if end != "done":
+        say(localize(f"cli.tune.end.{end}"))
+    if len(config.targets) == 1:
+        trials = study.get_trials(deepcopy=False)
+        for best in best_so_far(trials, config.targets[0].goal == "maximize")[-1:]:
+            text = best_value(config.targets[0], best["value"], best["number"])
+            say(localize("cli.both", {"first": text, "second": params_text(trials[best["number"]])}))
+        return
+    for trial in study.best_trials[:_FRONT]:
         named = zip(config.targets, trial.values, strict=True)
         values = ", ".join(f"{target.name} {cell(value)}" for target, value in named)
-        params = " ".join(f"{name}={cell(value)}" for name, value in trial.params.items())
-        say(f"best: {values}; {params} (trial {trial.number})")
-    if len(best) > 10:
-        say(f"and {len(best) - 10} more on the Pareto front.")
+        name = localize("tuning.trial", {"number": trial.number})
+        say(localize("cli.tune.trial", {"trial": name, "what": values, "params": params_text(trial)}))
+    if (more := len(study.best_trials) - _FRONT) > 0:
+        say(localize("cli.tune.more", {"n": more}))
 
 
 def _import(study: Study, config: Config) -> None:
     count, reasons = import_lineage(study, config)
     if count or reasons:
-        others = "".join(f"; {n} {reason}" for reason, n in reasons.most_common())
-        say(f"{count} past runs became trials{others}.")
+        others = "".join(localize(key, {"n": n, "name": name}) for (key, name), n in reasons.most_common())
+        say(localize("cli.tune.imported", {"n": count, "others": others}))
 
 
 def _show_commands(journal: Path, config: Config, options: argparse.Namespace) -> int:

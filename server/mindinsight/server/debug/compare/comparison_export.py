@@ -13,6 +13,7 @@ from mindinsight.server.debug.compare.divergence import Tolerance, state
 from mindinsight.server.debug.compare.dump_comparison import Row
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
+from mindinsight.server.texts import plain_text
 
 MESSAGES: Final = {
     "not_finite": "NaN or Inf that the reference does not have",
@@ -31,7 +32,6 @@ MESSAGES: Final = {
 }
 _BY_TYPE: Final = Tolerance()
 _DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters that spreadsheets evaluate
 
 
 def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
@@ -136,9 +136,7 @@ def _differing_rows(
 def safe_cell(value: Any) -> Any:
     """Return a cell for a CSV file: text that a spreadsheet would read as a formula is quoted, NaN is
     text."""
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return non_finite_as_text(value)
+    return plain_text(value) if isinstance(value, str) else non_finite_as_text(value)
 
 
 _BASIC: Final = ("Name", "Dtype", "Tensor Shape", "Requires_grad")

@@ -81,7 +81,7 @@ def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> Decod
         record = read_long_record(file, offset, size, schema)
     if record is None:
         return DecodedSection(offset, os.fstat(descriptor).st_size - offset, 0)
-    return _build_section(*record, offset, 0, schema)
+    return _build_section(*record, 0, 0, schema)
 
 
 def decode(

@@ -27,6 +27,7 @@ _MIN_RUN: Final = 8  # records; for fewer, a copy of the bytes costs more than o
 _COPY_SIZE: Final = 1 << 19  # bytes copied at a time; they stay in the processor's cache
 _MAX_SIZE_PERIOD: Final = 16  # records; the period of the sizes is searched up to this length
 _MIN_PERIODS: Final = 16  # periods; for fewer, indexing is as fast as strided views
+_FEW_SIZES: Final = 64  # records; a table of all sizes up to the largest takes longer than as many look-ups
 _ZERO: Final = 0xFFFFFFFF  # CRC-32C that the C function returns, and takes, when the register is zero
 FRAME_SIZE: Final = HEADER_SIZE + FOOTER_SIZE
 
@@ -111,6 +112,8 @@ def _unmask(stored: Crcs) -> Crcs:
 
 def _crcs_of_zeros(sizes: Ints) -> Crcs:
     """Return by size the difference between a CRC started with ones and one started at zero."""
+    if len(sizes) <= _FEW_SIZES:
+        return np.array([*map(_crc_of_zeros, sizes.tolist())], np.uint32)
     table = np.zeros(int(sizes.max()) + 1, np.uint32)
     for size in np.flatnonzero(np.bincount(sizes)).tolist():
         table[size] = _crc_of_zeros(size)

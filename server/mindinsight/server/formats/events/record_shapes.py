@@ -173,6 +173,7 @@ _MIN_WIDE_RECORDS: Final = (
 _MANY_COLUMNS: Final = 64  # values of a record from which one gather is faster than one copy per column
 _RARE: Final = 16  # a shape is rare if fewer than one in 16 records of its length has it
 _SAMPLE: Final = 64  # records examined first
+_WIDE_SAMPLE: Final = 4  # the same of wide records, of which a section holds few
 _MIN_GROUPED: Final = 2048  # records of one length from which grouping by tag first pays off
 _MAX_KEY_BYTES: Final = 8  # bytes that distinguish the tags of records of one length
 _RARE_SHAPES: Final = 4  # consecutive rare shapes after which the rest is left to the next decoder
@@ -273,7 +274,8 @@ def _by_tags(data: bytes, starts: Ints, rows: Ints, size: int, schema: event_fie
 
 def _frequent(data: bytes, begins: Ints, shape: RecordShape) -> bool:
     """Return True if at least one in ``_RARE`` of a sample of the records has the shape."""
-    some = begins[:: max(len(begins) // _SAMPLE, 1)]
+    sample = _SAMPLE if len(shape.mask) < WIDE else _WIDE_SAMPLE
+    some = begins[:: max(len(begins) // sample, 1)]
     alike = _alike(_matrix(data, some, len(shape.mask)), shape)
     return bool(np.count_nonzero(alike) * _RARE >= len(some))
 

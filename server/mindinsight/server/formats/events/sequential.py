@@ -2,7 +2,7 @@
 
 import struct
 from dataclasses import dataclass
-from typing import IO, Final, TypeAlias, overload
+from typing import IO, Final, TypeAlias
 
 import google_crc32c
 import numpy as np
@@ -12,6 +12,7 @@ from mindinsight.proto.framing import FOOTER_SIZE, HEADER_SIZE
 from mindinsight.server.formats.events import decoder_results
 from mindinsight.server.formats.events.event_fields import EXACT, ParsedEvent, Schema, tag_text
 from mindinsight.server.formats.events.framing import Records, mask_crcs
+from mindinsight.server.formats.file_bytes import FileBytes
 from mindinsight.server.formats.read_limits import EVENT, UnreadableError
 from mindinsight.server.formats.wire_format import Octets, UnparsableError
 from mindinsight.server.types import Damage, Doubles, Ints, RunNote
@@ -86,7 +87,6 @@ def _numbers(data: Octets, codes: npt.NDArray[np.uint8], offsets: list[int]) -> 
     return decoder_results.read_numbers(b"".join(words), codes, 8 * np.arange(len(words)))
 
 
-_BLOCK: Final = 1 << 16  # bytes in memory while fields are read
 _CHECKED: Final = 1 << 22  # bytes in memory while the checksum is computed
 _MAX_ZEROS: Final = 1 << 26  # bytes searched for the end of allocated space
 _CRC: Final = struct.Struct("<I")
@@ -95,48 +95,8 @@ _EMPTY: Final = np.empty(0, np.int64)
 LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Remarks]
 
 
-class RecordBytes:
-    """Framed record in a file, indexed and sliced like ``bytes``, with one block in memory.
-
-    Raises UnreadableError beyond the limits of an event, and EOFError if the file became shorter.
-    """
-
-    def __init__(self, file: IO[bytes], offset: int, size: int) -> None:
-        self._file, self._offset, self._size = file, offset, size
-        self._start, self._block = 0, b""
-        self._lookups = self._copied = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, index: int, /) -> int: ...
-    @overload
-    def __getitem__(self, index: slice, /) -> bytes: ...
-    def __getitem__(self, index: int | slice, /) -> int | bytes:
-        if isinstance(index, slice):
-            start, end, _ = index.indices(self._size)
-            self._copied += max(end - start, 0)
-            EVENT.check_size(self._copied)
-            return self._read(start, max(end - start, 0))
-        self._lookups += 1
-        EVENT.check_items(self._lookups)
-        if not 0 <= index - self._start < len(self._block):
-            self._start, self._block = index, self._read(index, min(_BLOCK, self._size - index))
-        return self._block[index - self._start]
-
-    def _read(self, start: int, size: int) -> bytes:
-        self._file.seek(self._offset + start)
-        block = self._file.read(size)
-        if len(block) < size:
-            raise EOFError(f"{len(block)} of {size} bytes")
-        return block
-
-
 def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
     """Decode the record of ``size`` payload bytes at ``offset``.
-
-    Offsets in the result count from it.
 
     The file held the whole record when it was checked. Returns None if its checksum and all following bytes
     are zero, because that space is allocated and not written yet, or if the file became shorter.
@@ -148,14 +108,15 @@ def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) ->
     if footer != _CRC.pack(mask_crcs(np.array([crc], np.uint32))[0]):
         if not any(footer) and _is_zero_to_end(file):
             return None
-        return Records(_EMPTY, _EMPTY, (Damage(0, framed, "damage.body_crc"),), framed), [], Remarks()
-    record = Records(np.array([0]), np.array([size]), (), framed)
+        damage = (Damage(offset, framed, "damage.body_crc"),)
+        return Records(_EMPTY, _EMPTY, damage, offset + framed), [], Remarks()
+    record = Records(np.array([offset]), np.array([size]), (), offset + framed)
     try:
         batches, remarks = read_sequentially(
-            RecordBytes(file, offset, framed), record.starts, record.sizes, np.array([0]), schema
+            FileBytes(file, EVENT), record.starts, record.sizes, np.array([0]), schema
         )
     except UnreadableError:
-        return record, [], Remarks((Damage(0, framed, "damage.many_values"),))
+        return record, [], Remarks((Damage(offset, framed, "damage.many_values"),))
     except EOFError:  # cut short meanwhile
         return None
     return record, batches, remarks

@@ -13,9 +13,9 @@ from google.protobuf.message import DecodeError
 from mindinsight.proto.graph_pb2 import DataType, TensorProto
 from mindinsight.server.formats.arrays.element_types import Array, count_of, decode
 from mindinsight.server.formats.arrays.lazy_array import Held, Stored, Values, stored_as
-from mindinsight.server.formats.file_bytes import opened
-from mindinsight.server.formats.read_limits import UnreadableError, unreadable
-from mindinsight.server.formats.wire_format import UnparsableError, message_fields, read_varint
+from mindinsight.server.formats.file_bytes import FileBytes, opened
+from mindinsight.server.formats.read_limits import Limits, UnreadableError, unreadable
+from mindinsight.server.formats.wire_format import Octets, UnparsableError, message_fields
 
 # Keys of the fields of fixed width, packed (as all known writers do) and not packed.
 FLOATS: Final = (3 << 3 | 2, 3 << 3 | 5)
@@ -59,8 +59,9 @@ def tensor(payload: bytes) -> Tensor:
     Raises UnreadableError, also if shape and data contradict each other.
     """
     with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError):
-        rest, blocks = _split(payload)
+        rest, spans = _split(payload, 0, len(payload))
         message = TensorProto.FromString(rest)
+    blocks = [(key, payload[start:end]) for key, start, end in spans]
     shape, name = tuple(message.dims), type_name(message.data_type)
     if any(axis < 0 for axis in shape):
         raise UnreadableError("payload.shape", f"tensor of shape {shape}")
@@ -80,15 +81,15 @@ def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
         return flat.reshape(shape)
 
 
-def _split(payload: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Split a message into the fields to be parsed and its large blocks of numbers."""
-    rest, blocks, at = [], [], 0
-    for key, start, end in message_fields(payload, 0, len(payload)):
+def _split(data: Octets, at: int, end: int) -> tuple[bytes, list[tuple[int, int, int]]]:
+    """Return the message in ``data[at:end]`` without its blocks of numbers, and where these lie."""
+    rest, blocks = [], []
+    for key, start, stop in message_fields(data, at, end):
         if key in _TENSOR_BLOCKS:
-            blocks.append((key, payload[start:end]))
+            blocks.append((key, start, stop))
         else:
-            rest.append(payload[at:end])
-        at = end
+            rest.append(data[at:stop])
+        at = stop
     return b"".join(rest), blocks
 
 
@@ -136,8 +137,9 @@ def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 WHOLE: Final = 8 << 20  # bytes up to which a message is read whole
 MAX_WHOLE: Final = 256 << 20  # bytes of one that must be, because its numbers are in several sections
-_KEY: Final = 20  # bytes that a key and a length take at most
-_FIELDS: Final = 256  # fields of a message that is read in parts
+_KEYS: Final = (
+    1 << 12
+)  # bytes of keys and lengths in a message that is read in parts, whose numbers are packed
 _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
 
 
@@ -152,15 +154,6 @@ class Recorded:
     def dtype(self) -> str:
         """Return the NumPy name of the recorded type."""
         return self.data_type.removeprefix("DT_").lower()
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Number field of a message: its key, and offset and size in the file."""
-
-    key: int
-    at: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,51 +202,25 @@ def recorded_whole(payload: bytes) -> Recorded:
 
 def _by_parts(file: IO[bytes], path: Path, offset: int, size: int) -> Recorded | None:
     """Return a lazy tensor, or None if its numbers are not one section of the file."""
-    with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError):
-        rest, blocks = _fields(file, offset, offset + size)
+    data = FileBytes(file, Limits("tensor", WHOLE, _KEYS))
+    with unreadable("payload.unparsable", "tensor", UnparsableError, DecodeError, EOFError):
+        try:
+            rest, spans = _split(data, offset, offset + size)
+        except UnreadableError:  # numbers one by one, or too much beside them
+            return None
         message = TensorProto.FromString(rest)
+    blocks = [(key, start, end - start) for key, start, end in spans if end > start]
     if len(blocks) != 1 or message.int32_data or message.int64_data or message.uint64_data:
         return None
-    (block,), shape, name = blocks, tuple(message.dims), type_name(message.data_type)
-    kind = _BLOCKS[block.key] or name.removeprefix("DT_").lower()
-    values = stored_as(path, block.at, shape, kind)
+    (key, start, length), shape, name = blocks[0], tuple(message.dims), type_name(message.data_type)
+    kind = _BLOCKS.get(key, "") or name.removeprefix("DT_").lower()
+    values = stored_as(path, start, shape, kind) if key in _BLOCKS else None
     if values is None:
         return None
     needed = count_of(shape) * values.item.itemsize
-    if needed > block.size or (needed != block.size and block.key != RAW[0]):
-        raise UnreadableError("payload.shape", f"tensor of shape {shape} in {block.size} bytes of {kind}")
-    return Recorded(values if block.key == RAW[0] else _in_its_type(values, name), name)
-
-
-def _fields(file: IO[bytes], at: int, end: int) -> tuple[bytes, list[_Block]]:
-    """Return the message without its blocks of numbers, and these blocks.
-
-    Both are empty if numbers are not packed or the rest of the message is too large.
-    """
-    message = b""
-    blocks: list[_Block] = []
-    while at < end and len(blocks) < _FIELDS:
-        file.seek(at)
-        head = file.read(min(_KEY, end - at))
-        key, inner = read_varint(head, 0, len(head))
-        if key & 7 == 2:
-            length, inner = read_varint(head, inner, len(head))
-            after = at + inner + length
-        elif key & 7 == 0:
-            after = at + read_varint(head, inner, len(head))[1]
-        else:  # numbers one by one, or nothing that we know
-            return b"", []
-        if after > end:
-            raise UnparsableError("field too long")
-        if key in _BLOCKS:
-            blocks.append(_Block(key, at + inner, after - at - inner))
-        elif after - at + len(message) > WHOLE:
-            return b"", []
-        else:
-            file.seek(at)
-            message += file.read(after - at)
-        at = after
-    return message, [block for block in blocks if block.size]
+    if needed > length or (needed != length and key != RAW[0]):
+        raise UnreadableError("payload.shape", f"tensor of shape {shape} in {length} bytes of {kind}")
+    return Recorded(values if key == RAW[0] else _in_its_type(values, name), name)
 
 
 def _in_its_type(values: Stored, name: str) -> Values:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.formats.arrays.element_types import widen_bfloat16
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint, signed
 
@@ -115,13 +116,8 @@ def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float
     except UnreadableError:
         return None
     if moved.dtype == 14:
-        number = widened(np.array([number], np.uint16))[0]
+        number = widen_bfloat16(np.array([number], np.uint16))[0]
     return int(number) if number.dtype.kind in "iu" else float(number.real)
-
-
-def widened(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
-    """Convert bfloat16, given as bits, to float32."""
-    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def numbers(data: bytes, tensor: TensorFields) -> npt.NDArray[Any]:

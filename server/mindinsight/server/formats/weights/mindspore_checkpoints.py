@@ -5,24 +5,23 @@ every byte it parses, so the fields are walked here and values stay in the file.
 is stored in sections with the same tag. A checked file ends in ``crc_num`` and a CRC-32.
 """
 
-from __future__ import annotations
-
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from mindinsight.server.formats.arrays.element_types import Array, canonical, count_of, decode, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Scattered, Values, stored_as
 from mindinsight.server.formats.file_bytes import FileBytes, allocated_bytes, length_of, opened, read_bytes
-from mindinsight.server.formats.read_limits import ARRAY, CHECKPOINT, UnreadableError
+from mindinsight.server.formats.read_limits import ARRAY, CHECKPOINT, UnreadableError, unreadable
 from mindinsight.server.formats.sanitizer import show_name
+from mindinsight.server.formats.wire_format import CutError, UnparsableError, message_fields, read_varint
 
-MAX_HOLES: Final = 1000  # ratio of a sparse file's length to its size on disk
-MAX_IDLE: Final = 10_000  # fields without content; MindSpore writes none
+# Keys (number and wire type) of fields of Checkpoint, Value and TensorProto. Axes are packed or not.
+_VALUE, _TAG, _TENSOR, _MAP = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2
+_DIMS, _TYPE, _CONTENT = (1 << 3, 1 << 3 | 2), 2 << 3 | 2, 3 << 3 | 2
 MAX_AXES: Final = 64  # of a tensor; the limit of NumPy
 MAX_TAG: Final = 65_536  # bytes of a name that are read
 CRC_MARK: Final = b"crc_num"
@@ -60,15 +59,6 @@ class CheckpointFile:
     damage: tuple[UnreadableError, ...] = ()
 
 
-class _Field(NamedTuple):
-    """Field of a message: a varint or the span of its bytes."""
-
-    number: int
-    value: int  # of a varint field
-    start: int  # of a field of bytes
-    end: int
-
-
 def open_checkpoint(path: Path) -> CheckpointFile:
     """List the tensors of a checkpoint.
 
@@ -80,7 +70,7 @@ def open_checkpoint(path: Path) -> CheckpointFile:
         start = file.read(4)
         if start in _UNREADABLE_FORMATS:
             raise UnreadableError(_UNREADABLE_FORMATS[start], str(path))
-        return _list_tensors(path, FileBytes(file))
+        return _list_tensors(path, FileBytes(file, CHECKPOINT))
 
 
 def read_checkpoint(file: CheckpointFile, name: str) -> Array:
@@ -121,16 +111,14 @@ def checkpoint_values(file: CheckpointFile, name: str) -> Values:
 def verify_checksum(file: CheckpointFile) -> bool | None:
     """Return whether the CRC-32 at the end matches the bytes before it, or None if it is not checked.
 
-    A sparse file of mostly holes is no real checkpoint and is not read. A file of a remote store is not
-    fetched for this.
+    A file of a remote store is not fetched for this.
     """
     if file.checksum is None:
         return None
     checksum = 0
     with opened(file.path) as stream:
         remaining = length_of(stream) - CRC_TAIL
-        allocated = allocated_bytes(stream)
-        if allocated is None or allocated < remaining // MAX_HOLES:
+        if allocated_bytes(stream) is None:
             return None
         while remaining > 0:
             block = stream.read(min(remaining, 1 << 24))
@@ -150,11 +138,14 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
         end -= CRC_TAIL
     tensors: dict[str, CheckpointTensor] = {}
     damage = []
-    fields = _Fields(data)
     try:
-        for entry in fields.between(0, end):
-            if entry.number == 1:
-                _add_value(tensors, fields, entry)
+        with (
+            unreadable("dump.not_checkpoint", path.name, UnparsableError),
+            unreadable("dump.truncated", path.name, CutError, EOFError),
+        ):
+            for key, start, stop in message_fields(data, 0, end):
+                if key == _VALUE:
+                    _add_value(tensors, data, start, stop)
     except UnreadableError as error:
         damage.append(error)
     if not tensors:
@@ -162,18 +153,17 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
     return CheckpointFile(path, tensors, checksum, tuple(damage))
 
 
-def _add_value(tensors: dict[str, CheckpointTensor], fields: _Fields, entry: _Field) -> None:
+def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, start: int, end: int) -> None:
     """Add one ``Checkpoint.Value``, or the next section of a tensor added before."""
     tag, tensors_of_value = "", []
-    for part in fields.between(entry.start, entry.end):
-        if part.number == 1:
-            tag = show_name(fields.data.slice(part.start, min(part.end, part.start + MAX_TAG)))
-        elif part.number == 2:
-            tensors_of_value.append(_tensor(fields, part))
-        elif part.number == 3:  # a map parameter: keys, values and states, each a tensor
-            tensors_of_value += [_tensor(fields, inner) for inner in fields.between(part.start, part.end)]
-    if not tensors_of_value:
-        fields.count_idle(entry.start)
+    for key, first, last in message_fields(data, start, end):
+        if key == _TAG:
+            tag = show_name(data.slice(first, min(last, first + MAX_TAG)))
+        elif key == _TENSOR:
+            tensors_of_value.append(_tensor(data, first, last))
+        elif key == _MAP:  # keys, values and states of a map parameter, each a tensor
+            parts = message_fields(data, first, last)
+            tensors_of_value += [_tensor(data, begin, stop) for part, begin, stop in parts if part & 7 == 2]
     for position, tensor in enumerate(tensors_of_value):
         name = tag if len(tensors_of_value) == 1 else f"{tag}.{position}"
         previous = tensors.setdefault(name, tensor)
@@ -181,84 +171,19 @@ def _add_value(tensors: dict[str, CheckpointTensor], fields: _Fields, entry: _Fi
             previous.pieces += tensor.pieces
 
 
-def _tensor(fields: _Fields, entry: _Field) -> CheckpointTensor:
+def _tensor(data: FileBytes, start: int, end: int) -> CheckpointTensor:
     """Parse a tensor. Raises UnreadableError."""
     axes: list[int] = []
     dtype, pieces = "", []
-    for part in fields.between(entry.start, entry.end):
-        if part.number == 1:
-            axes += [part.value] if part.end == 0 else _varints(fields.data, part)
-            if len(axes) > MAX_AXES:
-                raise UnreadableError("dump.not_checkpoint", f"a tensor of more than {MAX_AXES} axes")
-        elif part.number == 2:
-            dtype = canonical(show_name(fields.data.slice(part.start, min(part.end, part.start + MAX_TAG))))
-        elif part.number == 3:
-            pieces.append((part.start, part.end - part.start))
+    for key, first, last in message_fields(data, start, end):
+        if key in _DIMS:
+            while first < last:
+                axis, first = read_varint(data, first, last)  # noqa: PLW2901
+                axes.append(axis)
+                if len(axes) > MAX_AXES:
+                    raise UnreadableError("dump.not_checkpoint", f"a tensor of more than {MAX_AXES} axes")
+        elif key == _TYPE:
+            dtype = canonical(show_name(data.slice(first, min(last, first + MAX_TAG))))
+        elif key == _CONTENT:
+            pieces.append((first, last - first))
     return CheckpointTensor(dtype, () if dtype == "str" else tuple(axes), pieces)
-
-
-class _Fields:
-    """Parser of the fields of all messages of one file, with one limit for all of them."""
-
-    def __init__(self, data: FileBytes) -> None:
-        self.data = data
-        self._count = 0
-        self._idle = 0
-
-    def count_idle(self, offset: int) -> None:
-        """Count a field without content. Raises UnreadableError after `MAX_IDLE` of them."""
-        self._idle += 1
-        if self._idle > MAX_IDLE:
-            detail = f"more than {MAX_IDLE} fields without content before byte {offset}"
-            raise UnreadableError("dump.not_checkpoint", detail)
-
-    def between(self, offset: int, end: int) -> Iterator[_Field]:
-        """Yield the fields of a message: key, then a varint, fixed bytes, or length and bytes.
-
-        Raises UnreadableError.
-        """
-        data = self.data
-        while offset < end:
-            self._count += 1
-            CHECKPOINT.check_items(self._count)
-            key, value_start = _varint(data, offset, end)
-            number, wire = key >> 3, key & 7
-            if not number:
-                raise UnreadableError("dump.not_checkpoint", f"field number 0 at byte {offset}")
-            if wire == 0:
-                value, offset = _varint(data, value_start, end)
-                if number > 1:
-                    self.count_idle(offset)
-                yield _Field(number, value, 0, 0)
-                continue
-            if wire not in (1, 2, 5):
-                raise UnreadableError("dump.not_checkpoint", f"no field at byte {offset}")
-            fixed = {1: 8, 5: 4}.get(wire)
-            length, start = (fixed, value_start) if fixed else _varint(data, value_start, end)
-            if start + length > end:
-                detail = f"byte {offset}: {length} bytes announced, {end - start} left"
-                raise UnreadableError("dump.truncated", detail)
-            if not length or number > 3:
-                self.count_idle(offset)
-            offset = start + length
-            yield _Field(number, 0, start, offset)
-
-
-def _varints(data: FileBytes, entry: _Field) -> list[int]:
-    """Return the varints of a packed field, a few more than MAX_AXES at most."""
-    values: list[int] = []
-    offset = entry.start
-    while offset < entry.end and len(values) <= MAX_AXES:
-        value, offset = _varint(data, offset, entry.end)
-        values.append(value)
-    return values
-
-
-def _varint(data: FileBytes, offset: int, end: int) -> tuple[int, int]:
-    """Return a varint and the offset after it. Raises UnreadableError."""
-    value = 0
-    for position, byte in enumerate(data.slice(offset, min(offset + 10, end))):
-        value |= (byte & 0x7F) << 7 * position
-        if byte < 0x80:
-            return value, offset + position + 1
-    raise UnreadableError("dump.truncated", f"a number at byte {offset} has no end")

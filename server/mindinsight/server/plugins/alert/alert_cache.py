@@ -22,6 +22,7 @@ from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.alert import rule_evaluation
+from mindinsight.server.store.file_names import is_tensorboard
 from mindinsight.server.store.mounts import dump_id
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import ReferenceSeries
@@ -234,7 +235,7 @@ def alert_list(service: Service, query: AlertsQuery) -> dict[str, Any]:
     known = {dump for record in snapshot.runs.values() for dump in record.dumps}
     shown = [
         {
-            **_shown(source, row, rules.get(source.rule)),
+            **_shown(source, row, rules.get(source.rule), snapshot.runs.get(source.run)),
             **_dump_json(source, row, snapshot.runs.get(source.run), known),
             "replaced": _is_replaced(source, row, snapshot.runs.get(source.run)),
         }
@@ -282,7 +283,7 @@ def _is_replaced(source: Source, row: int, run: Run | None) -> bool:
     return not (recorded and np.array_equal(line.values[at], source.values[row], equal_nan=True))
 
 
-def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:
+def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict[str, Any]:
     last = row == len(source.steps) - 1
     content = source.contents[row] if source.contents else None
     return {
@@ -302,11 +303,11 @@ def _shown(source: Source, row: int, rule: Rule | None) -> dict[str, Any]:
         "ongoing": source.ongoing and last,
         "stray": asdict(source.strays[row]) if source.strays else None,
         "other_run": source.other or None,
-        "claim": claim.as_json() if rule and (claim := rule_claim(source, row, rule)) else None,
+        "claim": claim.as_json() if rule and (claim := rule_claim(source, row, rule, run)) else None,
     }
 
 
-def rule_claim(source: Source, row: int, rule: Rule) -> Claim | None:
+def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim | None:
     """Return the claim of an alert of ``rule``; None if the rule is another one than that which found it."""
     facts: dict[str, Any] = {"tag": source.tag}
     if source.strays and rule.condition == "strays":
@@ -316,10 +317,24 @@ def rule_claim(source: Source, row: int, rule: Rule) -> Claim | None:
         return Claim("claim.alert.rank", "found", {**facts, "rank": source.ranks[0]})
     if rule.condition == "silent":
         minutes = int(rule.limit) if rule.limit.is_integer() else rule.limit
+        if run is not None and all(is_tensorboard(file.name) for file in run.files):
+            return Claim("claim.alert.silent_unknown", "unknown", {"n": minutes})
         return Claim("claim.alert.silent", "found", {"n": minutes})
     if source.values is None or rule.condition == "strays":
         return None
     facts["value"] = format_number(float(source.values[row]))
-    if rule.condition == "not_finite":
-        return Claim("claim.alert.non_finite", "found", facts)
-    return Claim(f"claim.alert.{rule.condition}", "found", {**facts, "limit": rule.limit})
+    if rule.condition != "not_finite":
+        return Claim(f"claim.alert.{rule.condition}", "found", {**facts, "limit": rule.limit})
+    if len(kinds := _non_finite_kinds(source, row, run)) > 1:
+        return Claim("claim.alert.non_finite_kinds", "found", {"tag": source.tag, "kinds": kinds})
+    return Claim("claim.alert.non_finite", "found", facts)
+
+
+def _non_finite_kinds(source: Source, row: int, run: Run | None) -> list[str]:
+    """Return NaN, +Inf and −Inf with their counts, as far as they are among the points of an alert."""
+    series = run.scalars.get(source.tag) if run else None
+    if series is None or source.counts is None:
+        return []
+    values = series.values_from(int(source.keys[row]))[: int(source.counts[row])]
+    counts = {"NaN": np.isnan(values), "+Inf": np.isposinf(values), "−Inf": np.isneginf(values)}
+    return [f"{count} × {name}" for name, held in counts.items() if (count := int(held.sum()))]

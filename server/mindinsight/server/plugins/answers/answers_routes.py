@@ -235,6 +235,12 @@ def _not_found(missing: Sequence[str], count: int) -> list[Claim]:
     return [Claim("claim.why.not_found", "unknown", facts)] if missing else []
 
 
+def _in_both(good: Sequence[str], bad: Sequence[str]) -> list[Claim]:
+    """Return the claim that runs are in both groups, which then cannot be compared."""
+    both = [run.removeprefix("./") or "." for run in dict.fromkeys(good) if run in bad]
+    return [Claim("claim.why.in_both", "unknown", {"n": len(both), "runs": _few(both)})] if both else []
+
+
 def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
     """Claim how many runs of each group ended with an exception, if the writer recorded any in a bad run."""
     failed = [[run for run in group if run.failure] for group in (good, bad)]
@@ -327,6 +333,11 @@ def _scalar_claims(
 
 def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
     """Claim in which scalars all bad runs differ from the good ones, and since when, then some of them."""
+    for row in [row for row in tags if row.parting.above][:_NAMED]:
+        sides = {"above": row.parting.above, "below": row.parting.below, "bads": bad}
+        where = {"tag": row.tag, "step": row.parting.onset}
+        yield Claim("claim.why.both_sides", "found", {**where, **sides}, (where,))
+    tags = [row for row in tags if not row.parting.above]
     everywhere = [row for row in tags if row.parting.runs >= bad]
     diverging = sorted(
         (row for row in everywhere if row.parting.diverges is not None),
@@ -499,10 +510,10 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
     runs = service.store.snapshot().runs
     service.loader.want([*good, *bad])
     ours, theirs = ([runs[run_id] for run_id in group if run_id in runs] for group in (good, bad))
-    unread = still_read([*ours, *theirs])
-    rows, tags = ([], []) if unread else (settings(ours, theirs), partings(ours, theirs))
+    refused = _in_both(good, bad) or still_read([*ours, *theirs])
+    rows, tags = ([], []) if refused else (settings(ours, theirs), partings(ours, theirs))
     missing = [run_id for run_id in (*good, *bad) if run_id not in runs]
-    claims = unread or [*_not_found(missing, len(good) + len(bad)), *why_claims(ours, theirs, rows, tags)]
+    claims = refused or [*_not_found(missing, len(good) + len(bad)), *why_claims(ours, theirs, rows, tags)]
     return {
         "good": [run.id for run in ours],
         "bad": [run.id for run in theirs],

@@ -49,9 +49,11 @@ def search(
     `hits` are the indices of all matches, in the order of the graph, up to 20 000.
     """
     try:
-        matches, outer = _search(tree, q, type or [], regex)
+        query = graph_search.parse_query(q, regex)
     except graph_search.BadPattern as error:
         raise ApiError(400, "bad_pattern", f"The pattern is invalid: {error}.", why=str(error)) from error
+    matches = graph_search.query_nodes(tree, query, type or [])
+    outer = graph_search.query_outer(tree, query) if q and not type else []
     first_matches = set(matches[:limit])
 
     def branch(index: int, inside: list[dict[str, Any]]) -> dict[str, Any]:
@@ -65,16 +67,6 @@ def search(
         "outer_total": len(outer),
         "outer": [node_json.outer_entry(tree, node) for node in outer[:limit]],
     }
-
-
-def _search(tree: Tree, q: str, types: list[str], regex: bool) -> tuple[list[int], list[int]]:
-    """Return the matching nodes, and the matching parameters and constants. Raises BadPattern."""
-    if regex:
-        outer = graph_search.find_outer(tree, q, regex) if q and not types else []
-        return graph_search.find_nodes(tree, q, types, regex), outer
-    query = graph_search.parse_query(q)
-    outer = graph_search.query_outer(tree, query) if q and not types else []
-    return graph_search.query_nodes(tree, query, types), outer
 
 
 @router.get("/inside")

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
 
 from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, band, cells
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
@@ -20,7 +19,7 @@ from mindinsight.server.curves.rank_outliers import judge, outlier_claim
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
-from mindinsight.server.http.bulkhead_routes import Accept, CurrentService
+from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, stream
 from mindinsight.server.http.responses import answer, attachment
 from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.plugins import Plugin
@@ -32,6 +31,7 @@ from mindinsight.server.store.series import Line, Recorded
 from mindinsight.server.types import Doubles, Floats
 
 router = APIRouter()
+downloads = APIRouter(route_class=PayloadRoute)
 Runs = Annotated[list[str], Query(description="run ids, in the order of the response", max_length=1000)]
 
 
@@ -202,14 +202,14 @@ def _row(run: str, line: Line, base: Line, tolerance: float, pixels: int) -> dic
     }
 
 
-@router.get("/download", response_class=StreamingResponse)
+@downloads.get("/download", response_class=Response)
 async def download(
     service: CurrentService,
     run: Annotated[list[str], Query(max_length=1000)],
     tag: Annotated[list[str], Query(max_length=10_000)],
     format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
     overwritten: Annotated[bool, Query(description="every recorded row, including overwritten ones")] = False,
-) -> StreamingResponse:
+) -> Response:
     """Download run, tag, step, wall time and value of every point of the line.
 
     With `overwritten` every recorded row is returned in file order, with a column that says if a later row
@@ -223,9 +223,9 @@ async def download(
     return _attachment(map(str.encode, text), "text/csv; charset=utf-8", tag, "csv")
 
 
-def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) -> StreamingResponse:
+def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) -> Response:
     name = re.sub(r"[^\w.-]+", "_", tags[0] if len(tags) == 1 else "scalars")[:100]
-    return StreamingResponse(body, media_type=kind, headers=attachment(f"{name}.{ending}"))
+    return stream(body, attachment(f"{name}.{ending}"), kind)
 
 
 def _arrow(holders: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
@@ -334,4 +334,5 @@ async def statistics(
     return {"tag": tag, "rows": rows}
 
 
+router.include_router(downloads)
 PLUGIN = Plugin(name="scalar", router=router)

@@ -58,9 +58,9 @@ function inSentence(name) {
 /**
  * Return the empty state with the progress of reading, or null if all files have been read.
  * @param {App} app
+ * @param {import("../core/types.js").Run[]} [runs] default: the shown ones
  */
-function unread({ selection, t }) {
-  const runs = selection.runs();
+export function unread({ selection, t }, runs = selection.runs()) {
   const [read, total] = [sum(runs, "read"), sum(runs, "total")];
   if (read >= total) return null;
   return empty({ title: t("runs.loading", { percent: Math.floor((100 * read) / total) }) });

@@ -68,10 +68,14 @@ export async function freeze(app, element) {
  * @param {App} app
  * @returns {{name: string, colour: string}[]}
  */
-export function legendOf({ selection }) {
+export function legendOf({ selection, t }) {
   const folded = selection.folded();
+  const ranks = (/** @type {string} */ job) =>
+    selection.runs().flatMap((run) => (run.job === job ? [run.rank] : []));
   return selection.entries().map((run) => ({
-    name: folded.has(run.job) ? run.job.slice(2) : run.name,
+    name: folded.has(run.job)
+      ? t("reports.job", { job: run.job.slice(2), ranks: ranks(run.job).join(", ") })
+      : run.name,
     colour: selection.colour(run.id),
   }));
 }

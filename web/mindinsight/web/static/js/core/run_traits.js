@@ -2,14 +2,17 @@
 
 /** @typedef {import("./types.js").Run} Run */
 
+export const GROUP = "group:"; // the group that a person gave
+
 /**
  * Return a run's value of a trait, or undefined if it has none.
  * @param {Run} run
- * @param {string} by "hyper:<key>" or "name:<pattern>"
+ * @param {string} by "hyper:<key>", "name:<pattern>", or `GROUP`
  * @returns {unknown} undefined when it has nothing there
  */
 export function traitOf(run, by) {
   const [kind, key] = [by.slice(0, by.indexOf(":")), by.slice(by.indexOf(":") + 1)];
+  if (kind === "group") return run.group || undefined;
   return kind === "hyper" ? run.hyper[key] : partOf(run.name, key);
 }
 

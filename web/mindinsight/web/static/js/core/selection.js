@@ -13,6 +13,10 @@ import { Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
 /** @typedef {import("./names.js").Choice} Choice */
+/**
+ * @typedef {{run: string, name?: string, note?: string, labels?: string[], group?: string, hidden?: boolean,
+ *   archived?: boolean, pinned?: boolean, colour?: string}} RunChange what a person changes of a run
+ */
 /** @typedef {"list" | "runs"} Reason "runs": another choice; "list": the runs themselves changed */
 
 export const NEWEST = 10; // jobs
@@ -91,12 +95,12 @@ export class Selection {
     return this.#following.list;
   }
 
-  /** Return all runs that are not hidden, newest first. */
+  /** Return all runs that are neither hidden nor archived, newest first. */
   all() {
-    return this.list().runs.filter((run) => !run.hidden);
+    return this.list().runs.filter((run) => !run.hidden && !run.archived);
   }
 
-  /** Return all runs, including hidden ones. */
+  /** Return all runs, including hidden and archived ones. */
   everything() {
     return this.list().runs;
   }
@@ -149,7 +153,7 @@ export class Selection {
 
   /** Return whether older jobs are left out because the user has not chosen. */
   leavesOut() {
-    return this.automatic() && countJobs(this.all()) > NEWEST;
+    return this.automatic() && countJobs(this.all()) > NEWEST && countJobs(this.runs()) === NEWEST;
   }
 
   /** Return the pinned run, or null. */
@@ -248,13 +252,9 @@ export class Selection {
     });
   }
 
-  /**
-   * Store a run's note, labels, colour, hidden or pinned state on the server, then refresh the list.
-   * @param {string} id
-   * @param {{note?: string, labels?: string[], hidden?: boolean, pinned?: boolean, colour?: string}} fields
-   */
-  async annotate(id, fields) {
-    await send("PATCH", "v2/runs/notes", { run: id, ...fields });
+  /** Store changes of runs on the server, then refresh the list. @param {RunChange[]} changes */
+  async annotate(changes) {
+    await send("PATCH", "v2/runs/notes/many", { changes });
     await this.refresh();
   }
 
@@ -295,7 +295,12 @@ export class Selection {
     const choice = this.#choice;
     if (choice && !choice.inverted) return choice.ids;
     if (choice) return new Set(runs.map((run) => run.id).filter((id) => !choice.ids.has(id)));
-    return new Set(ofNewestJobs(runs, NEWEST).map((run) => run.id));
+    // A hidden run is among the newest: no other is charted in its place.
+    const newest = ofNewestJobs(
+      this.list().runs.filter((run) => !run.archived),
+      NEWEST,
+    ).filter((run) => !run.hidden);
+    return new Set((newest.length ? newest : ofNewestJobs(runs, NEWEST)).map((run) => run.id));
   }
 
   /**

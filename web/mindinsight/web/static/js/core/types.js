@@ -75,6 +75,9 @@
  * @property {boolean} pipeline whether the graph of a data pipeline was recorded
  * @property {string[]} dumps
  * @property {boolean} hidden
+ * @property {boolean} archived
+ * @property {string} directory its name on disk, which `name` is without a name that a person gave
+ * @property {string} group given by a person, or ""
  * @property {boolean} pinned the baseline
  * @property {string} note
  * @property {string[]} labels
@@ -101,6 +104,7 @@
  * @property {Base[]} bases
  * @property {boolean} base_missing
  * @property {number} left_out runs beyond the limit
+ * @property {boolean} [deletable] whether the server moves runs to the trash
  * @property {Record<string, string>} defaults settings with which pages open, as queries
  * @property {string} watch "events", "polling" or "both"
  * @property {number} scanned Unix seconds

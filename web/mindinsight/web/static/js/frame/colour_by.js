@@ -6,7 +6,7 @@ import { searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
 import { h, replace } from "../core/dom.js";
 import { faultText } from "../core/patterns.js";
-import { differing } from "../core/run_traits.js";
+import { differing, GROUP } from "../core/run_traits.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/colouring.js").Colours} Colours */
@@ -52,6 +52,7 @@ export function colourBy(app) {
 
 /** Return the criterion as text. @param {App} app @param {string} by */
 function nameOf(app, by) {
+  if (by === GROUP) return app.t("runs.col.group");
   return by ? by.slice(by.indexOf(":") + 1) : app.t("colour.own");
 }
 
@@ -80,7 +81,13 @@ function choices(app, close) {
   const fits = (/** @type {string} */ text) => text.toLowerCase().includes(search.box.value.toLowerCase());
   const drawScalars = () => replace(scalars, group("last", tags.filter(fits)));
   const draw = () => {
-    replace(settings, item(""), group("hyper", differing(selection.all()).filter(fits)));
+    const grouped = selection.all().some((run) => run.group);
+    replace(
+      settings,
+      item(""),
+      grouped ? item(GROUP) : null,
+      group("hyper", differing(selection.all()).filter(fits)),
+    );
     drawScalars();
   };
   const search = searchBox({ label: t("colour.filter"), onchange: draw });

@@ -1,8 +1,9 @@
 // Alerts page: alerts of training code and of rules, newest first, and the rules.
 
 import { button, segments } from "../components/button.js";
-import { empty } from "../components/empty.js";
+import { empty, loading } from "../components/empty.js";
 import { check, select } from "../components/field.js";
+import { unread } from "../components/nothing.js";
 import { LIST } from "../core/alerts.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -115,6 +116,7 @@ class AlertPage {
     const { least, selectedOnly, count } = this.options;
     const run = selectedOnly ? ["", ...selection.runs().map(({ id }) => id)] : null;
     const level = LEVELS.slice(LEVELS.indexOf(least));
+    if (!this.last) this.status.textContent = this.app.t("common.loading");
     return this.requests.ask(
       (signal) => api.get(LIST, { run, level, limit: count }, { signal }),
       (response) => this.show(response),
@@ -216,12 +218,10 @@ function filtered(options) {
 /** Create the empty state. @param {App} app @param {Options} options */
 function nothing(app, options) {
   if (filtered(options)) return empty({ icon: "bell", title: app.t("alert.none_match") });
-  return empty({
-    icon: "bell",
-    title: app.t("alert.none"),
-    text: app.t("alert.none_how"),
-    code: 'record.alert("loss exploded", level="error", step=step)',
-  });
+  const code = 'record.alert("loss exploded", level="error", step=step)';
+  const none = { icon: "bell", title: app.t("alert.none"), text: app.t("alert.none_how"), code };
+  if (!app.selection.list().scanned) return loading(app.t("common.loading"));
+  return unread(app, app.selection.all()) ?? empty(none);
 }
 
 /** Read the options from the address. @param {import("../core/url.js").Url} url @returns {Options} */

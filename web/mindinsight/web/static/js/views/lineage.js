@@ -1,6 +1,7 @@
 // Lineage page: settings and results of runs. Brushes on the axes filter the table too.
 
-import { empty } from "../components/empty.js";
+import { empty, loading } from "../components/empty.js";
+import { unread } from "../components/nothing.js";
 import { toast } from "../components/toast.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
@@ -305,8 +306,10 @@ export class Lineage {
   /** Create the empty state. */
   nothing() {
     const { t, selection } = this.app;
+    if (!this.study.loaded) return loading(t("common.loading"));
     const hasLineage = selection.all().some((run) => run.lineage);
-    return empty({
+    if (!hasLineage && this.study.study) return empty({ title: t("lineage.none_of_study") });
+    return unread(this.app, selection.all()) ?? empty({
       title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
       text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
       code: hasLineage ? undefined : EXAMPLE,

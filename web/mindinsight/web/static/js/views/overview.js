@@ -11,7 +11,8 @@ import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
 import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
-import { annotateDialog, keep } from "../components/runs/annotate.js";
+import { annotateDialog } from "../components/runs/annotate.js";
+import { attempt } from "../components/runs/changes.js";
 import { stateMark } from "../components/runs/columns.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
@@ -131,7 +132,7 @@ class Overview {
     const pin = iconButton(
       "pin",
       app.t(run.pinned ? "runs.unpin" : "runs.pin"),
-      () => keep(app, run.id, { pinned: !run.pinned }),
+      () => attempt(app, () => app.selection.annotate([{ run: run.id, pinned: !run.pinned }])),
       { "aria-pressed": run.pinned },
     );
     const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), {

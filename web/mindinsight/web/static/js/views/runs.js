@@ -1,34 +1,28 @@
 // Runs page: table of jobs and runs with search, sorting and choice of columns.
 
 import { button } from "../components/button.js";
-import { check, searchBox } from "../components/field.js";
+import { searchBox } from "../components/field.js";
 import { icon } from "../components/icons.js";
 import { virtualTable } from "../components/virtual.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
-import { NEWEST } from "../core/selection.js";
 import { faultText } from "../core/patterns.js";
 import { commonStart } from "../core/names.js";
 import { telling } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
 import { createHealth } from "./runs/health.js";
 import { answerLinks, selectionLinks } from "./runs/answers.js";
-import { banners, noMatch, nothing } from "./runs/banners.js";
-import { createBases, onlyBase } from "../components/runs/bases.js";
-import { counts, jobRow, runRow } from "./runs/cells.js";
+import { noMatch, nothing } from "./runs/banners.js";
+import { chartBoxes, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
 import { columnsOf, defaultColumns, stateWords } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
+import { createManage } from "./runs/manage.js";
 import { moved } from "./runs/order.js";
-import {
-  matchesQuery,
-  namesIn,
-  parseQuery,
-  understood,
-  unknownNames,
-  withoutNumber,
-} from "../components/runs/query.js";
+import { createPutAway } from "./runs/put_away.js";
+import { createClock, createSummary } from "./runs/summary.js";
+import { matchesQuery, namesIn, parseQuery } from "../components/runs/query.js";
 import { createValues } from "../components/runs/values.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -66,29 +60,33 @@ class RunsTable {
     /** @type {import("../components/runs/query.js").Term[]} */
     this.terms = [];
     this.now = 0;
-    this.comparedVersion = -1; // version of the list whose clock was compared
-    this.offset = 0;
+    this.clock = createClock();
     /** @type {import("../components/runs/columns.js").TableColumn[]} */
     this.columns = [];
     this.colours = colourBy(app);
-    this.summary = h("p", { class: "muted", role: "status" });
-    this.bases = createBases(app, (text) => this.searchFor(text));
-    this.shown = h("span", { class: "label runs-shown ellipsis" });
+    this.summary = createSummary(app, (text) => this.searchFor(text));
     this.answers = h("span", { class: "row" });
-    this.banners = h("div");
     this.search = searchBox({
       label: app.t("runs.search"),
       placeholder: app.t("runs.search.how"),
       value: app.url.get("q", ""),
       onchange: (text) => this.applySearch(text),
     });
-    this.hiddenBox = check({
-      label: app.t("runs.showHidden"),
-      checked: app.url.get("hidden") === "1",
-      onchange: (on) => (app.url.set({ hidden: on ? 1 : null }), this.draw()),
+    this.put = createPutAway(app, () => this.draw());
+    this.manage = createManage(app, {
+      found: () => this.found(),
+      searched: () => this.terms.length > 0,
+      redraw: () => this.draw(),
     });
-    this.meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
-    this.element = h("div", { class: "runs-page" }, this.head(), this.meaning, this.banners, this.body);
+    this.element = h(
+      "div",
+      { class: "runs-page" },
+      this.head(),
+      this.manage.element,
+      this.summary.meaning,
+      this.summary.banners,
+      this.body,
+    );
     this.changed = throttle(() => this.reload(true), 1500);
     this.offs = [
       app.selection.on(() => this.draw()),
@@ -100,14 +98,14 @@ class RunsTable {
   /** Load values and keep the relative times up to date. */
   async start() {
     await this.applySearch(this.app.url.get("q", ""));
-    this.clock = window.setInterval(() => this.draw(), 30_000);
+    this.timer = window.setInterval(() => this.draw(), 30_000);
   }
 
   /** Leave the page. */
   close() {
     this.changed.cancel();
     this.offs.forEach((off) => off());
-    window.clearInterval(this.clock);
+    window.clearInterval(this.timer);
     this.table.close();
   }
 
@@ -121,8 +119,8 @@ class RunsTable {
       "div",
       { class: "row wrap grow" },
       h("h1", null, t("nav.runs")),
-      this.summary,
-      this.bases.element,
+      this.summary.element,
+      this.summary.bases,
     );
     return [
       h("div", { class: "toolbar" }, title),
@@ -131,9 +129,10 @@ class RunsTable {
         { class: "toolbar" },
         this.search,
         columns,
-        this.hiddenBox,
+        this.manage.opener,
+        this.put.element,
         this.colours.element,
-        this.shown,
+        this.summary.shown,
         choices,
         this.answers,
       ),
@@ -205,8 +204,7 @@ class RunsTable {
 
   /** Return the runs that match the search. */
   found() {
-    const { selection, url } = this.app;
-    return this.matching(url.get("hidden") === "1" ? selection.everything() : selection.all());
+    return this.matching(this.app.selection.everything().filter(this.put.isListed));
   }
 
   /** Return those of some runs that match the search. @param {Run[]} runs */
@@ -219,7 +217,7 @@ class RunsTable {
   draw() {
     const { app } = this;
     const list = app.selection.list();
-    this.now = Date.now() / 1000 - this.skew(list);
+    this.now = this.clock(list);
     this.columns = columnsOf(app, this.values, this.curves.get, this.columnKeys());
     const sort = app.url.get("sort", "");
     const column = this.columns.find(({ key }) => key === sort.replace(/^-/, "")) ?? null;
@@ -227,7 +225,9 @@ class RunsTable {
     const matches = this.found();
     this.rows = fold(sorted(matches, value, sort.startsWith("-")), new Set(app.url.all("open")));
     this.beginning = commonStart(this.rows.map(nameInList));
-    this.say(list, matches);
+    this.summary.draw({ terms: this.terms, matches, now: this.now, lookup: this.values.lookup });
+    this.put.draw();
+    this.manage.draw();
     renew(this.answers, answerLinks(app, this.terms.length ? matches : null));
     this.colours.draw();
     this.table.setHead(this.headCells(sort));
@@ -241,48 +241,8 @@ class RunsTable {
   noMatch() {
     const searched = this.terms.length > 0;
     const matching = this.matching(this.app.selection.everything()).length;
-    const back = searched ? () => this.searchFor("") : () => this.hiddenBox.querySelector("input")?.click();
+    const back = searched ? () => this.searchFor("") : () => this.put.showAll();
     return noMatch(this.app, searched, matching, back);
-  }
-
-  /**
-   * Return the seconds by which the browser's clock is ahead of the server's.
-   * @param {import("../core/types.js").RunList} list
-   */
-  skew(list) {
-    if (this.comparedVersion !== list.version) {
-      this.comparedVersion = list.version;
-      this.offset = Date.now() / 1000 - list.now;
-    }
-    return this.offset;
-  }
-
-  /**
-   * Show the counts of runs and notes about the search.
-   * @param {import("../core/types.js").RunList} list
-   * @param {Run[]} matches
-   */
-  say(list, matches) {
-    const { t, selection } = this.app;
-    const { jobs, running } = counts(selection.all(), this.now);
-    const texts = [
-      t("runs.count", { n: selection.all().length }),
-      t("runs.jobs", { n: jobs }),
-      t("runs.running", { n: running }),
-    ];
-    if (this.terms.length) texts.unshift(t("runs.found", { n: matches.length }));
-    const unknown = unknownNames(this.terms, selection.all(), this.values.lookup);
-    texts.unshift(...unknown.map((name) => t("runs.search.no_column", { name })));
-    texts.unshift(...withoutNumber(this.terms).map((term) => t("runs.search.no_number", { term })));
-    replace(this.summary, texts.join(" · "), onlyBase(this.app, list));
-    const meaning = understood(this.terms, stateWords(this.app));
-    this.meaning.hidden = !meaning.length;
-    replace(this.meaning, ...meaning.map(({ key, values }) => h("span", { class: "badge" }, t(key, values))));
-    this.bases.draw(list, this.search.box.value);
-    const automatic = selection.leavesOut();
-    const label = t("runs.shown", { shown: selection.runs().length, n: selection.all().length });
-    this.shown.textContent = this.shown.title = automatic ? t("runs.automatic", { n: NEWEST }) : label;
-    replace(this.banners, ...banners(this.app, list));
   }
 
   /** Create the header cells. @param {string} sort */
@@ -310,14 +270,15 @@ class RunsTable {
   /** Create the row of a run or a job. @param {import("./runs/rows.js").Row} row */
   row(row) {
     const { app, columns, now } = this;
-    if ("run" in row) return runRow(app, row, columns, now, this.beginning);
+    const box = this.manage.box() ?? chartBoxes(app);
+    if ("run" in row) return runRow(app, row, columns, now, this.beginning, box);
     const open = app.url.all("open");
     const isOpen = open.includes(row.job);
     const toggle = () => {
       app.url.set({ open: isOpen ? open.filter((job) => job !== row.job) : [...open, row.job] });
       this.draw();
     };
-    const ranks = { open: isOpen, toggle, health: this.health.get(row.job), start: this.beginning };
+    const ranks = { open: isOpen, toggle, health: this.health.get(row.job), start: this.beginning, box };
     return jobRow(app, row, columns, now, ranks);
   }
 

@@ -202,12 +202,11 @@ class Why {
       metricsTable(app, metrics, this.groups, last);
     replace(
       this.body,
-      h("div", { class: "answer-story", role: "status" }, [
-        answer.unknown.map((/** @type {string} */ id) =>
-          h("p", { class: "claim claim-unknown" }, t("error.unknown_run", { run: id.slice(2) || "." })),
-        ),
+      h(
+        "div",
+        { class: "answer-story", role: "status" },
         answer.claims.map((/** @type {Claim} */ claim) => claimElement(app, claim)),
-      ]),
+      ),
       part(t("why.metrics", { n: parting.length }), parting.length ? table(parting) : null),
       /** Create a collapsible section with a table, or return null without a table. */
       part(

@@ -1,10 +1,12 @@
-// Dialog for a run's note, labels and colour, which the server stores in the workspace.
+// Dialog for a run's name, note, labels, group and colour, which the server stores in the workspace.
 
 import { COLOURS } from "../../core/colours.js";
 import { button } from "../button.js";
 import { dialog } from "../dialog.js";
-import { toast } from "../toast.js";
+import { change, ownName } from "./changes.js";
 import { h } from "../../core/dom.js";
+
+export const MAX_NAME = 200; // characters that the server stores
 
 /**
  * Open the dialog for a run.
@@ -19,24 +21,29 @@ export function annotateDialog(app, run) {
     value: run.labels.join(", "),
     placeholder: t("runs.labels.how"),
   });
-  const palette = ["", ...Array.from({ length: COLOURS }, (_, i) => app.theme.colour(`--run-${i + 1}`))];
-  const choices = palette.includes(run.chosen) ? palette : [...palette, run.chosen];
-  const colours = choices.map((colour) => swatch(app, colour, colour === run.chosen));
+  const name = h("input", {
+    type: "text",
+    value: ownName(run),
+    placeholder: run.directory,
+    maxlength: MAX_NAME,
+  });
+  const group = h("input", { type: "text", value: run.group, maxlength: MAX_NAME });
+  const colours = swatches(app, run.chosen);
 
   const save = async () => {
     const colour = colours.find(({ input }) => input.checked)?.colour ?? "";
-    const words = labels.value
-      .split(/[,，]/)
-      .map((/** @type {string} */ label) => label.trim())
-      .filter(Boolean);
-    if (await keep(app, run.id, { note: note.value, labels: words, colour })) box.close();
+    const fields = { note: note.value, labels: labelsIn(labels.value), group: group.value.trim(), colour };
+    const changed = { run: run.id, name: name.value.trim(), ...fields };
+    if (await change(app, [changed], t("manage.saved", { run: run.name }))) box.close();
   };
   const box = dialog({
     title: run.name,
     close: t("common.close"),
     body: [
-      h("label", { class: "field" }, h("span", { class: "label" }, t("runs.col.note")), note),
-      h("label", { class: "field" }, h("span", { class: "label" }, t("runs.col.labels")), labels),
+      field(t("manage.name"), name),
+      field(t("runs.col.note"), note),
+      field(t("runs.col.labels"), labels),
+      field(t("runs.col.group"), group),
       h(
         "fieldset",
         { class: "field" },
@@ -53,6 +60,30 @@ export function annotateDialog(app, run) {
       button(t("common.save"), save, { class: "primary" }),
     ],
   });
+}
+
+/** Create a labelled control. @param {string} label @param {HTMLElement} control */
+export function field(label, control) {
+  return h("label", { class: "field" }, h("span", { class: "label" }, label), control);
+}
+
+/** Return the labels in a text, where commas separate them. @param {string} text */
+export function labelsIn(text) {
+  return text
+    .split(/[,，]/)
+    .map((label) => label.trim())
+    .filter(Boolean);
+}
+
+/**
+ * Create the choice of a colour, of which the first is that of the palette.
+ * @param {import("../../core/types.js").App} app
+ * @param {string} chosen
+ */
+export function swatches(app, chosen) {
+  const palette = ["", ...Array.from({ length: COLOURS }, (_, i) => app.theme.colour(`--run-${i + 1}`))];
+  const choices = palette.includes(chosen) ? palette : [...palette, chosen];
+  return choices.map((colour) => swatch(app, colour, colour === chosen));
 }
 
 /**
@@ -72,21 +103,4 @@ function swatch(app, colour, checked) {
     h("span", { class: "unseen" }, name),
   );
   return { input, element, colour };
-}
-
-/**
- * Store something about a run. Return whether it was stored; otherwise show the error.
- * @param {import("../../core/types.js").App} app
- * @param {string} run
- * @param {Parameters<import("../../core/selection.js").Selection["annotate"]>[1]} fields
- */
-export async function keep(app, run, fields) {
-  try {
-    await app.selection.annotate(run, fields);
-    return true;
-  } catch (error) {
-    const failure = /** @type {import("../../core/types.js").Failure} */ (error);
-    toast(app.t(failure.key ?? "error.http", failure.vars), { bad: true });
-    return false;
-  }
 }

@@ -54,6 +54,7 @@ export function defaultColumns(tags, hypers, runs) {
     "state",
     "step",
     "updated",
+    ...(runs.some((run) => run.group) ? ["group"] : []),
     ...(kinds.size > 1 || runs.length === 1 ? ["kinds"] : []),
   ];
 }
@@ -238,7 +239,7 @@ function timeColumns({ t, format }) {
   ];
 }
 
-/** Return the columns of notes, labels and damage. @param {App} app @returns {TableColumn[]} */
+/** Return the columns of notes, labels, groups and damage. @param {App} app @returns {TableColumn[]} */
 function noteColumns({ t }) {
   return [
     {
@@ -247,6 +248,7 @@ function noteColumns({ t }) {
       value: (run) => run.labels.join(),
       cell: (run) => run.labels.map((label) => h("span", { class: "badge accent" }, label)),
     },
+    { key: "group", label: t("runs.col.group"), value: (run) => run.group, cell: (run) => run.group },
     {
       key: "note",
       label: t("runs.col.note"),

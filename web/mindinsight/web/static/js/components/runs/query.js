@@ -174,9 +174,9 @@ export function understood(terms, words = {}) {
   });
 }
 
-/** Return the texts of a run that a search looks at: its name, note and labels. @param {Run} run */
+/** Return the texts of a run in which a search looks for words. @param {Run} run */
 function texts(run) {
-  return [run.id.replace(/^\.\//, "") || run.id, run.note, ...run.labels];
+  return [run.id.replace(/^\.\//, "") || run.id, run.name ?? "", run.group ?? "", run.note, ...run.labels];
 }
 
 /**

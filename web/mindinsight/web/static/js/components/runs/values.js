@@ -181,6 +181,8 @@ const FACTS = {
   rank: (run) => run.rank,
   damage: (run) => run.damage,
   pinned: (run) => run.pinned,
+  group: (run) => run.group || undefined,
+  archived: (run) => run.archived,
 };
 
 /**

@@ -101,13 +101,14 @@ function compare(a, b, down) {
 }
 
 /**
- * Return rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula get a leading apostrophe.
+ * Return rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula, or that begin with an
+ * apostrophe, get a leading apostrophe, as those of the server do (`texts.plain_text`).
  * @param {unknown[][]} rows
  */
 export function csv(rows) {
   const cell = (/** @type {unknown} */ value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    const formula = typeof value === "string" && /^[=+@\t\r\n-]/.test(text) && Number.isNaN(Number(text));
+    const formula = typeof value === "string" && /^[=+@\t\r\n'-]/.test(text) && Number.isNaN(Number(text));
     const safe = formula ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };

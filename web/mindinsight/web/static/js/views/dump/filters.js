@@ -125,7 +125,7 @@ class FilterBar {
     return select({
       label: this.t(`dump.filter.${key}`),
       options: [
-        { value: "", label: this.t("common.all") },
+        { value: "", label: this.t("common.any") },
         ...values.map((value) => ({ value, label: label(value) })),
       ],
       value: state[key],

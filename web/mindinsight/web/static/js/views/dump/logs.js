@@ -116,7 +116,7 @@ class Logs {
         select({
           label: t("dump.logs.level"),
           options: [
-            { value: "", label: t("common.all") },
+            { value: "", label: t("common.any") },
             ...levels.map((level) => ({ value: level, label: t(`dump.logs.level.${level}`) })),
           ],
           value: this.level,

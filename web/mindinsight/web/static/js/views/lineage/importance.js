@@ -106,16 +106,16 @@ export class ImportancePanel {
 }
 
 /** Create the claims and bars. @param {App} app @param {Importance} answer */
-function contents(app, { columns, claims, explained }) {
+function contents(app, { columns, claims, explained, runs }) {
   const { t } = app;
   const shown = columns.slice(0, BARS);
   const end = Math.max(1, ...shown.map(({ high }) => high));
   const bars = h(
     "tbody",
     null,
-    shown.map((weight) => bar(t, weight, end)),
+    shown.map((weight) => bar(t, weight, end, runs)),
   );
-  const how = t("lineage.method.forest", { explained: `${Math.round(100 * explained)} %` });
+  const how = t("lineage.method.forest", { explained: `${Math.round(100 * explained)} %`, n: runs });
   return [
     h(
       "div",
@@ -132,8 +132,9 @@ function contents(app, { columns, claims, explained }) {
  * @param {App["t"]} t
  * @param {Weight} weight
  * @param {number} end value at the end of the bars' scale
+ * @param {number} runs of the forest; a setting that others of them lack says how many have it
  */
-function bar(t, { key, importance, low, high, sign, matters, carried }, end) {
+function bar(t, { key, importance, low, high, sign, matters, carried }, end, runs) {
   const position = (/** @type {number} */ value) => `${(value / end) * 100}%`;
   const interval = h("b", {
     style: { left: position(low), width: position(high - low) },
@@ -143,7 +144,7 @@ function bar(t, { key, importance, low, high, sign, matters, carried }, end) {
   return h(
     "tr",
     { title: range, class: matters ? null : "muted" },
-    h("th", { scope: "row" }, labelOf(t, key)),
+    h("th", { scope: "row" }, labelOf(t, key), carried < runs && t("lineage.carried", { n: carried, runs })),
     h("td", { class: "bar" }, h("i", { style: { width: position(importance) } }), interval),
     h("td", { class: "number" }, importance.toFixed(2)),
     h("td", { class: "sign", "aria-hidden": "true" }, matters && sign ? (sign > 0 ? "↗" : "↘") : null),

@@ -91,6 +91,6 @@ export function noMatch({ t }, searched, hidden, back) {
     icon: "search",
     title: t(searched ? "runs.search.none" : "runs.none_visible"),
     text: searched && hidden ? t("runs.search.none.hidden", { n: hidden }) : undefined,
-    action: button(t(searched ? "runs.search.clear" : "runs.showHidden"), back),
+    action: button(t(searched ? "runs.search.clear" : "runs.show.all"), back),
   });
 }

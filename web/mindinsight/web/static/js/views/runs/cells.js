@@ -6,7 +6,8 @@ import { lineSample } from "../../components/line.js";
 import { longName } from "../../components/long_name.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h } from "../../core/dom.js";
-import { annotateDialog, keep } from "../../components/runs/annotate.js";
+import { annotateDialog } from "../../components/runs/annotate.js";
+import { attempt, change } from "../../components/runs/changes.js";
 import { stateOf } from "../../components/runs/values.js";
 
 const CELLS = 32; // of the strip of ranks, wide enough to be seen
@@ -16,18 +17,59 @@ const CELLS = 32; // of the strip of ranks, wide enough to be seen
 /** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
 /**
+ * @typedef {(ids: string[], name: string, disabled: boolean) => HTMLElement} MakeBox makes the check box of a
+ *   run or of the ranks of a job
+ */
+
+/**
+ * Create a check box of several runs, on if all are on.
+ * @param {string} label
+ * @param {string[]} ids
+ * @param {(id: string) => boolean} isOn
+ * @param {(on: boolean, event: MouseEvent) => void} onchange
+ * @param {boolean} [disabled]
+ */
+export function runsBox(label, ids, isOn, onchange, disabled = false) {
+  const on = ids.filter(isOn).length;
+  /** @type {HTMLInputElement} */
+  const box = h("input", {
+    type: "checkbox",
+    checked: on === ids.length,
+    indeterminate: on > 0 && on < ids.length,
+    disabled,
+    "aria-label": label,
+    "data-focus": "box",
+    onclick: (/** @type {MouseEvent} */ event) => onchange(box.checked, event),
+  });
+  return box;
+}
+
+/** Return what makes the check boxes that chart runs. @param {App} app @returns {MakeBox} */
+export function chartBoxes({ t, selection }) {
+  return (ids, name, disabled) =>
+    runsBox(
+      t("runs.show", { run: name }),
+      ids,
+      (id) => selection.has(id),
+      (on) => selection.toggleMany(ids, on),
+      disabled,
+    );
+}
+
+/**
  * Create the row of a run.
  * @param {App} app
  * @param {import("./rows.js").RunRow} row
  * @param {TableColumn[]} columns
  * @param {number} now Unix seconds on the server
  * @param {string} start that the names in the list share
+ * @param {MakeBox} box
  */
-export function runRow(app, { run, under }, columns, now, start) {
+export function runRow(app, { run, under }, columns, now, start, box) {
   return h(
     "tr",
     { "data-key": run.id, class: run.pinned ? "pinned" : null },
-    nameCell(app, run, under, start),
+    nameCell(app, run, under, start, box),
     actionsCell(app, run),
     columns.map((column) => cell(column, column.cell(run, { now }))),
     h("td", { class: "rest" }),
@@ -41,13 +83,14 @@ export function runRow(app, { run, under }, columns, now, start) {
  * @param {TableColumn[]} columns
  * @param {number} now Unix seconds on the server
  * @param {{open: boolean, toggle: () => void, health?: import("../../components/health_strip.js").Health,
- *   start: string}} ranks whether they are listed, how they are, and what the names in the list share
+ *   start: string, box: MakeBox}} ranks whether they are listed, how they are, and what the names in the list
+ *   share
  */
-export function jobRow(app, row, columns, now, { open, toggle, health, start }) {
+export function jobRow(app, row, columns, now, { open, toggle, health, start, box }) {
   return h(
     "tr",
     { "data-key": row.job, class: "job" },
-    jobCell(app, row, open, toggle, health, start),
+    jobCell(app, row, open, toggle, health, start, box),
     h("td"),
     columns.map((column) => cell(column, jobFact(app, row.runs, column.key, column, now))),
     h("td", { class: "rest" }),
@@ -65,18 +108,10 @@ function cell(column, content) {
  * @param {Run} run
  * @param {boolean} under whether it stands under its job
  * @param {string} start
+ * @param {MakeBox} box
  */
-function nameCell(app, run, under, start) {
+function nameCell(app, run, under, start, box) {
   const on = app.selection.has(run.id);
-  /** @type {HTMLInputElement} */
-  const box = h("input", {
-    type: "checkbox",
-    checked: on,
-    disabled: run.hidden,
-    "aria-label": app.t("runs.show", { run: run.name }),
-    "data-focus": "box",
-    onchange: () => app.selection.toggle(run.id, box.checked),
-  });
   const text = under && run.rank !== null ? app.t("runs.rank", { rank: run.rank }) : run.name;
   const name = h(
     "a",
@@ -94,7 +129,7 @@ function nameCell(app, run, under, start) {
     h(
       "div",
       { class: "row" },
-      box,
+      box([run.id], run.name, run.hidden || run.archived),
       lineSample(app, run.id, on),
       name,
       lookAlikeMark(app, run.name),
@@ -108,6 +143,7 @@ function badges(app, run) {
   return [
     run.pinned ? h("span", { class: "badge accent" }, app.t("runs.baseline")) : null,
     run.hidden ? h("span", { class: "badge" }, app.t("runs.hidden")) : null,
+    run.archived ? h("span", { class: "badge" }, app.t("runs.archived")) : null,
     run.damage
       ? h(
           "a",
@@ -128,17 +164,18 @@ function actionsCell(app, run) {
   const pin = iconButton(
     "pin",
     app.t(run.pinned ? "runs.unpin" : "runs.pin"),
-    () => keep(app, run.id, { pinned: !run.pinned }),
+    () => attempt(app, () => app.selection.annotate([{ run: run.id, pinned: !run.pinned }])),
     { "aria-pressed": run.pinned, "data-focus": "pin" },
   );
   const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), {
     "aria-pressed": Boolean(run.note),
     "data-focus": "note",
   });
+  const hiding = app.t(run.hidden ? "manage.unhidden" : "manage.hidden", { n: 1 });
   const hide = iconButton(
     run.hidden ? "eye" : "hide",
     app.t(run.hidden ? "runs.unhide" : "runs.hide"),
-    () => keep(app, run.id, { hidden: !run.hidden }),
+    () => change(app, [{ run: run.id, hidden: !run.hidden }], hiding),
     { "data-focus": "hide" },
   );
   return h("td", { class: "actions" }, h("div", { class: "row" }, pin, note, hide));
@@ -152,20 +189,11 @@ function actionsCell(app, run) {
  * @param {() => void} onfold
  * @param {import("../../components/health_strip.js").Health | undefined} health
  * @param {string} start
+ * @param {MakeBox} box
  */
-function jobCell(app, row, open, onfold, health, start) {
+function jobCell(app, row, open, onfold, health, start, box) {
   const ids = row.runs.map((run) => run.id);
-  const on = ids.filter((id) => app.selection.has(id)).length;
   const name = row.job.slice(2) || ".";
-  /** @type {HTMLInputElement} */
-  const box = h("input", {
-    type: "checkbox",
-    checked: on === ids.length,
-    indeterminate: on > 0 && on < ids.length,
-    "aria-label": app.t("runs.show", { run: name }),
-    "data-focus": "box",
-    onchange: () => app.selection.toggleMany(ids, box.checked),
-  });
   const arrow = iconButton(open ? "down" : "right", app.t("runs.fold", { job: name }), onfold, {
     "aria-expanded": open,
     "data-focus": "fold",
@@ -179,7 +207,7 @@ function jobCell(app, row, open, onfold, health, start) {
     h(
       "div",
       { class: "row" },
-      box,
+      box(ids, name, false),
       arrow,
       h(
         "a",

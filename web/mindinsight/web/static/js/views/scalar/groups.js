@@ -4,7 +4,7 @@
 import { shortenTitles } from "../../components/card.js";
 import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { differing, traitOf } from "../../core/run_traits.js";
+import { differing, GROUP, traitOf } from "../../core/run_traits.js";
 import { groupCard, groupColour, MOST } from "./group_card.js";
 import { emptyPart } from "./mode_view.js";
 import { smoothingControls } from "./controls.js";
@@ -19,7 +19,7 @@ const BY_NAME = `${NAME}^[^/]+`;
 /**
  * Group the selected runs by a criterion.
  * @param {Page} page
- * @param {string} by "hyper:<key>" or "name:<pattern>"
+ * @param {string} by "hyper:<key>", "name:<pattern>", or `GROUP`
  * @returns {Group[]}
  */
 export function groupsBy(page, by) {
@@ -48,10 +48,12 @@ export function groupsView(page, tags) {
   const { app } = page;
   if (!app.selection.runs().length) return emptyPart({ title: app.t("scalar.groups.none") });
   const keys = differing(app.selection.runs());
-  const by = () => page.options().group || (keys.length ? `hyper:${keys[0]}` : BY_NAME);
+  const named = app.selection.runs().some((run) => run.group);
+  const usual = named ? GROUP : keys.length ? `hyper:${keys[0]}` : BY_NAME;
+  const by = () => page.options().group || usual;
   /** @type {Group[]} */
   let groups = [];
-  const { chooser, pattern } = groupingControls(page, keys, by());
+  const { chooser, pattern } = groupingControls(page, keys, by(), named);
   const legend = h("div", { class: "row wrap scalar-legend" });
   const meaning = h("p", { class: "muted small" });
   const cards = tags.map((tag) => groupCard(page, tag, () => groups));
@@ -106,13 +108,15 @@ export function coloursOf(app, groups) {
  * @param {Page} page
  * @param {string[]} keys of hyper-parameters that differ
  * @param {string} by as in the address
+ * @param {boolean} grouped whether runs have groups that a person gave
  */
-function groupingControls(page, keys, by) {
+function groupingControls(page, keys, by, grouped) {
   const { t } = page.app;
   const named = by.startsWith(NAME);
   const chooser = select({
     label: t("scalar.groups.by"),
     options: [
+      ...(grouped ? [{ value: GROUP, label: t("runs.col.group") }] : []),
       ...keys.map((key) => ({ value: `hyper:${key}`, label: key })),
       { value: NAME, label: t("scalar.groups.name") },
     ],

@@ -3,7 +3,7 @@
 import { idOf } from "../../core/names.js";
 
 /** @typedef {import("../../core/types.js").Run} Run */
-/** @typedef {"good" | "bad" | ""} Group */
+/** @typedef {"good" | "bad" | "both" | ""} Group as an address may have them, also in both */
 
 /**
  * Read the groups from the address.
@@ -13,7 +13,9 @@ import { idOf } from "../../core/names.js";
 export function readGroups(url) {
   const read = (/** @type {"good" | "bad"} */ group) =>
     url.all(group).map((name) => /** @type {[string, Group]} */ ([idOf(name), group]));
-  return new Map([...read("good"), ...read("bad")]);
+  const good = new Map(read("good"));
+  const bad = read("bad").map(([id, group]) => /** @type {[string, Group]} */ ([id, good.has(id) ? "both" : group]));
+  return new Map([...good, ...bad]);
 }
 
 /**
@@ -36,7 +38,7 @@ function names(groups, group) {
 
 /** Return the ids of a group's runs. @param {Map<string, Group>} groups @param {Group} group */
 export function members(groups, group) {
-  return [...groups].filter(([, of]) => of === group).map(([id]) => id);
+  return [...groups].filter(([, of]) => of === group || of === "both").map(([id]) => id);
 }
 
 const MOST = 200; // runs in a group at first: a request names them all

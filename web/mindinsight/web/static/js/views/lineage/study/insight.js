@@ -57,6 +57,7 @@ export function importancePanel(panel) {
           t("tuning.method.instead", { method: t(`tuning.method.${importance.method}`) }),
         )
       : h("p", { class: "muted" }, t(`tuning.method.${panel.method}.what`)),
+    importance && h("p", { class: "muted" }, t("tuning.method.trials", { n: importance.trials })),
   ];
 }
 

@@ -30,6 +30,7 @@ export class StudyPanel {
     /** @type {Study | null} */
     this.study = null;
     this.missing = "";
+    this.loaded = false; // whether it is known if there are studies
     /**
      * @type {{method: string, importance: Record<string, number>, trials: number,
      *   claims: import("../../../core/claims.js").Claim[]} | null}
@@ -75,6 +76,9 @@ export class StudyPanel {
       },
       () => this.lists.later(() => this.load(), LOOK),
     );
+    if (this.loaded) return;
+    this.loaded = true;
+    this.onchange();
   }
 
   /** Show a study, or the newest one if the id is unknown. @param {string} id */

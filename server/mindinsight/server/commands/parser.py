@@ -1,0 +1,106 @@
+"""Parser of arguments with help and errors from the locale files, in the language of the terminal."""
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Final, NoReturn
+
+_ERRORS: Final = {  # messages of argparse, and the keys of their texts
+    "choice": re.compile(
+        r"argument (?P<option>[^:]+): invalid choice: '?(?P<value>.*?)'? \(choose from (?P<choices>.*)\)"
+    ),
+    "value": re.compile(r"argument (?P<option>[^:]+): expected .*"),
+    "required": re.compile(r"the following arguments are required: (?P<names>.*)"),
+    "invalid": re.compile(r"argument (?P<option>[^:]+): invalid .* value: '(?P<value>.*)'"),
+    "argument": re.compile(r"argument (?P<option>[^:]+): (?P<why>.*)"),
+}
+_QUOTED: Final = re.compile(r"[\w-]+")
+
+
+class Formatter(argparse.HelpFormatter):
+    """Formatter with a localized heading of the usage."""
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Add the usage."""
+        super().add_usage(usage, actions, groups, _text("usage") if prefix is None else prefix)
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser with one-line errors that suggest the option or command that was probably meant.
+
+    The text of an option has the key `cli.<command>.<option>` or `cli.option.<option>`, that of a command
+    `cli.<command>`. Parsers of subcommands have the same class.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Formatter, "allow_abbrev": False, **options})
+
+    def format_help(self) -> str:
+        """Return the help."""
+        command = self.prog.removeprefix("mindinsight ").replace(" ", "_")
+        words = {"conditions": self.get_default("conditions") or ""}
+        self.description = _text(command, words=words)
+        self.epilog = _text(f"{command}.epilog", "none") or None
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                path = "" if command == "mindinsight" else f"{command}_"
+                for choice in action._choices_actions:
+                    summary = _text(f"{path}{choice.dest}", words={"conditions": "…"})
+                    choice.help = summary.replace("%", "%%")
+            elif action.help != argparse.SUPPRESS:
+                action.help = _option_text(command, action)
+        for group in self._action_groups:
+            group.title = _text(f"group.{group.title}", "none") or group.title
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with code 2 and one line."""
+        for name, pattern in _ERRORS.items():
+            if found := pattern.fullmatch(message):
+                message = _text(f"error.{name}", words=found.groupdict())
+                if name == "choice" and found["option"].isupper():
+                    there = _text("error.none", words=found.groupdict())
+                    message = _with_suggestion(there, found["value"], _QUOTED.findall(found["choices"]))
+                break
+        self.exit(2, _text("error", words={"prog": self.prog, "why": message}) + "\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as argparse does, but exit with an error for arguments that no subcommand knows.
+
+        Only here are the options of the subcommand known.
+        """
+        known, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = [name for action in self._actions for name in action.option_strings]
+            what = _text(
+                f"error.no_{'option' if rest[0].startswith('-') else 'argument'}", words={"name": rest[0]}
+            )
+            self.error(_with_suggestion(what, rest[0].partition("=")[0], options))
+        return known, rest
+
+
+def _text(*names: str, words: Any = None) -> str:
+    """Return the first text with one of these names, without their `cli.`; the empty text for `none`."""
+    from mindinsight.server.texts import language_texts, message, terminal_language
+
+    language = terminal_language(os.environ)
+    key = next((f"cli.{name}" for name in names if f"cli.{name}" in language_texts(language)), None)
+    if key is None:
+        return "" if names[-1] == "none" else names[0]
+    return message(key, words or {}, language)
+
+
+def _option_text(command: str, action: argparse.Action) -> str:
+    """Return the help of an option with its default, with percent signs doubled for argparse."""
+    name = next((text for text in action.option_strings if text.startswith("--")), action.dest)
+    name = name.lstrip("-").replace("-", "_")
+    default = action.default
+    shown = os.pathsep.join(default) if isinstance(default, list | tuple) else default
+    return _text(f"{command}.{name}", f"option.{name}", words={"default": shown}).replace("%", "%%")
+
+
+def _with_suggestion(text: str, word: str, known: Sequence[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return _text("error.mean", words={"why": text, "name": close[0]}) if close else text

@@ -1,0 +1,74 @@
+"""Help and errors of every command are in the language of the terminal, and say which word was meant."""
+
+import argparse
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from mindinsight.server.commands.main import main, parser
+from mindinsight.server.commands.parser import Parser
+from mindinsight.server.texts import language_texts
+
+ENGLISH = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")  # three words: names of tools are shorter
+
+
+def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield a parser and those of all its commands."""
+    yield top
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from parsers(command)
+
+
+@pytest.mark.parametrize("command", parsers(parser()), ids=lambda command: command.prog)
+def test_help_has_a_text_for_everything_in_both_languages(
+    command: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for language, start in (("en_US.UTF-8", "usage: "), ("zh_CN.UTF-8", "用法：")):
+        monkeypatch.setenv("LC_ALL", language)
+        text = command.format_help()
+        assert text.startswith(start)
+        assert "cli." not in text
+        assert "option." not in text
+        for action in command._actions:
+            assert action.help or isinstance(action, argparse._SubParsersAction)
+    assert not ENGLISH.search(text.partition("\n\n")[2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["lss"], "没有“lss”，是否想用 ls？"),
+        (["ls", "--jso"], "没有选项 --jso，是否想用 --json？"),
+        (["ls", "more"], "不接受参数“more”"),
+        (["get"], "缺少必需的参数：RUN, TAG"),
+        (["ls", "--runs"], "--runs 需要一个值"),
+        (["get", "a", "b", "--format", "x"], "--format：“x”不在 'csv', 'json' 之中"),
+        (["compare", "a", "b", "--tolerance", "x"], "--tolerance：“x”无效"),
+        (["compare", "a", "b", "--tolerance", "-1"], "--tolerance：-1 不是容差：应为不小于 0 的有限数"),
+        (["stop", "--port", "x"], "--port：“x”不是 1 到 65535 的整数"),
+    ],
+)
+def test_errors_are_in_the_language_of_the_terminal(
+    arguments: list[str], why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    prog = error.partition("：")[0]
+    assert error.replace('"', "'") == f"{prog}：{why}（参见 {prog} --help）\n"
+
+
+def test_no_message_is_the_help_of_an_option() -> None:
+    """A key of a message such as ``cli.open.workspace`` would be the help of `open --workspace`."""
+    texts = language_texts("en")
+    for command in parsers(parser()):
+        name = command.prog.removeprefix("mindinsight ").replace(" ", "_")
+        for action in command._actions:
+            for option in action.option_strings or [action.dest]:
+                key = f"cli.{name}.{option.lstrip('-').replace('-', '_')}"
+                assert set(re.findall(r"\{(\w+)\}", texts.get(key, ""))) <= {"default"}

@@ -1,0 +1,65 @@
+// What is said above the runs table: counts, base directories, how the search was understood, and banners.
+
+import { createBases, onlyBase } from "../../components/runs/bases.js";
+import { stateWords } from "../../components/runs/columns.js";
+import { understood, unknownNames, withoutNumber } from "../../components/runs/query.js";
+import { h, replace } from "../../core/dom.js";
+import { NEWEST } from "../../core/selection.js";
+import { banners } from "./banners.js";
+import { counts } from "./cells.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {import("../../components/runs/query.js").Term} Term */
+
+/**
+ * Return a clock of the server, which takes the difference to the browser's from each new list of runs. It
+ * returns Unix seconds.
+ */
+export function createClock() {
+  let [version, offset] = [-1, 0];
+  return (/** @type {import("../../core/types.js").RunList} */ list) => {
+    if (version !== list.version) [version, offset] = [list.version, Date.now() / 1000 - list.now];
+    return Date.now() / 1000 - offset;
+  };
+}
+
+/**
+ * Create the elements. `draw` fills them for the runs that match the search.
+ * @param {App} app
+ * @param {(text: string) => void} onsearch a search to do instead
+ */
+export function createSummary(app, onsearch) {
+  const { t, selection } = app;
+  const element = h("p", { class: "muted", role: "status" });
+  const meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
+  const shown = h("span", { class: "label runs-shown ellipsis" });
+  const above = h("div");
+  const bases = createBases(app, onsearch);
+
+  /**
+   * @param {{terms: Term[], matches: Run[], now: number,
+   *   lookup: import("../../components/runs/query.js").Lookup}} state `now`: Unix seconds on the server
+   */
+  const draw = ({ terms, matches, now, lookup }) => {
+    const [list, all] = [selection.list(), selection.all()];
+    const { jobs, running } = counts(all, now);
+    const texts = [
+      ...withoutNumber(terms).map((term) => t("runs.search.no_number", { term })),
+      ...unknownNames(terms, all, lookup).map((name) => t("runs.search.no_column", { name })),
+      ...(terms.length ? [t("runs.found", { n: matches.length })] : []),
+      t("runs.count", { n: all.length }),
+      t("runs.jobs", { n: jobs }),
+      t("runs.running", { n: running }),
+    ];
+    replace(element, texts.join(" · "), onlyBase(app, list));
+    const badges = understood(terms, stateWords(app));
+    meaning.hidden = !badges.length;
+    replace(meaning, ...badges.map(({ key, values }) => h("span", { class: "badge" }, t(key, values))));
+    bases.draw(list, app.url.get("q", ""));
+    const label = t("runs.shown", { shown: selection.runs().length, n: all.length });
+    shown.textContent = shown.title = selection.leavesOut() ? t("runs.automatic", { n: NEWEST }) : label;
+    replace(above, ...banners(app, list));
+  };
+  return { element, meaning, shown, banners: above, bases: bases.element, draw };
+}
