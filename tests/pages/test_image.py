@@ -4,11 +4,12 @@ import hashlib
 import re
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
@@ -237,3 +238,20 @@ def test_several_runs_have_a_column_each(page: Any, samples: Any) -> None:
     columns = grid.evaluate("grid => getComputedStyle(grid).gridTemplateColumns.split(' ').length")
     cells = grid.locator("> *").count()
     assert (columns, cells % 2) == (2, 0)
+
+
+def test_a_comparison_opens_on_the_other_charted_run_at_the_same_step(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    for name, steps in (("a", (1, 2, 3)), ("b", (1, 3))):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            for step in steps:
+                record.add_value("image", "seen", np.full((1, 3, 4, 4), step, np.uint8))
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}image?runs=a,b")
+    card(page, "seen").first.get_by_role("button", name="Compare").click()
+    captions = page.get_by_role("dialog", name="seen").locator("figcaption")
+    expect(captions).to_have_count(2)
+    assert sorted(captions.all_inner_texts()) == ["a, step 3", "b, step 3"]
+    page.get_by_label("Other run").select_option(captions.first.inner_text().partition(",")[0])
+    expect(captions.nth(1)).not_to_contain_text("step 3")  # the step before, of the same run

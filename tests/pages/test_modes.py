@@ -20,7 +20,7 @@ def long(tmp_path_factory: pytest.TempPathFactory, serve_once: Any) -> Any:
 
 
 def test_runs_are_compared_and_the_step_where_they_part_is_named(page: Any, long: Any, chart: Any) -> None:
-    page.goto(f"{long}scalar?m=compare")
+    page.goto(f"{long}scalar?m=compare&du=absolute")
     verdict = page.get_by_role("row").filter(has_text="loss")
     expect(verdict).to_contain_text("at step 5000")
     expect(page.get_by_role("row").filter(has_text="rate")).to_contain_text("never")
@@ -250,10 +250,30 @@ def test_bands_can_stand_on_a_scale_that_shows_small_values_of_both_signs(
     assert chart(name).axis("yaxis")["tickvals"]
 
 
-def test_differences_have_axes_of_their_own(page: Any, samples: Any) -> None:
-    page.goto(f"{samples}scalar?m=compare&runs=ranks/rank_0,ranks/rank_1")
-    expect(page.get_by_label("Tolerance")).to_be_visible()
-    expect(page.get_by_label("Y scale")).to_have_count(0)
+def test_compared_curves_stand_over_their_differences_in_percent(
+    page: Page, three_runs: str, chart: Callable[[str], Any]
+) -> None:
+    page.goto(f"{three_runs}scalar?m=compare&runs=a,b&baseline=a&s=0")
+    drawn = chart("Difference of loss from the baseline")
+    traces = drawn.until(lambda traces: len(traces) == 3)
+    assert [max(trace["y"]) for trace in traces if trace["axis"] != "y2"] == [1, 2]
+    assert [max(trace["y"]) for trace in traces if trace["axis"] == "y2"] == [100]
+    page.get_by_label("Y scale").select_option("log")
+    eventually_true(page, lambda: drawn.axis("yaxis")["type"] == "log")
+    page.get_by_label("Difference", exact=True).select_option("Absolute")
+    drawn.until(lambda traces: max(traces[-1]["y"]) == 1)
+
+
+def test_ranks_open_on_the_job_that_is_charted(page: Page, serve: Callable[..., str], tmp_path: Path) -> None:
+    for job in ("a", "b"):
+        for rank in range(2):
+            with SummaryRecord(str(tmp_path / "base" / job / f"rank_{rank}")) as record:
+                record.add_value("scalar", "loss", 1.0)
+                record.record(1)
+    url = serve(tmp_path / "base")
+    for job in ("a", "b"):
+        page.goto(f"{url}scalar?m=ranks&runs={job}/rank_0,{job}/rank_1")
+        expect(page.get_by_label("Job")).to_have_value(f"./{job}")
 
 
 def test_tags_with_other_names_are_paired_and_the_address_keeps_the_pair(

@@ -32,10 +32,11 @@ def test_numbers_times_and_smoothing_are_those_of_the_workspace(
     page.get_by_role("combobox", name="Significant digits").select_option("8")
     saved(page)
     page.get_by_role("combobox", name="Time zone").select_option("UTC")
-    page.get_by_role("spinbutton", name="Smoothing of new charts").fill("0.9")
-    page.keyboard.press("Tab")
-    with page.expect_response("**/v2/defaults") as answer:
+    with page.expect_response("**/v2/defaults"):
         page.get_by_role("combobox", name="Refresh charts").select_option("Every 5 s")
+    with page.expect_response(lambda answer: "s=0.9" in (answer.request.post_data or "")) as answer:
+        page.get_by_role("spinbutton", name="Smoothing of new charts").fill("0.9")
+        page.keyboard.press("Tab")
     assert answer.value.json()["defaults"]["all"] == "n=8&tz=utc&r=5&s=0.9"
     other = browser.new_page(locale="en")
     other.goto(f"{url}scalar?runs=lenet&st=1&q=loss")

@@ -10,6 +10,7 @@ import { alertMarks } from "./scalar/alert_marks.js";
 import { baselineOf, compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
 import { curvesView } from "./scalar/curves.js";
+import { displayButton } from "./scalar/display_menu.js";
 import { groupsView } from "./scalar/groups.js";
 import { layersView } from "./scalar/layers.js";
 import { readOptions, writeOptions } from "./scalar/options.js";
@@ -80,6 +81,8 @@ class Scalars {
     this.runs = this.runsShown();
     /** What the tags of the shown runs depend on. */
     this.contents = "";
+    /** The button of the panel of settings; one for all toolbars, since the panel stays open over them. */
+    this.display = /** @type {ReturnType<typeof displayButton> | null} */ (null);
     this.head = h("div", null);
     this.body = h("div", { class: "scalar-cards" });
     this.past = createPast();
@@ -128,6 +131,7 @@ class Scalars {
       passing: (tags) => tagsShown(tags, this.options.filter),
       columns: () => columnsIn(this.body),
       shown: () => page.passing(page.tags),
+      displayButton: () => (this.display ??= displayButton(page)).drawn(),
     };
     return page;
   }

@@ -2,7 +2,7 @@
 
 import { segments } from "../../components/button.js";
 import { dialog } from "../../components/dialog.js";
-import { select, slider } from "../../components/field.js";
+import { nearest, select, slider } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 
@@ -42,11 +42,13 @@ class Comparison {
       value: first.step,
       onchange: (step) => this.pick(step),
     });
+    /** Another charted run, if one has the tag; else earlier steps of the same. */
+    this.other = runs.find((id) => id !== first.run) ?? first.run;
     const names = runs.map((id) => ({ value: id, label: app.selection.run(id)?.name ?? id }));
     const run = select({
       label: t("image.other_run"),
       options: names,
-      value: first.run,
+      value: this.other,
       onchange: (id) => this.readSteps(id),
     });
     const modes = MODES.map((value) => ({ value, label: t(`image.compare.${value}`) }));
@@ -75,11 +77,11 @@ class Comparison {
       wide: true,
       onclose: () => clearInterval(this.timer),
     });
-    return this.readSteps(this.first.run);
+    return this.readSteps(this.other);
   }
 
   /**
-   * Request the steps of another run and choose the previous step, or the same position in another run.
+   * Request the steps of another run and choose the nearest step, or the previous step of the same run.
    * @param {string} run
    */
   readSteps(run) {
@@ -90,12 +92,10 @@ class Comparison {
       (answer) => {
         this.knownSteps = answer.step;
         this.steps.setValues(this.knownSteps);
-        const before = Math.max(
-          0,
-          Math.min(first.run === run ? first.row - 1 : first.row, this.knownSteps.length - 1),
-        );
-        this.steps.set(this.knownSteps[before]);
-        this.pick(this.knownSteps[before]);
+        const same = first.run === run;
+        const row = same ? Math.max(0, first.row - 1) : nearest(this.knownSteps, first.step);
+        this.steps.set(this.knownSteps[row]);
+        this.pick(this.knownSteps[row]);
       },
       (error) => this.failed(error),
     );

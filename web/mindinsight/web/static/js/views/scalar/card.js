@@ -42,6 +42,7 @@ import { zoomed } from "./zoom.js";
  * @property {(tags: string[]) => string[]} passing those that the filter lets through
  * @property {() => number} columns of cards
  * @property {() => string[]} shown tags that the filter lets through
+ * @property {() => HTMLElement} displayButton of the panel of settings
  */
 
 /** Create the card. @param {Page} page @param {string[]} tags more than one share the chart */

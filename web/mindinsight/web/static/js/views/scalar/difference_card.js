@@ -5,7 +5,9 @@ import { longName } from "../../components/long_name.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { verdictCell } from "./compare_tables.js";
+import { linesOf } from "./curve.js";
 import { differenceFigure } from "./difference_figure.js";
+import { requestSeries } from "./series_request.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -29,6 +31,8 @@ export class DifferenceCard {
     this.others = runs;
     /** What is drawn. @type {any} */
     this.response = null;
+    /** The curves above the differences. @type {import("./curve.js").Curve[]} */
+    this.curves = [];
     /** Whether the verdict is that of the newest request. */
     this.judged = false;
     this.verdict = h(
@@ -48,17 +52,35 @@ export class DifferenceCard {
     this.box.load();
   }
 
-  /** Request and draw the differences. */
+  /** Request and draw curves and differences. */
   fetch() {
+    const width = this.plot.clientWidth;
     this.box.requests.ask(
-      (signal) => this.request(this.plot.clientWidth, signal),
-      (response) => {
+      (signal) => Promise.all([this.request(width, signal), this.requestCurves(width, signal)]),
+      ([response, curves]) => {
         this.response = response;
+        this.curves = curves;
         this.showVerdict(response);
         this.paint();
       },
       leaveAsIs,
     );
+  }
+
+  /**
+   * Request the curves of the baseline and of the runs, none as the median of a job.
+   * @param {number} width px
+   * @param {AbortSignal} signal
+   */
+  async requestCurves(width, signal) {
+    const runs = this.others.map((run) => run.id);
+    const request = (/** @type {string} */ tag, /** @type {string[]} */ ids) =>
+      requestSeries(this.page, tag, ids, width, signal, []);
+    const answers =
+      this.tag === this.other
+        ? [await request(this.tag, [this.baseline, ...runs])]
+        : await Promise.all([request(this.tag, [this.baseline]), request(this.other, runs)]);
+    return answers.flatMap((answer) => answer.series);
   }
 
   /** Request only the verdict. @param {AbortSignal} signal */
@@ -93,10 +115,13 @@ export class DifferenceCard {
     this.element.hidden = !series.size;
   }
 
-  /** Draw the differences. */
+  /** Draw curves and differences. */
   paint() {
-    const { response } = this;
-    if (response) this.page.app.charts.draw(this.plot, () => differenceFigure(this.page.app, response));
+    const { curves, response } = this;
+    const { app, options } = this.page;
+    if (!response) return;
+    const lines = linesOf(app, [this.tag], new Map([[this.tag, curves]]));
+    app.charts.draw(this.plot, () => differenceFigure(app, response, lines, options()));
   }
 
   /** Remove the card. */

@@ -1,44 +1,32 @@
-// Plotly figure of the differences between runs and a baseline.
+// Plotly figure of a comparison: the curves over each other, and below them their differences to the baseline.
+
+import { smoothedValues } from "./curve.js";
+import { scaleOf } from "./scale.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("./options.js").Options} Options */
+
+const PERCENT = 100;
 
 /**
- * Return the figure: relative differences above, absolute ones below, a dotted line where a run diverges.
- * @param {import("../../core/types.js").App} app
+ * Return the figure: curves above, differences below, a dotted line where a run diverges.
+ * @param {App} app
  * @param {any} response of "v2/scalar/compare"
+ * @param {import("./curve.js").Line[]} lines
+ * @param {Options} options
  */
-export function differenceFigure(app, response) {
+export function differenceFigure(app, response, lines, options) {
   const { theme } = app;
-  const data = response.series.flatMap((/** @type {any} */ series) => {
-    const colour = app.selection.colour(series.run);
-    const line = {
-      type: "scatter",
-      mode: "lines",
-      x: series.step,
-      line: { color: colour, width: 1.6, dash: app.selection.dash(series.run) },
-      name: app.selection.run(series.run)?.name ?? series.run,
-    };
-    const relative = {
-      ...line,
-      y: Float64Array.from(series.relative, (v) => v * 1000),
-      hovertemplate: "%{x}: %{y:.4g}‰",
-    };
-    const apart = { ...line, y: series.difference, yaxis: "y2", hovertemplate: "%{x}: %{y:.4g}" };
-    return [relative, apart];
-  });
-  const shapes = response.series
-    .filter((/** @type {any} */ series) => series.parted !== null)
-    .map((/** @type {any} */ series) => ({
-      type: "line",
-      x0: series.parted,
-      x1: series.parted,
-      yref: "paper",
-      y0: 0,
-      y1: 1,
-      line: { color: app.selection.colour(series.run), width: 1, dash: "dot" },
-    }));
-  const limit = response.tolerance * 1000;
+  const scale = scaleOf(
+    options.y,
+    lines.map(({ curve }) => smoothedValues(curve)),
+  );
+  const percent = options.difference === "percent";
+  const limit = response.tolerance * PERCENT;
   const band = {
     type: "rect",
     xref: "paper",
+    yref: "y2",
     x0: 0,
     x1: 1,
     y0: -limit,
@@ -47,19 +35,74 @@ export function differenceFigure(app, response) {
     opacity: 0.12,
     line: { width: 0 },
   };
+  const unit = app.t(percent ? "scalar.compare.relative" : "scalar.compare.difference");
   return {
-    data,
+    data: [
+      ...lines.map((line) => curveTrace(line, scale)),
+      ...response.series.map((/** @type {any} */ series) => differenceTrace(app, series, percent)),
+    ],
     layout: {
       ...theme.plotly(),
       xaxis: theme.axis({ anchor: "y2", nticks: 6 }),
-      yaxis: theme.axis({ domain: [0.55, 1], title: { text: app.t("scalar.compare.relative") }, nticks: 4 }),
-      yaxis2: theme.axis({
-        domain: [0, 0.45],
-        title: { text: app.t("scalar.compare.difference") },
-        nticks: 4,
-      }),
-      shapes: [band, ...shapes],
+      yaxis: theme.axis({ domain: [0.45, 1], type: scale.type, ...scale.ticks, nticks: 4 }),
+      yaxis2: theme.axis({ domain: [0, 0.37], title: { text: unit }, nticks: 4 }),
+      shapes: [...(percent ? [band] : []), ...divergenceLines(app, response.series)],
       hovermode: "closest",
     },
   };
+}
+
+/**
+ * Return the trace of a curve.
+ * @param {import("./curve.js").Line} line
+ * @param {import("./scale.js").Scale} scale
+ */
+function curveTrace({ label, colour, dash, curve }, scale) {
+  const values = smoothedValues(curve);
+  return {
+    type: "scatter",
+    mode: "lines",
+    x: curve.step,
+    y: Float64Array.from(values, scale.to),
+    customdata: values,
+    line: { color: colour, width: 1.6, dash },
+    name: label,
+    hovertemplate: "%{x}: %{customdata:.4g}",
+  };
+}
+
+/**
+ * Return the trace of a run's difference to the baseline. What is not drawn of it is in the tooltip.
+ * @param {App} app
+ * @param {any} series
+ * @param {boolean} percent
+ */
+function differenceTrace(app, series, percent) {
+  const relative = Float64Array.from(series.relative, (share) => share * PERCENT);
+  return {
+    type: "scatter",
+    mode: "lines",
+    x: series.step,
+    y: percent ? relative : series.difference,
+    customdata: percent ? series.difference : relative,
+    yaxis: "y2",
+    line: { color: app.selection.colour(series.run), width: 1.6, dash: app.selection.dash(series.run) },
+    name: app.selection.run(series.run)?.name ?? series.run,
+    hovertemplate: percent ? "%{x}: %{y:.4g} % (%{customdata:.4g})" : "%{x}: %{y:.4g} (%{customdata:.4g} %)",
+  };
+}
+
+/** Return a dotted line for each run that diverges. @param {App} app @param {any[]} series */
+function divergenceLines(app, series) {
+  return series
+    .filter(({ parted }) => parted !== null)
+    .map(({ run, parted }) => ({
+      type: "line",
+      x0: parted,
+      x1: parted,
+      yref: "paper",
+      y0: 0,
+      y1: 1,
+      line: { color: app.selection.colour(run), width: 1, dash: "dot" },
+    }));
 }

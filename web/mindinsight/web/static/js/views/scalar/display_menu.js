@@ -42,6 +42,7 @@ export function displayButton(page) {
     count.hidden = !n;
     count.textContent = n ? String(n) : "";
     opener.title = n ? t("scalar.display.changed", { n }) : "";
+    return opener;
   };
   const counting = {
     ...page,
@@ -50,8 +51,7 @@ export function displayButton(page) {
       draw();
     },
   };
-  draw();
-  return opener;
+  return { drawn: draw };
 }
 
 /**

@@ -31,6 +31,7 @@ import { SMOOTHING } from "../../core/preferences.js";
  * @property {"hold" | "drop" | "common"} ended how runs count in their group after their end
  * @property {string} baseline id of the baseline, "" for the default
  * @property {number} tolerance share of the baseline's value
+ * @property {"percent" | "absolute"} difference unit of the differences in a comparison
  * @property {[string, string][]} pairs tag of the baseline, tag of the other runs
  */
 
@@ -75,6 +76,7 @@ export function readOptions(url, weight = SMOOTHING) {
     ended: oneOf(url.get("ended"), ["hold", "drop", "common"]),
     baseline: readRun(url.get("baseline", "")),
     tolerance: tolerance >= 0 ? tolerance : TOLERANCE,
+    difference: oneOf(url.get("du"), ["percent", "absolute"]),
     pairs: url.all("pair").flatMap(readPair),
   };
 }
@@ -122,6 +124,7 @@ function optionParams(options) {
     baseline:
       (compares || options.mode === "layers") && options.baseline ? options.baseline.slice(2) || "." : null,
     tol: compares || options.tolerance !== TOLERANCE ? options.tolerance : null,
+    du: options.difference === "percent" ? null : options.difference,
     pair: options.pairs.map((tags) => tags.join("|")),
   };
 }

@@ -12,7 +12,7 @@ import { rankCard } from "./rank_card.js";
 /** @typedef {ReturnType<typeof rankCard>} RankCard */
 
 /**
- * Create the mode. The job is chosen here, independent of the selected runs.
+ * Create the mode. It opens on the first job that is charted; another one can be chosen here.
  * @param {Page} page
  * @returns {import("./mode_view.js").Part}
  */
@@ -20,7 +20,12 @@ export function ranksView(page) {
   const { app } = page;
   const jobs = jobsOf(app);
   if (!jobs.length) return emptyPart({ title: app.t("scalar.ranks.none"), text: app.t("scalar.ranks.how") });
-  const job = jobs.find(({ id }) => id === page.options().job)?.id ?? jobs[0].id;
+  const charted = new Set(app.selection.runs().map((run) => run.job));
+  const job = (
+    jobs.find(({ id }) => id === page.options().job) ??
+    jobs.find(({ id }) => charted.has(id)) ??
+    jobs[0]
+  ).id;
   app.charts.prepare("heatmap");
   const grid = cardGrid(page, job);
   const chooser = jobSelect(page, jobs, job);

@@ -51,13 +51,14 @@ export function tailRequests(api) {
  * @param {string[]} runs
  * @param {number} width
  * @param {AbortSignal} signal
+ * @param {Iterable<string>} [fold] jobs whose ranks come as their median
  */
-export function requestSeries(page, tag, runs, width, signal) {
+export function requestSeries(page, tag, runs, width, signal, fold = page.app.selection.folded()) {
   const options = page.options();
   const { selection } = page.app;
   const params = {
     run: runs,
-    fold: [...selection.folded()],
+    fold: [...fold],
     px: Math.min(
       Math.max(200, Math.min(2000, width || 600)),
       Math.max(20, Math.floor(MOST_PIXELS / (selection.entries().length || 1))),

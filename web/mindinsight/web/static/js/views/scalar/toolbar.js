@@ -7,7 +7,6 @@ import { h } from "../../core/dom.js";
 import { faultText } from "../../core/patterns.js";
 import { addChartButton } from "./add_chart.js";
 import { smoothing, yScale } from "./controls.js";
-import { displayButton } from "./display_menu.js";
 import { baselineOf, comparedRuns } from "./compare.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -42,7 +41,7 @@ export function toolbar(page) {
   });
   const own = {
     curves: () => drawing(page),
-    compare: () => [against(page), tolerance(page), pairing(page)],
+    compare: () => [against(page), tolerance(page), differenceUnit(page), shared(page), pairing(page)],
     ranks: () => yScale(page),
     groups: () => yScale(page),
     layers: () => null, // its axes are its own
@@ -66,6 +65,22 @@ function drawing(page) {
     back,
     reset,
   ];
+}
+
+/** Create the controls of curves and comparisons. @param {Page} page */
+function shared(page) {
+  return [spare(smoothing(page)), spare(yScale(page))];
+}
+
+/** Create the choice of the unit of differences. @param {Page} page */
+function differenceUnit(page) {
+  const { t } = page.app;
+  return select({
+    label: t("scalar.compare.unit"),
+    options: ["percent", "absolute"].map((value) => ({ value, label: t(`scalar.compare.unit.${value}`) })),
+    value: page.options().difference,
+    onchange: (value) => page.change({ difference: value === "percent" ? "percent" : "absolute" }),
+  });
 }
 
 /** Mark a control that the toolbar leaves to the panel in a narrow window. @param {HTMLElement} control */
