@@ -15,7 +15,7 @@ export class Threshold {
    * @param {number} value
    */
   holds(value) {
-    const narrow = Math.fround(value) === value;
+    const narrow = Number.isFinite(value) && Math.fround(value) === value;
     const [low, high] = [this.low, this.high].map((limit) => (narrow ? Math.fround(limit) : limit));
     if (this.kind === "above") return value > low;
     if (this.kind === "below") return value < low;
