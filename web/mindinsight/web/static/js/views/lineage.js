@@ -10,7 +10,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { isDragged } from "./lineage/axis_drag.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
-import { axesShown, labelOf, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
+import { axesShown, labelOf, logAxes, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
 import { ImportancePanel } from "./lineage/importance.js";
 import { rowsTable } from "./lineage/tables.js";
@@ -227,7 +227,7 @@ export class Lineage {
     return {
       columns: this.axes(),
       rows: data.rows,
-      logs: state.logs,
+      logs: logAxes(data, state.logs),
       brushes: this.brushes,
       colour: (row) => (pruned.has(row.run) ? grey : tinted ? tinted(row) : app.selection.colour(row.run)),
       onhover: (run) => this.highlight(run),
