@@ -260,7 +260,7 @@ def test_compared_curves_stand_over_their_differences_in_percent(
     assert [max(trace["y"]) for trace in traces if trace["axis"] == "y2"] == [100]
     page.get_by_label("Y scale").select_option("log")
     eventually_true(page, lambda: drawn.axis("yaxis")["type"] == "log")
-    page.get_by_label("Difference", exact=True).select_option("Absolute")
+    page.get_by_role("combobox", name="Difference").select_option("Absolute")
     drawn.until(lambda traces: max(traces[-1]["y"]) == 1)
 
 

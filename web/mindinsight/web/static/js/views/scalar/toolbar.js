@@ -60,7 +60,7 @@ function drawing(page) {
   return [
     spare(smoothing(page)),
     spare(yScale(page)),
-    displayButton(page),
+    page.displayButton(),
     addChartButton(page),
     back,
     reset,
