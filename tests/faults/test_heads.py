@@ -18,7 +18,7 @@ def connect(server: Any) -> Iterator[Any]:
     opened = []
 
     def begin() -> Any:
-        opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+        opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=240))
         return opened[-1]
 
     yield begin
