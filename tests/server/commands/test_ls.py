@@ -110,7 +110,7 @@ def test_nothing_to_list_is_not_a_success(run: Any, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("a")
     assert "no file there is an event file" in run("ls", "--summary-dir", tmp_path)[2]
     code, _, err = run("ls", "--summary-dir", LENET, "--runs", "nope")
-    assert (code, "is called 'nope'. There are 1 others." in err) == (1, True)
+    assert (code, "is called 'nope'. There is 1 other." in err) == (1, True)
     code, _, err = run("ls", "--summary-dir", tmp_path / "no")
     assert code == 1
     assert err == f"There is no directory {tmp_path / 'no'}.\n"

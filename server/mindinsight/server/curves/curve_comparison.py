@@ -77,8 +77,7 @@ class GroupDivergence:
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
-    """Compare curves (steps ascending, values) of good runs with those of bad runs. Neither group is
-    empty. Chance is corrected for the number of ``scalars`` that are compared."""
+    """Compare curves (steps ascending, values) of good and bad runs, not empty, one of some ``scalars``."""
     grid = cells([*good, *bad], _COLUMNS)
     split = len(good)
     limited = np.stack([_without_spikes(row) for row in grid.mean])
@@ -168,7 +167,9 @@ def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     alone = [
         result
         for row in _outside(grid.mean[:, :end], split)
-        if (result := _compared(_only(grid, [*range(split), row]), split, end, tests * bad)).kind
+        if (
+            result := _compared(replace(grid, mean=grid.mean[[*range(split), row]]), split, end, tests * bad)
+        ).kind
         in ("parts", "interval", "apart")
     ]
     if not alone:
@@ -194,10 +195,6 @@ def _outside(means: Doubles, split: int) -> list[int]:
     far = np.abs(np.nan_to_num(blocks)).max(axis=1)
     good_far = float(far[:split].max()) * split / (split - 1)  # each of them is a part of the mean
     return (np.flatnonzero(far[split:] > max(_PROVEN_ANYWHERE * usual, _FARTHER * good_far)) + split).tolist()
-
-
-def _only(grid: Cells, rows: list[int]) -> Cells:
-    return Cells(grid.steps, grid.mean[rows], grid.low[rows], grid.high[rows], grid.bad[rows])
 
 
 def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
@@ -280,10 +277,7 @@ def _limit(proven: float, tests: int) -> float:
 def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` with the number of bad runs that differ from the good ones to the same side.
-
-    Where others differ to the other side, farther than any good run, both sides are counted.
-    """
+    """Return ``divergence`` with the number of bad runs that differ to its side, or farther to the other."""
     inside = deviations[:, extent[0] : extent[1] + 1]
     there = ~np.isnan(inside)
     means = np.where(there, inside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
@@ -406,8 +400,7 @@ def _moments(means: Doubles) -> tuple[Doubles, Doubles, Doubles]:
 
 
 def _growth(steps: Ints, values: Floats) -> int | None:
-    """Return the step from which a curve grows until its first non-finite value, or None if it does not
-    grow."""
+    """Return the step from which a curve grows until it is non-finite, or None if it does not grow."""
     end = int(np.argmax(~np.isfinite(values)))
     if end < FEWEST:
         return None
@@ -562,8 +555,7 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
 ) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group in the region, the values of the region, and the runs of both groups
-    there."""
+    """Return the effect, the group in the region, its values, and the runs of both groups there."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)
