@@ -445,7 +445,8 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
             for texts in zip(*((row.subject, row.left, row.right) for row in alike), strict=True)
         ]
         values = dict(zip(("subject", "before", "after"), (text or "–" for text in texts), strict=True))
-        claims.append(Claim(f"claim.graph.{alike[0].kind}", "found", {**values, "n": len(alike)}))
+        places = len({change.position for change in alike})
+        claims.append(Claim(f"claim.graph.{alike[0].kind}", "found", {**values, "n": places}))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
     return _Details(claims, pairs, resized | moments)
