@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -400,7 +400,7 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
     """
     graphs = comparison.matching.columns.graphs
     users = _users(graphs[LEFT], forward[LEFT])
-    groups: dict[Hashable, list[Change]] = {}
+    groups: dict[tuple[str, Hashable], list[Change]] = {}  # by name of the claim and key
     resized, retyped, unused = set(), set(), set()
     for node, other in _resized(comparison):
         if is_retyped(graphs[LEFT], node, graphs[RIGHT], other):
@@ -411,10 +411,8 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
             continue
         name = graphs[LEFT].names[node]
         texts = paired_types(output_of(graphs[LEFT], node).compact, output_of(graphs[RIGHT], other).compact)
-        kind: Literal["input_resized", "resized"] = (
-            "input_resized" if is_input(graphs[LEFT], node) else "resized"
-        )
-        change = Change(kind, (_NUMBER.sub("*", name), texts), name, *texts, (node, other))
+        kind = "input_resized" if is_input(graphs[LEFT], node) else "resized"
+        change = Change("resized", (_NUMBER.sub("*", name), texts), name, *texts, (node, other))
         groups.setdefault((kind, change.key), []).append(change)
         resized.add(node)
     pairs, quiet = set(), set()
@@ -439,13 +437,14 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
     if len(groups) > _MOST_DETAILS or too_many:
         return _Details([], quiet, set())
     claims = []
-    for alike in groups.values():
-        texts = [
+    for (kind, _), alike in groups.items():
+        shown = [
             merged(texts)
             for texts in zip(*((row.subject, row.left, row.right) for row in alike), strict=True)
         ]
-        values = dict(zip(("subject", "before", "after"), (text or "–" for text in texts), strict=True))
-        claims.append(Claim(f"claim.graph.{alike[0].kind}", "found", {**values, "n": len(alike)}))
+        values = dict(zip(("subject", "before", "after"), (text or "–" for text in shown), strict=True))
+        places = len({change.position for change in alike})
+        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": places}))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
     return _Details(claims, pairs, resized | moments)

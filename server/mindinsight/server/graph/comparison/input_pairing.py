@@ -18,9 +18,10 @@ def paired_inputs(
     left, right = (tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True))
     if len(left) == len(right):
         return list(zip(left, right, strict=True))
-    ids = [own[inputs].tolist() for own, inputs in zip(input_ids, (left, right), strict=True)]
+    before: list[int] = input_ids[0][left].tolist()
+    after: list[int] = input_ids[1][right].tolist()
     pairs: list[tuple[int, int]] = []
-    for _, i, j, k, m in SequenceMatcher(None, *ids, autojunk=False).get_opcodes():
+    for _, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         pairs += zip_longest(left[i:j], right[k:m], fillvalue=-1)
     return pairs
 
