@@ -62,3 +62,20 @@ def test_an_event_that_is_larger_than_any_message_is_refused_by_name(monkeypatch
         [(3, 0.0, [], (item,), 0)], lambda error, item, step: failed.append((item.tag, step))
     )
     assert (records, failed) == ([b""], [("x", 3)])
+
+
+def test_scalars_of_many_steps_are_the_records_of_single_ones() -> None:
+    numbers = [0.0, -0.0, 0.1, float("nan"), float("-inf"), 1e300, 1e-310, 2.0**24 + 1]
+    steps = [0, 1, 127, 128, 1 << 40, -1]
+    names = (["a"], ["loss", "ü"])
+    jobs: list[Any] = [
+        (step, 1.5 + step, [entry for tag in tags for entry in (tag, number)], (), 0)
+        for step in steps
+        for number in numbers
+        for tags in names
+    ]
+    singles = [
+        scalars.encode_step(job, refuse, tfevents.encode_scalar, lambda _: b"", tfevents.encode_summary)
+        for job in jobs
+    ]
+    assert tfevents.encode_jobs(jobs, refuse) == singles

@@ -20,6 +20,8 @@ LARGEST: Final = float(1 << 24)
 SMALLEST: Final = 2.0**-126
 
 Bytes = npt.NDArray[np.uint8]
+EncodeScalar: TypeAlias = Callable[[str, float], bytes]  # a Summary.Value that ends with its float32
+EncodeEvent: TypeAlias = Callable[[int, float, Sequence[bytes]], bytes]  # of step, wall time and values
 _WALL_AT: Final = HEADER_SIZE + 1  # after the key byte of field 1
 _FIELD: Final = KINDS_BY_NAME["scalar"].number
 _STEP_AT: Final = _WALL_AT + 9  # after the wall time and the key byte of field 2
@@ -29,6 +31,7 @@ _STEP_AT: Final = _WALL_AT + 9  # after the wall time and the key byte of field 
 class Layout:
     """Byte offsets of values in the record of one set of tags and one width of step."""
 
+    width: int  # bytes of the step, 0 for step 0
     template: Bytes  # [size] a record with every changing byte in place
     value_at: npt.NDArray[np.intp]  # [4 * tags] places of the value bytes
 
@@ -74,42 +77,48 @@ def scalar(tag: str, number: float) -> bytes:
     return value_tag(tag) + wire.single(_FIELD, number)
 
 
-def encode(jobs: Sequence[Job]) -> list[bytes]:
-    """Return a framed record for each of ``jobs``, which contain only scalars, in order."""
+def encode(
+    jobs: Sequence[Job], encode_scalar: EncodeScalar = scalar, encode_event: EncodeEvent = summary_event
+) -> list[bytes]:
+    """Return a framed record in one of the formats for each of ``jobs``, which contain only scalars."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, (step, _, pairs, _, _) in enumerate(jobs):
-        groups.setdefault((wire.varint_width(step), *pairs[::2]), []).append(index)
+        groups.setdefault((wire.varint_width(step) if step else 0, *pairs[::2]), []).append(index)
     records = [b""] * len(jobs)
     for (width, *tags), rows in groups.items():
-        alike = _encode_alike(tuple(tags), width, [jobs[row] for row in rows])
+        offsets = layout(tuple(tags), width, encode_scalar, encode_event)
+        alike = _encode_alike(offsets, [jobs[row] for row in rows], encode_scalar, encode_event)
         for row, record in zip(rows, alike, strict=True):
             records[row] = record
     return records
 
 
 @lru_cache(maxsize=256)
-def layout(tags: tuple[str, ...], width: int) -> Layout:
+def layout(
+    tags: tuple[str, ...], width: int, encode_scalar: EncodeScalar, encode_event: EncodeEvent
+) -> Layout:
     """Return the byte positions of values, found by writing a record of recognizable values."""
-    step = 1 << 7 * (width - 1) if width < 10 else -1
-    encoded = [scalar(tag, 0.0) for tag in tags]
-    record = encode_record(summary_event(step, 0.0, encoded))
+    step = 0 if width == 0 else 1 << 7 * (width - 1) if width < 10 else -1
+    encoded = [encode_scalar(tag, 0.0) for tag in tags]
+    record = encode_record(encode_event(step, 0.0, encoded))
     ends = np.cumsum([len(wire.block(1, value)) for value in encoded])
     first = len(record) - FOOTER_SIZE - int(ends[-1])
     value_at = (first + ends[:, None] - 4 + np.arange(4)).reshape(-1)
-    return Layout(np.frombuffer(record, np.uint8), value_at)
+    return Layout(width, np.frombuffer(record, np.uint8), value_at)
 
 
-def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> list[bytes]:
+def _encode_alike(
+    offsets: Layout, jobs: Sequence[Job], encode_scalar: EncodeScalar, encode_event: EncodeEvent
+) -> list[bytes]:
     numbers = np.array([job[2][1::2] for job in jobs], np.float64)
     with np.errstate(over="ignore"):
         floats = numbers.astype("<f4")
-    offsets = layout(tags, width)
     matrix = np.empty((len(jobs), offsets.template.size), np.uint8)
     matrix[:] = offsets.template
     matrix[:, _WALL_AT : _WALL_AT + 8] = _rows_of_bytes(np.array([job[1] for job in jobs], "<f8"))
     steps = np.array([job[0] for job in jobs], np.int64).view(np.uint64)
-    for index in range(width):  # a varint: seven bits a byte, the highest bit set in all but the last
-        more = 128 if index < width - 1 else 0
+    for index in range(offsets.width):  # a varint: seven bits a byte, the highest set in all but the last
+        more = 128 if index < offsets.width - 1 else 0
         matrix[:, _STEP_AT + index] = (steps >> np.uint64(7 * index)) & np.uint64(127) | np.uint64(more)
     matrix[:, offsets.value_at] = _rows_of_bytes(floats)
     _fill_checksums(matrix)
@@ -117,7 +126,8 @@ def _encode_alike(tags: tuple[str, ...], width: int, jobs: Sequence[Job]) -> lis
     records = [blob[start : start + size] for start in range(0, len(blob), size)]
     for row in _rows_to_keep_exact(numbers, floats):
         step, wall, pairs, _, _ = jobs[row]
-        records[row] = encode_record(summary_event(step, wall, map(scalar, pairs[::2], pairs[1::2])))
+        values = [*map(encode_scalar, pairs[::2], pairs[1::2])]
+        records[row] = encode_record(encode_event(step, wall, values))
     return records
 
 
@@ -158,9 +168,9 @@ def _encode_items(job: Job, failed: Failed) -> bytes:
 def encode_step(
     job: Job,
     failed: Failed,
-    encode_scalar: Callable[[str, float], bytes],
+    encode_scalar: EncodeScalar,
     encode_item: Callable[[Item], bytes],
-    encode_event: Callable[[int, float, Sequence[bytes]], bytes],
+    encode_event: EncodeEvent,
 ) -> bytes:
     """Return the framed record of a step in one of the formats, empty if no value could be encoded.
 

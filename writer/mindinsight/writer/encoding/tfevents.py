@@ -10,7 +10,7 @@ from mindinsight.proto.framing import encode_record
 from mindinsight.writer.encoding import histograms, wire
 from mindinsight.writer.encoding.encoder import Item
 from mindinsight.writer.encoding.events import Job
-from mindinsight.writer.encoding.scalars import Failed, encode_step
+from mindinsight.writer.encoding.scalars import Failed, encode, encode_step
 
 FILE_VERSION: Final = "brain.Event:2"
 _WALL, _STEP, _VERSION, _GRAPH, _SUMMARY, _SESSION, _SOURCE = 1, 2, 3, 4, 5, 7, 10  # fields of Event
@@ -65,12 +65,13 @@ def encode_scalar(tag: str, number: float) -> bytes:
 
 def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
     """Return a framed record for each job in order, empty if no value of the job could be encoded."""
-    return [_record(job, failed) for job in jobs]
+    plain = iter(encode([job for job in jobs if not job[3]], encode_scalar, encode_summary))
+    return [_record(job, failed) if job[3] else next(plain) for job in jobs]
 
 
 def _record(job: Job, failed: Failed) -> bytes:
     step, wall, _, items, _ = job
-    if items and items[0].kind == EVENT:
+    if items[0].kind == EVENT:
         return encode_record(encode_event(step, wall, bytes(items[0].payload)))
     return encode_step(job, failed, encode_scalar, _value, encode_summary)
 

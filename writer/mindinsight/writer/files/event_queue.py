@@ -356,7 +356,7 @@ class EventQueue:
 
     def _store(self, chunk: Sequence[Job]) -> None:
         lineage = [job for job in chunk if events.is_lineage(job)]
-        summary = [job for job in chunk if not events.is_lineage(job)]
+        summary = [job for job in chunk if not events.is_lineage(job)] if lineage else chunk
         refused = [*self._append(self._lineage, lineage), *self._append(self._summary, summary)]
         self._queue.extendleft(reversed(refused))
         self._done_bytes += _size(chunk) - _size(refused)
