@@ -104,7 +104,7 @@ _TYPES: Final = {
 
 def _note(content: dict[str, Any]) -> Note:
     """Parse a note. Unknown fields, of later versions, and invalid ones are ignored."""
-    good = {name: value for name, value in content.items() if type(value) is _TYPES.get(name)}
+    good: dict[str, Any] = {name: value for name, value in content.items() if type(value) is _TYPES.get(name)}
     labels = good.get("labels", [])
     are_texts = all(isinstance(label, str) for label in labels)
     return Note(**{**good, "labels": tuple(labels) if are_texts else ()})
