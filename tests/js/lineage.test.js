@@ -208,7 +208,8 @@ test("learning rates and settings over two decades have logarithmic axes by defa
       values: { "hyper:lr": 0.01, "hyper:width": 1024, "hyper:momentum": 0.9, "hyper:seed": 9999 },
     },
   ];
-  const logs = (/** @type {string[]} */ ...chosen) => [...logAxes({ columns: settings, rows: trials }, new Set(chosen))];
+  const data = { columns: settings, rows: trials };
+  const logs = (/** @type {string[]} */ ...chosen) => [...logAxes(data, new Set(chosen))];
   assert.deepEqual(logs(), ["hyper:lr", "hyper:width"]);
   assert.deepEqual(logs("!hyper:lr", "hyper:momentum"), ["hyper:width", "hyper:momentum"]);
 });

@@ -154,7 +154,7 @@ def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart
     colours = "lines => new Set(lines.map(line => line.getAttribute('stroke'))).size"
     assert lines.evaluate_all(colours) == 13, "twelve groups, and grey for those that are not drawn"
     page.get_by_label("Group by").select_option("a remark")
-    expect(legend).to_contain_text("– (12)")
+    expect(legend).to_contain_text("without a remark (12)")
     expect(legend).not_to_contain_text("more")
     eventually_true(page, lambda: lines.evaluate_all(colours) == 2)
     page.get_by_role("button", name="Curves", exact=True).click()

@@ -62,7 +62,9 @@ function meter(share, label) {
  */
 export function valuesText(app, values) {
   const { t, format } = app;
-  const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value));
+  const numbers = values.flatMap((value) =>
+    typeof value === "number" && Number.isFinite(value) ? [value] : [],
+  );
   if (values.length > VALUES && numbers.length === values.length) {
     const [low, high] = [Math.min(...numbers), Math.max(...numbers)].map((value) => format.number(value));
     return t("why.range", { low, high, n: values.length });
