@@ -20,7 +20,9 @@ _LARGEST: Final = 1e300  # of a constant; an int beyond 1e308 has no float
 _NODES: Final = 200  # of a syntax tree, each of which computes at most one array
 # A number, a quoted tag, or a name: letters, digits and _, with / . : between them as in train/loss.
 _TOKEN: Final = re.compile(
-    r"""(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|"(?P<quoted>[^"]+)"|(?P<name>[^\W\d]\w*(?:[./:]\w+)*)"""
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r'|"(?P<quoted>[^"]+)"'
+    r"|(?P<name>[^\W\d]\w*(?:[./:]\w+)*)"
 )
 _BINARY: Final[dict[type[ast.operator], Callable[..., Any]]] = {
     ast.Add: np.add,
