@@ -3,6 +3,7 @@
     python -m benchmarks.drift                  # all of it, into benchmarks/results/drift.md
     python -m benchmarks.drift --pairs 40       # fewer pairs of each sort
     python -m benchmarks.drift --groups         # only what is said of groups of runs
+    python -m benchmarks.drift --single         # only what is said of a single bad run
 
 Deterministic: every pair has its own seed.
 """
@@ -352,6 +353,44 @@ def group_lines(pairs: int) -> list[str]:
     ]
 
 
+SINGLE: Final = ((5, 1), (5, 100), (20, 1), (20, 100))  # good runs, and scalars that are compared
+SHARES: Final = (0.0, 0.1, 0.2, 0.5, 1.0)  # by which the bad run is higher from the middle on
+
+
+def single_found(
+    sort: Callable[[Generator], Values], good: int, scalars: int, share: float, seed: int
+) -> bool:
+    """Return True if the difference of a single bad run is named in one of many scalars."""
+    generator = np.random.default_rng([seed, good, 4])
+    steps = np.arange(GROUP_STEPS)
+    runs = [(steps, sort(generator)) for _ in range(good)]
+    bad = sort(generator) * np.where(steps >= GROUP_STEPS // 2, 1 + share, 1.0)
+    return compare_groups(runs, [(steps, bad)], scalars).kind in ("parts", "interval", "apart")
+
+
+def single_lines(pairs: int) -> list[str]:
+    """Return the table of how often the difference of a single bad run is named."""
+
+    def cells(name: str, share: float) -> str:
+        counts = [
+            np.mean([single_found(SORTS[name], *sizes, share, seed) for seed in range(pairs // 4)])
+            for sizes in SINGLE
+        ]
+        return " | ".join(f"{count:.1%}" for count in counts)
+
+    head = " | ".join(f"{good} good, {scalars} scalars" for good, scalars in SINGLE)
+    return [
+        "\n## A single bad run: how often its difference in one of the scalars is named\n",
+        "Higher by a share from the middle on. With 0 % nothing differs, and at most 2 % may be named.\n",
+        f"| runs, share | {head} |\n|---|" + "--:|" * len(SINGLE),
+        *(
+            f"| {name}, {share:.0%} | {cells(name, share)} |"
+            for name in ("normal", "levels of runs differ", "t, 2")
+            for share in SHARES
+        ),
+    ]
+
+
 def report(pairs: int) -> str:
     lines = [
         "# Precision alignment: onset errors and false alarms\n",
@@ -392,6 +431,7 @@ def report(pairs: int) -> str:
         "|---|" + "--:|" * len(SHAPED_LENGTHS),
         *(shaped_row(shape, pairs) for shape in SHAPES),
         *group_lines(pairs),
+        *single_lines(pairs),
     ]
     return "\n".join(lines) + "\n"
 
@@ -402,9 +442,11 @@ def main() -> None:
     )
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--groups", action="store_true", help="print the tables of groups only")
+    parser.add_argument("--single", action="store_true", help="print the table of single bad runs only")
     options = parser.parse_args()
-    if options.groups:
-        print("\n".join(group_lines(options.pairs)))
+    if options.groups or options.single:
+        lines = group_lines(options.pairs) if options.groups else []
+        print("\n".join(lines + single_lines(options.pairs)))
         return
     text = report(options.pairs)
     print(text)

@@ -28,6 +28,7 @@ from mindinsight.server.formats.dumps import list_tensors, open_dump
 
 TENSORS, ELEMENTS = 128, 1 << 20  # 512 MB of float32
 FILES = 100_000
+SMALL = 22_560  # tensors of a dump whose statistics take as long as opening its files
 PAIRS = 64  # tensors of a million elements on each side of the comparison
 
 HUGE = 3  # GB of the largest tensor
@@ -144,6 +145,35 @@ def statistics(root):
     return [row(f"{what}: {who}", times, size, "GB/s") for who, times in rows]
 
 
+def small(root):
+    """Statistics of many tensors of 256 numbers."""
+    folder = step_folder(root)
+    generator = np.random.default_rng(0)
+    for i in range(SMALL):
+        np.save(folder / name(i), generator.normal(size=256).astype(np.float32))
+    entries = list_tensors(open_dump(root), 0, 0).items
+    times = best(lambda: list(measure_all(entries)))
+    return [row(f"statistics of {SMALL:,} tensors of 256 numbers", times, SMALL, "tensors/s")]
+
+
+def pairs(root):
+    """The comparison of two dumps as a whole command; its peer is in `comparison`."""
+    for side, offset in (("a", 0), ("b", 1e-4)):
+        folder = step_folder(root / side)
+        for i in range(PAIRS):
+            generator = np.random.default_rng(i)
+            values = generator.normal(size=ELEMENTS) + offset * generator.normal(size=ELEMENTS)
+            np.save(folder / name(i), values.astype(np.float32))
+    times = best(partial(subprocess.run, compare_command(root), capture_output=True, check=False))
+    size = 2 * PAIRS * 4 * ELEMENTS / 1e9
+    return [row(f"comparison of {PAIRS} pairs, {size:.2f} GB, whole command", times, size, "GB/s")]
+
+
+def compare_command(root):
+    command = [sys.executable, "-m", "mindinsight.server.commands.main", "dump", "compare"]
+    return [*command, root / "a", root / "b", "--csv", root / "ours.csv"]
+
+
 def huge(root):
     """One tensor beyond the memory of many machines: time, and the most memory the process ever had."""
     folder = step_folder(root)
@@ -189,20 +219,10 @@ def comparison(root, python):
         "-o",
         root / "out",
     ]
-    ours = [
-        sys.executable,
-        "-m",
-        "mindinsight.server.commands.main",
-        "dump",
-        "compare",
-        *sides,
-        "--csv",
-        root / "ours.csv",
-    ]
     quiet = partial(subprocess.run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rows = [
         ("msprobe compare", best(lambda: quiet(peer, check=True))),
-        ("mindinsight dump compare", best(lambda: quiet(ours, check=False))),
+        ("mindinsight dump compare", best(lambda: quiet(compare_command(root), check=False))),
     ]
     size = 2 * PAIRS * 4 * (1 << 20) / 1e9
     what = f"comparison of {PAIRS} pairs, {size:.2f} GB, whole command"
@@ -228,6 +248,8 @@ def main():
     rows = []
     for measure in (
         statistics,
+        small,
+        pairs,
         huge,
         listing,
         *([lambda root: comparison(root, options.msprobe)] * bool(options.msprobe)),

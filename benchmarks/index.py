@@ -276,6 +276,25 @@ def thinned_series(contest: Contest) -> list[Row]:
     return [Row(work, cells[0], NONE, cells[1], "≤ 1 ms, ≤ 15 ms")]
 
 
+def first_curves(contest: Contest) -> list[Row]:
+    """999 runs, from the start of the server until each has answered once for a curve."""
+    mine, theirs = base_of("w2")
+    runs = [f"run_{number:03}" for number in range(999)]
+    old = f"/v1/mindinsight/datavisual/scalar/metadata?tag={quote(f'{TAG}/scalar')}&train_id=.%2F"
+    cells = []
+    for begin in (contest.tensorboard(theirs), contest.ours(mine)):
+        if begin is None:
+            cells.append(NONE)
+            continue
+        with begin() as server:
+            server.wait(len(runs))
+            ours = server.name == Ours.name
+            timed_requests(server, [f"{old}{run}" if ours else server.series(run, TAG) for run in runs])
+            cells.append(f"{server.cpu():.2f}")
+    work = "999 runs indexed and asked once each, by v1 scalar/metadata of ours: CPU s"
+    return [Row(work, cells[0], NONE, cells[1], "≤ 3")]
+
+
 def w3(contest: Contest) -> list[Row]:
     mine, theirs = base_of("w3")
     limits = ", keeping 51 of 500 histograms, 10 of 200 images, no tensors"
@@ -346,6 +365,7 @@ MEASURES: dict[str, Callable[[Contest], list[Row]]] = {
         tfevents,
         short_series,
         thinned_series,
+        first_curves,
         w3,
         w4,
         decoding,

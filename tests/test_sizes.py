@@ -1,6 +1,7 @@
 """Sizes that a reader can hold: modules of a package, lines of a file and of a function (CONTRIBUTING.md)."""
 
 import ast
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,36 @@ def test_files_and_functions_are_short(folder: str) -> None:
             and (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES
         ]
     assert long == []
+
+
+EXECUTOR = ("worker_pool", "bulkhead", "cluster_executor", "background_jobs")
+EXECUTOR_LINES = 710  # of code in what did its work before, at commit b07afcf8
+QUIET = (
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+)
+
+
+def lines_of_code(path: Path) -> int:
+    """Lines without blank ones, comments and docstrings."""
+    lines, before = set[int](), tokenize.INDENT
+    with path.open(encoding="utf-8") as file:
+        for token in tokenize.generate_tokens(file.readline):
+            if token.type not in QUIET and (token.type, before) != (tokenize.STRING, tokenize.INDENT):
+                lines.update(range(token.start[0], token.end[0] + 1))
+            before = token.type
+    return len(lines)
+
+
+def test_the_executor_is_smaller_than_the_one_before() -> None:
+    """docs/decisions/worker-pool.md says what it does more."""
+    package = ROOT / "server" / "mindinsight" / "server"
+    files = [
+        *(package / "compute" / f"{name}.py" for name in EXECUTOR),
+        package / "http" / "bulkhead_routes.py",
+    ]
+    assert sum(map(lines_of_code, files)) < EXECUTOR_LINES

@@ -40,7 +40,7 @@ class Question:
         None  # of a page that decides by itself: module below static/js, function, arguments in JSON
     )
     settings: dict[str, Any] | None = None  # of the server, such as ``token``
-    word: str = ""  # locale key with {} for the state that ``script`` returns as text
+    word: str = ""  # locale key with {} for each state that ``script`` returns as text, or of its True
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The faults that need rights over a machine, as they are: a full disk, a mount that goes, no watches left.
 
-    unshare --user --map-root-user --mount python tests/faults/mounted.py
+    unshare --user --map-root-user --mount python -m tests.faults.mounted
 
 In a namespace of its own a user may mount small file systems and set the limits of watches; not every machine
 lets users have one, so this is no test of the suite. Prints a line for each fault; the exit status is 1 when
@@ -18,8 +18,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-sys.path.insert(0, str(Path(__file__).parent))
-from conftest import Base, Server, until  # type: ignore[import-not-found]
+from tests.faults.conftest import Base, Server, until
 
 WATCHES = Path("/proc/sys/user/max_inotify_watches")
 VIEW = b'{"name": "a", "view": "scalar", "query": "q=loss"}'

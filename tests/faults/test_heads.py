@@ -89,3 +89,55 @@ def test_a_long_body_is_no_head(connect: Any) -> None:
     assert b"too long" not in answer
     assert answer.count(b"HTTP/1.1 ") == 2
     assert b"HTTP/1.1 200" in answer
+
+
+CLOSE = b"Host: 127.0.0.1\r\nConnection: close\r\n"
+POST = b"POST /v2/scalar/tails HTTP/1.1\r\n" + CLOSE
+ODD = {  # what is sent, and the status that comes back
+    "websocket": (b"GET /health HTTP/1.1\r\n" + CLOSE + b"Upgrade: websocket\r\n\r\n", b"200"),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"400"),
+    "two lengths": (POST + b"Content-Length: 5\r\nContent-Length: 7\r\n\r\n12345", b"400"),
+    "length and pieces": (POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400"),
+    "no size of a piece": (POST + b"Transfer-Encoding: chunked\r\n\r\nZZZ\r\nabc", b"400"),
+    "line ends of Unix": (b"GET /health HTTP/1.1\nHost: 127.0.0.1\n\n", b"400"),
+    "a tunnel": (b"CONNECT other:443 HTTP/1.1\r\n" + CLOSE + b"\r\n", b"400"),
+    "no host": (b"GET / HTTP/1.0\r\n\r\n", b"421"),
+    "half a body": (b"GET /v2/runs HTTP/1.1\r\n" + CLOSE + b"Content-Length: 300\r\n\r\nabc", b"200"),
+    "ranges": (
+        b"GET /v2/runs HTTP/1.1\r\n" + CLOSE + b"Range: bytes=abc-,5-2,-,99999999999999999999-\r\n\r\n",
+        b"200",
+    ),
+    "only the head": (b"HEAD /v2/runs HTTP/1.1\r\n" + CLOSE + b"\r\n", b"405"),
+}
+
+
+@pytest.mark.timeout(300)
+def test_odd_requests_are_answered_and_hold_no_connection(server: Any, connect: Any) -> None:
+    answers = {}
+    for name, (request, _) in ODD.items():
+        connection = connect()
+        connection.sendall(request)
+        answers[name] = read_answer(connection)[9:12]
+    assert answers == {name: status for name, (_, status) in ODD.items()}
+    assert server.get("health")
+
+
+def test_many_requests_at_once_on_one_connection_are_answered_in_turn(connect: Any) -> None:
+    connection = connect()
+    paths = [b"/health", b"/v2/runs", b"/metrics", b"/nothing"]
+    requests = [b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n" % paths[number % 4] for number in range(200)]
+    connection.sendall(b"\r\n".join([*requests, b"GET /health HTTP/1.1\r\n" + CLOSE + b"\r\n"]))
+    answer = read_answer(connection)
+    statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [b"200", b"200", b"200", b"404"] * 50 + [b"200"]
+
+
+def test_who_asks_without_reading_takes_no_memory(server: Any, connect: Any) -> None:
+    connection = connect()
+    before = server.memory()
+    connection.settimeout(2)
+    with pytest.raises(OSError):  # nothing more is taken, or the connection is ended
+        while True:
+            connection.sendall((b"GET /v2/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") * 1000)
+    assert server.get("health")
+    assert server.memory() - before < 64 << 20

@@ -1,4 +1,4 @@
-"""Thirty healthy trainings of PyTorch under the flight recorder with its defaults: none gives an alert.
+"""Thirty-two healthy trainings of PyTorch under the flight recorder with its defaults: none gives an alert.
 
 ``python tests/interop/healthy_in_torch.py [--steps N] [--only NAME]`` with a Python that has torch.
 """
@@ -20,9 +20,7 @@ from mindinsight.writer import FlightRecorder
 
 STEPS = 2000
 Batch = Callable[[int], torch.Tensor]
-TRAININGS: dict[
-    str, Callable[[], tuple[nn.Module, torch.optim.Optimizer, Callable[[int], torch.Tensor]]]
-] = {}
+TRAININGS: dict[str, Callable[[], Any]] = {}  # network, optimizer, loss of a step, and the GradScaler of some
 
 
 def training(make: Any) -> Any:
@@ -452,6 +450,35 @@ def margin_that_is_satisfied() -> Any:
     return model, torch.optim.SGD(model.parameters(), 0.1), loss
 
 
+class Regression(nn.Module):
+    """MLP whose forward runs in mixed precision on the CPU, and its loss."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.body, self.dtype = mlp(), dtype
+        self.measure = regression(self)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", self.dtype):
+            return self.body(x).float()
+
+
+@training
+def scaled_in_float16() -> Any:
+    """The scale starts too large and doubles every 40 steps until gradients overflow: steps are skipped."""
+    model = Regression(torch.float16)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**24, growth_interval=40)
+    return model, torch.optim.SGD(model.parameters(), 0.05), model.measure, scaler
+
+
+@training
+def scaled_in_bfloat16() -> Any:
+    """Nothing overflows in bfloat16 before the scale itself does."""
+    model = Regression(torch.bfloat16)
+    scaler = torch.amp.GradScaler("cpu", growth_interval=10)
+    return model, torch.optim.SGD(model.parameters(), 0.05), model.measure, scaler
+
+
 def clipped(name: str, model: nn.Module) -> None:
     if name in ("lstm_with_clipping", "transformer"):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -460,22 +487,31 @@ def clipped(name: str, model: nn.Module) -> None:
 def train(name: str, steps: int, folder: Path) -> list[Any]:
     """Train with the recorder, and return its alerts."""
     torch.manual_seed(0)
-    model, optimizer, measure = TRAININGS[name]()
+    model, optimizer, measure, *scalers = TRAININGS[name]()
+    scaler = scalers[0] if scalers else torch.amp.GradScaler("cpu", enabled=False)
+    skipped = 0
     every = 8 if name == "accumulated_gradients" else 1
-    with FlightRecorder(model, folder, optimizer) as recorder:
+    with FlightRecorder(model, folder, optimizer, scaler=scaler) as recorder:
         for number in range(steps):
 
             def step(number: int = number) -> torch.Tensor:
                 if number % every == 0:
                     optimizer.zero_grad(set_to_none=name not in ("adversarial", "layers_frozen_and_thawed"))
                 loss = measure(number)
-                loss.backward()
+                scaler.scale(loss).backward()
                 return loss
 
             recorder.step(step)
             clipped(name, model)
             if number % every == every - 1:
-                optimizer.step()
+                before = scaler.get_scale()
+                scaler.step(optimizer)
+                scaler.update()
+                skipped += scaler.get_scale() < before
+    if name == "scaled_in_float16":
+        assert skipped > 10 or steps < STEPS, skipped
+    if scalers:
+        print(f"{skipped} steps skipped, scale {scaler.get_scale():g}")
     return alerts(folder)
 
 

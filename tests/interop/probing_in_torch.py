@@ -265,7 +265,9 @@ def check_overflow(directory):
     torch.sqrt(torch.relu(torch.ones(2)) - 3)
     debugger.save(torch.ones(2), "scale")
     debugger.step()
-    assert list(loaded(directory / "overflow", 0, "dump")["data"]) == ["Torch.sqrt.0.forward"]
+    dump = loaded(directory / "overflow", 0, "dump")
+    assert list(dump["data"]) == ["Torch.sqrt.0.forward"]
+    assert dump["checked"] > 1
     assert list(loaded(directory / "overflow", 0, "debug")["data"]) == ["scale.0.debug", "scale_grad.0.debug"]
 
 

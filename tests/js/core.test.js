@@ -280,3 +280,16 @@ test("a throttled function runs at once and once more, unless it is cancelled", 
   assert.deepEqual(calls, [0, 1, 2]);
   mock.timers.reset();
 });
+
+test("a group without a value says of what", () => {
+  const runs = [
+    { id: "./a", name: "a", hyper: { lr: 0.1 }, group: "ours" },
+    { id: "./b", name: "b", hyper: {}, group: "" },
+  ];
+  const t = (/** @type {string} */ key, /** @type {any} */ vars) => `${key} ${vars?.name ?? ""}`.trim();
+  const page = /** @type {any} */ ({ app: { t, selection: { runs: () => runs } } });
+  const labels = (/** @type {string} */ by) => groupsBy(page, by).map(({ label }) => label);
+  assert.deepEqual(labels("hyper:lr"), ["0.1", "scalar.groups.without lr"]);
+  assert.deepEqual(labels("group:"), ["ours", "scalar.groups.without runs.col.group"]);
+  assert.deepEqual(labels("name:^a"), ["a", "scalar.groups.other"]);
+});

@@ -6,7 +6,9 @@ import { isBrushed, axisPosition } from "../../web/mindinsight/web/static/js/vie
 import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
 import {
   axesShown,
+  axisType,
   labelOf,
+  logAxes,
   moved,
   objectiveAmong,
   sortedBy,
@@ -15,7 +17,6 @@ import {
 } from "../../web/mindinsight/web/static/js/views/lineage/columns.js";
 import { between } from "../../web/mindinsight/web/static/js/core/colours.js";
 import {
-  axisType,
   matrixColumns,
   matrixFigure,
 } from "../../web/mindinsight/web/static/js/views/lineage/scatter_matrix.js";
@@ -192,4 +193,22 @@ test("a column that no row has is not the same in all of them", () => {
   ]);
   assert.deepEqual(compared({ lr: 1 }, { lr: 2 }), [["lr"], []]);
   assert.deepEqual(compared({}, {}), [[], [["claim.lineage.no_columns", undefined]]]);
+});
+
+test("learning rates and settings over two decades have logarithmic axes by default", () => {
+  const settings = ["hyper:lr", "hyper:width", "hyper:momentum", "hyper:seed"].map((key) => ({
+    key,
+    numeric: true,
+    label: key,
+  }));
+  const trials = [
+    { run: "a", values: { "hyper:lr": 0.001, "hyper:width": 8, "hyper:momentum": 0.1, "hyper:seed": 1 } },
+    {
+      run: "b",
+      values: { "hyper:lr": 0.01, "hyper:width": 1024, "hyper:momentum": 0.9, "hyper:seed": 9999 },
+    },
+  ];
+  const logs = (/** @type {string[]} */ ...chosen) => [...logAxes({ columns: settings, rows: trials }, new Set(chosen))];
+  assert.deepEqual(logs(), ["hyper:lr", "hyper:width"]);
+  assert.deepEqual(logs("!hyper:lr", "hyper:momentum"), ["hyper:width", "hyper:momentum"]);
 });

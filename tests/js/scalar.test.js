@@ -136,6 +136,11 @@ test("thresholds are read as they are written", () => {
     [[2, 3], [0], [1, 2], [0, 3]],
   );
   assert.ok(!parseThreshold(">1").holds(NaN));
+  for (const limit of [0.1, 0.7, 0.3]) {
+    assert.ok(!parseThreshold(`>${limit}`).holds(Math.fround(limit)));
+    assert.ok(!parseThreshold(`<${limit}`).holds(Math.fround(limit)));
+    assert.ok(parseThreshold(`${limit}~1`).holds(Math.fround(limit)));
+  }
 });
 
 test("lines that look alike become one with gaps", () => {

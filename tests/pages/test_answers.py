@@ -53,6 +53,12 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(row).to_contain_text("+")
     link = row.get_by_role("link", name="Scalars").get_attribute("href") or ""
     assert all(name in link for name in ("good-", "bad-", "q=%5Eloss%24")), link
+    split = page.get_by_role("combobox", name="Split by")
+    expect(split).to_have_value("loss")
+    split.select_option("norm")
+    expect(page.locator(".why-runs")).to_contain_text("with the lowest norm at any step")
+    split.select_option("loss")
+    expect(row).to_contain_text("+")
     group = page.get_by_role("group", name="Group of bad-2")
     group.get_by_role("button", name="Good").click()
     expect(page).to_have_url(re.compile("good=bad-2"))

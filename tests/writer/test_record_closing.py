@@ -69,14 +69,14 @@ def test_a_recorder_that_recorded_nothing_leaves_no_file(reading: Any) -> None:
     assert reading.files() == []
 
 
-def test_a_recorder_that_nobody_closed_leaves_no_closing_record(reading: Any) -> None:
+def test_a_recorder_that_nobody_closed_leaves_a_file_without_an_end(reading: Any) -> None:
     record = SummaryRecord(reading.directory)
     record.add_value("scalar", "loss", 0.5)
     record.record(1)
     del record
     gc.collect()
     assert endings(reading) == [(False, "")]
-    assert reading.files()[0].stat().st_mode & 0o777 == 0o400
+    assert reading.files()[0].stat().st_mode & 0o777 == 0o600
 
 
 def test_a_run_that_was_removed_is_not_made_again_to_close_it(tmp_path: Path) -> None:

@@ -104,6 +104,20 @@ def an_output_of_zeros(folder: Path) -> Question:
     return checked(folder, lambda step: {"Default/Mul-op0": np.zeros(64, np.float32)})
 
 
+@situation(makes=["claim.check.none"], never=["claim.check.dead"], exit_code=0)
+def a_test_that_finds_nothing(folder: Path) -> Question:
+    """Is any value NaN, and which class is it: flags and indices are often all zero."""
+    values = {"Default/IsNan-op0": np.zeros(64, bool), "Default/Argmax-op0": np.zeros(64, np.int32)}
+    return checked(folder, lambda step: values)
+
+
+@situation(makes=["claim.check.dead"], never=except_for("dead"), exit_code=1)
+def flags_of_zeros_and_a_chosen_limit(folder: Path) -> Question:
+    """Who chooses the condition is told of it."""
+    limits = ["tensor_all_zero:zero_percentage_ge=100"]
+    return checked(folder, lambda step: {"Default/IsNan-op0": np.zeros(64, bool)}, conditions=limits)
+
+
 @situation(makes=["claim.check.dead"], never=except_for("dead"), exit_code=1)
 def a_dead_relu_is_named_once(folder: Path) -> Question:
     """All values are zero, so that they lie in the inactive range as well: said once."""

@@ -168,6 +168,32 @@ def weight_with_other_values_in_another_shape(folder: Path) -> Question:
 
 
 @situation(
+    makes=["claim.checkpoint.only_one"],
+    never=["claim.checkpoint.changed", "claim.checkpoint.no_change", "claim.checkpoint.no_common_tensor"],
+)
+def tensor_in_one_file_alone(folder: Path) -> Question:
+    """What both have is equal."""
+    files(folder, {"w": ONES, "b": ONES}, {"w": ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(
+    makes=["claim.checkpoint.only_one", "claim.checkpoint.no_common_tensor"],
+    never=["claim.checkpoint.changed", "claim.checkpoint.no_change"],
+)
+def tensors_with_another_prefix(folder: Path) -> Question:
+    """No tensor was compared, so that none differs."""
+    files(folder, {"module.w": ONES}, {"w": ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(makes=["claim.checkpoint.changed"], never=["claim.checkpoint.only_one"])
+def tensor_that_both_files_have(folder: Path) -> Question:
+    files(folder, {"w": ONES}, {"w": 2 * ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(
     makes=["claim.checkpoint.no_change", "claim.checkpoint.other_values"],
     never=["claim.checkpoint.changed", "claim.checkpoint.not_read"],
 )

@@ -522,7 +522,22 @@ def one_tensor_without_elements(folder: Path) -> Question:
     return compared(folder, net() | empty, net() | empty)
 
 
-@situation(["claim.dump.identical", "claim.dump.shapes_differ"], [*CAUSES, "claim.dump.types_differ"], 0)
+@situation(
+    ["claim.dump.weights_reshaped"], [*CAUSES, "claim.dump.shapes_differ", "claim.dump.types_differ"], 1
+)
+def equal_values_of_a_weight_of_another_shape(folder: Path) -> Question:
+    """As between two checkpoints: a network does not load it."""
+    target = net()
+    weights = target["Module.a.Linear.forward.0"]["parameters"]
+    weights["weight"] = weights["weight"].reshape(4, 16)
+    return compared(folder, target, net())
+
+
+@situation(
+    ["claim.dump.identical", "claim.dump.shapes_differ"],
+    [*CAUSES, "claim.dump.types_differ", "claim.dump.weights_reshaped"],
+    0,
+)
 def equal_values_of_another_shape(folder: Path) -> Question:
     """[4, 16, 6] against [4, 96]: reshaped values are equal."""
     return compared(folder, single(array(4, 16, 6)), single(array(4, 16, 6).reshape(4, 96)))

@@ -1144,6 +1144,44 @@ def no_operator_overflowed(folder: Path) -> Question:
     return of_overflows(folder, 3)
 
 
+def of_checked_calls(folder: Path, *counts: int, calls: Sequence[Call] = ()) -> Question:
+    """Steps whose recorder looked at these numbers of calls, and kept ``calls`` of the first."""
+    for step, count in enumerate(counts):
+        write(folder / "dump", calls if step == 0 else [], step=step)
+        (file,) = (folder / "dump" / f"step{step}").rglob("dump.json")
+        file.write_text(json.dumps(({"checked": count} if count else {}) | json.loads(file.read_text())))
+    return ask(folder)
+
+
+@situation(
+    makes=["claim.fault.no_overflow.checked"],
+    never=["claim.fault.empty", "claim.fault.no_overflow", "claim.check.unknown", "claim.fault.no_backward"],
+    exit_code=0,
+)
+def no_checked_call_overflowed(folder: Path) -> Question:
+    return of_checked_calls(folder, 12, 12)
+
+
+@situation(makes=["claim.fault.empty"], never=["claim.fault.no_overflow.checked", *ALL_CLEAR], exit_code=2)
+def no_call_was_looked_at(folder: Path) -> Question:
+    """The model never ran between start and stop."""
+    return of_checked_calls(folder, 0)
+
+
+@situation(makes=["claim.fault.made"], never=["claim.fault.no_overflow.checked"], exit_code=1)
+def a_checked_call_overflowed(folder: Path) -> Question:
+    return of_checked_calls(folder, 12, 12, calls=[(SUM, [floats(3e38)], floats(float("inf")))])
+
+
+@situation(makes=["claim.fault.masks"], never=["claim.fault.no_overflow.checked"])
+def a_checked_call_made_a_mask(folder: Path) -> Question:
+    """It was kept because its output is not finite."""
+    mask = floats(0, -float("inf"))
+    calls: list[Call] = [("Tensor.masked_fill.0.forward", [floats(0, 0)], mask)]
+    calls.append(("Functional.softmax.0.forward", [mask], floats(1, 0)))
+    return of_checked_calls(folder, 12, calls=calls)
+
+
 @situation(makes=["claim.fault.empty"], never=["claim.fault.no_overflow", *ALL_CLEAR], exit_code=2)
 def nothing_was_recorded_although_all_was_to_be(folder: Path) -> Question:
     return of_overflows(folder, 0)

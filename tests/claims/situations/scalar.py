@@ -337,6 +337,38 @@ def a_loss_below_a_limit(folder: Path) -> Question:
 
 
 @situation(never=ALERTS)
+def a_loss_that_was_recorded_as_the_limit(folder: Path) -> Question:
+    """As float32 it is 0.1000000015, which is how 0.1 is recorded."""
+    return losses(folder, [0.05, 0.1, 0.05], {"condition": "above", "tags": "loss", "limit": 0.1})
+
+
+@situation(never=ALERTS)
+def a_loss_that_falls_to_the_limit(folder: Path) -> Question:
+    return losses(folder, [0.9, 0.8, 0.7], {"condition": "below", "tags": "loss", "limit": 0.7})
+
+
+@situation(makes=["claim.alert.above"], never=but(ALERTS, "above"))
+def a_loss_just_above_the_limit(folder: Path) -> Question:
+    return losses(folder, [0.05, 0.10001], {"condition": "above", "tags": "loss", "limit": 0.1})
+
+
+@situation(never=ALERTS)
+def an_alert_rule_for_a_scalar_that_the_run_lacks(folder: Path) -> Question:
+    return losses(folder, [1, 2, 3], {"condition": "above", "tags": "acc*", "limit": 0.1})
+
+
+@situation(makes=["claim.alert.below"], never=but(ALERTS, "below"))
+def a_loss_below_zero_and_back(folder: Path) -> Question:
+    """Minus infinity is below every limit, and not finite as well."""
+    return losses(folder, [1, -0.5, 1], {"condition": "below", "tags": "lo?s", "limit": 0})
+
+
+@situation(makes=["claim.alert.below", "claim.alert.non_finite"], never=["claim.alert.above"])
+def a_loss_of_minus_infinity(folder: Path) -> Question:
+    return losses(folder, [1, -math.inf, 1], {"condition": "below", "tags": "*", "limit": 0})
+
+
+@situation(never=ALERTS)
 def a_large_finite_loss(folder: Path) -> Question:
     return losses(folder, [1, 3e38])
 

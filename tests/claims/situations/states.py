@@ -20,9 +20,10 @@ from mindinsight.server.client.reader import Summary
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.examine import measure_all, operator_key
 from mindinsight.server.debug.fault import find_faults
-from mindinsight.server.debug.graph_overlay import Overlay, symptoms
+from mindinsight.server.debug.graph_overlay import Overlay, join, symptoms
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Side, compare, list_edits
 from mindinsight.server.graph.scopes.folding import folded_tree
@@ -32,7 +33,7 @@ from mindinsight.server.store.run import Run, state_of
 from mindinsight.server.texts import language_texts
 from mindinsight.server.tuning import study_facts
 from mindinsight.server.tuning.study import IMPORTED, INTERRUPTED
-from mindinsight.writer import SummaryRecord
+from mindinsight.writer import GraphBuilder, SummaryRecord
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, exactly, situation, words
 from tests.claims.situations.graph import SMALL, stack
@@ -42,7 +43,7 @@ STUDY = ("running", "stopping", "finished", "interrupted", "idle", "complete", "
 NODE = ("same", "changed", "left", "right", "follows")
 EDITS = (
     "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
-    "attribute", "constant", "output", "removed", "added", "renamed",
+    "attribute", "constant", "output", "removed", "added", "renamed", "input_removed", "input_added",
 )  # fmt: skip
 SYMPTOMS = ("fault", "lost", "received", "overflow", "caught", "zero")
 HEALTH = ("fine", "fine_here", "unjudged")
@@ -419,6 +420,39 @@ def health(name: str, truth: str, state: str, judged: int, unjudged: int) -> Non
 health("dump_judged_in_full", "Every operator of the dump is in the graph.", "fine", 5, 0)
 health("dump_judged_in_part", "One is not in the graph.", "fine_here", 4, 1)
 health("dump_of_another_graph", "None is in the graph.", "unjudged", 0, 5)
+
+
+def joined(name: str, truth: str, inside: Sequence[str], ran: Sequence[str], *made: str) -> None:
+    """Declare a module with these operators in the graph, and those that ran in it as a dump has them."""
+
+    def generate(folder: Path) -> Question:
+        graph = GraphBuilder("net")
+        value = graph.parameter("x", (2,))
+        with graph.scope("fc-Linear"):
+            for operator in inside:
+                value = graph.node(operator, [value], (2,))
+        graph.output(value)
+        read = read_graph(graph.model().graph.SerializeToString())
+
+        def ask() -> list[Claim]:
+            names = [f"Default/fc-Linear/{operator}" for operator in ran]
+            result = join([Operator(name, name, "", (), "", i, -1) for i, name in enumerate(names)], read)
+            return words("graph.dump", *[way for way in WAYS if getattr(result, way)])
+
+        return Question(direct=ask)
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(**exactly("graph.dump", WAYS, *made))(generate)
+
+
+WAYS = ("by_order", "by_module", "ambiguous")
+joined("dump_of_the_graphs_names", "Each is in the graph.", ["linear"], ["linear-op0"])
+joined("dump_of_other_numbers", "The names are those of the graph, the numbers are not.", ["linear"],
+       ["linear-op7"], "by_order")  # fmt: skip
+joined("dump_of_what_ran_for_a_module", "They ran for the one operator of the module.", ["linear"],
+       ["t-op0", "addmm-op0"], "by_module")  # fmt: skip
+joined("dump_of_what_ran_for_several", "Which of the two operators they ran for is unknown.",
+       ["linear", "mul"], ["t-op0", "addmm-op0"], "ambiguous")  # fmt: skip
 
 
 def weight_after_step(name: str, truth: str, weight: Any, *made: str) -> None:

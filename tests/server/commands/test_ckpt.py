@@ -28,6 +28,22 @@ def test_ls_lists_and_tells_of_nan(run: Any) -> None:
     assert (code, lost) == (1, ["head.weight"])
 
 
+def test_ls_of_a_file_without_tensors_does_not_call_it_finite(run: Any, tmp_path: Path) -> None:
+    write(tmp_path / "a.pt", {"lr": 0.1})
+    code, _, err = run("ls", tmp_path / "a.pt")
+    assert (code, "a.pt holds no tensors." in err) == (2, True)
+
+
+def test_ls_says_what_the_figures_of_complex_tensors_are(run: Any, tmp_path: Path) -> None:
+    np.savez(tmp_path / "complex.npz", w=np.array([3 + 4j, 0j]))
+    np.savez(tmp_path / "real.npz", w=np.array([3.0, 4.0]))
+    code, out, _ = run("ls", tmp_path / "complex.npz")
+    assert (code, "complex tensors are those of the magnitudes" in out) == (0, True)
+    assert "5" in out.splitlines()[1].split()
+    _, out, _ = run("ls", tmp_path / "real.npz")
+    assert "complex" not in out
+
+
 def test_diff_tells_what_changed(run: Any) -> None:
     code, out, _ = run("diff", FOLDER / "tinynet-1.ckpt", FOLDER / "tinynet-2.ckpt")
     assert code == 1

@@ -167,3 +167,33 @@ def test_directories_are_runs_too(
 def test_wrong_options_are_refused(run: Any, base: Any, wrong: Any) -> None:
     with pytest.raises(SystemExit):
         run("compare", "./same", "./reference", "--summary-dir", base, *wrong)
+
+
+def test_damage_is_named_beside_what_was_compared(run: Any, base: Any) -> None:
+    (path,) = (base / "same").glob("*.summary.*")
+    path.chmod(0o644)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    _, out, err = run("compare", "same", "reference", "--summary-dir", base)
+    assert "loss/auto" in out
+    assert f"of ./same/{path.name}: " in err
+    assert "reference" not in err
+
+
+def test_a_hint_at_pairs_stands_only_where_no_pair_is_found(run: Any, base: Any) -> None:
+    assert "--pair" not in run("compare", "elsewhere", "reference", "--summary-dir", base)[2]
+    with SummaryRecord(str(base / "other")) as record:
+        record.add_value("scalar", "speed", 1.0)
+        record.record(0)
+    assert "--pair" in run("compare", "other", "reference", "--summary-dir", base)[2]
+
+
+def test_heads_are_in_the_language_of_the_terminal(
+    run: Any, base: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    _, out, _ = run("compare", "same", "reference", "--summary-dir", base)
+    assert out.splitlines()[0].split() == [
+        *("标签", "基准", "步数", "超出步数", "首次", "最大差异（permille）", "所在步")
+    ]

@@ -22,7 +22,7 @@ def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
                 yield from parsers(command)
 
 
-@pytest.mark.parametrize("command", parsers(parser()), ids=lambda command: command.prog)
+@pytest.mark.parametrize("command", [*parsers(parser())], ids=lambda command: command.prog)
 def test_help_has_a_text_for_everything_in_both_languages(
     command: Parser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

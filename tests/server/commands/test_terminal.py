@@ -218,5 +218,15 @@ def test_rounded_integers_are_said_and_are_no_damage(
     path.parent.mkdir()
     path.write_bytes(b"".join(rows))
     monkeypatch.setenv("LC_ALL", language)
+    colon = "：" if language.startswith("zh") else ": "
     code, _, err = run(*command, "--summary-dir", tmp_path)
-    assert (code, err.splitlines()[0]) == (0, f"./a/{path.name}: {text}")
+    assert (code, err.splitlines()[0]) == (0, f"./a/{path.name}{colon}{text}")
+
+
+def test_columns_line_up_where_characters_are_wide_or_combine() -> None:
+    """A terminal shows a Chinese character in two columns, and an accent in none."""
+    names = ["中文名", "e\u0301a", "abcdefgh"]
+    lines = terminal.table(("RUN", "STATE"), [(name, "x") for name in names]).splitlines()
+    assert lines == ["RUN       STATE", "中文名    x", "e\u0301a        x", "abcdefgh  x"]
+    narrow = terminal.table(("RUN", "STATE"), [("中" * 30, "x")], width=30).splitlines()[1]
+    assert narrow == f"…{'中' * 10}  x"

@@ -95,3 +95,8 @@ def test_every_lock_of_the_server_is_in_the_order_that_is_written_down() -> None
     }
     documented = (SERVER.parents[2] / "docs" / "decisions" / "locks.md").read_text()
     assert made == set(re.findall(r"^\| `([a-z_/0-9]+\.py)` \|", documented, re.MULTILINE))
+
+
+def test_nothing_is_raised_into_a_thread() -> None:
+    forbidden = "SetAsync" + "Exc"
+    assert [path.name for path in SERVER.rglob("*.py") if forbidden in path.read_text()] == []

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.bands import band, cells, median
+from mindinsight.server.curves.bands import band, cells, continued, median, one_per_job
 
 
 def test_equal_steps_are_averaged_step_by_step() -> None:
@@ -66,3 +66,31 @@ def test_the_median_leaves_out_curves_without_a_value_and_does_not_overflow() ->
         (np.arange(4), np.array([9.0, 7.0, nan, nan])),
     ]
     np.testing.assert_array_equal(median(cells(curves, 10)), [2.0, 6.0, nan, 1.6e308])
+
+
+def uneven() -> Any:
+    """One curve from 0 to 9, one with every third step up to 6, one without values."""
+    long = (np.arange(10), np.arange(10, dtype=np.float32))
+    short = (np.array([0, 3, 6]), np.array([10, 13, 16], np.float32))
+    return cells([long, short, (np.arange(0), np.zeros(0, np.float32))], 10)
+
+
+def test_the_mean_of_a_group_does_not_jump_between_steps_or_at_an_end() -> None:
+    grid, reaching = continued(uneven(), "hold")
+    assert reaching.tolist() == [2] * 7 + [1] * 3
+    assert band(grid).mean.tolist() == [5, 6, 7, 8, 9, 10, 11, 11.5, 12, 12.5]
+
+
+def test_ended_curves_are_dropped_or_only_common_steps_are_taken() -> None:
+    assert band(continued(uneven(), "drop")[0]).mean.tolist() == [5, 6, 7, 8, 9, 10, 11, 7, 8, 9]
+    mean = band(continued(uneven(), "common")[0]).mean
+    assert mean[:7].tolist() == [5, 6, 7, 8, 9, 10, 11]
+    assert np.isnan(mean[7:]).all()
+
+
+def test_the_ranks_of_a_job_are_one_curve() -> None:
+    curves = [(np.arange(2), np.array([value, value], np.float32)) for value in (0, 2, 11)]
+    grid = one_per_job(cells(curves, 2), ["./job", "./job", "./single"])
+    assert grid.mean.tolist() == [[1, 1], [11, 11]]
+    assert (grid.low[0].tolist(), grid.high[0].tolist()) == ([0, 0], [2, 2])
+    assert band(grid).mean.tolist() == [6, 6]

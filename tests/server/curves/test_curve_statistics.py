@@ -99,3 +99,11 @@ def test_a_limit_beyond_float32_is_not_narrowed() -> None:
     values = np.array([3e38, np.inf], np.float32)
     assert holds("above", 1e300, values).tolist() == [False, True]
     assert holds("above", 16777217.0, np.array([16777218, 16777216], np.float32)).tolist() == [True, False]
+
+
+def test_a_value_that_was_recorded_as_the_limit_is_neither_above_nor_below_it() -> None:
+    for limit in (0.1, 0.7, 0.3, 1e-7, 1e30):
+        for dtype in (np.float32, np.float64):
+            values = np.array([limit], dtype)
+            assert not holds("above", limit, values).any()
+            assert not holds("below", limit, values).any()

@@ -226,6 +226,7 @@ def test_operators_of_a_module_with_other_operators_are_not_taken_for_them(graph
     ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in ("t-op0", "addmm-op0")]
     joined = join(ran, made)
     assert joined.by_module == 0
+    assert joined.ambiguous == (2 if len(inside) > 1 else 0)
     assert ("Net/0", "addmm-op0") not in joined.nodes
 
 

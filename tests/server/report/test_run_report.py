@@ -152,3 +152,13 @@ def test_a_curve_breaks_where_values_are_not_finite(tmp_path: Path) -> None:
     assert (len(curve.segments), len(curve.broken), curve.points) == (1, 5, 30)
     assert require(curve.mark) == curve.broken[0]
     assert curve_of("loss", line.rows(slice(0, 0)), 25) is None
+
+
+@pytest.mark.parametrize(("language", "state"), [("en", "failed"), ("zh", "失败")])
+def test_the_error_that_ended_a_run_is_its_state(tmp_path: Path, language: str, state: str) -> None:
+    with pytest.raises(ValueError, match="odd"), SummaryRecord(str(tmp_path / "a")) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(0)
+        raise ValueError("odd batch")
+    page, _ = report(tmp_path, "./a", language)
+    assert f"{state}: ValueError: odd batch" in page.text

@@ -43,6 +43,7 @@ def test_facts_nobody_knows_are_left_out() -> None:
         (lineage.train_lineage, {"epoch": "two"}, TypeError),
         (lineage.evaluation_lineage, {"metric": {}}, ValueError),
         (lineage.evaluation_lineage, {"metrics": {"acc": None}}, TypeError),
+        (lineage.evaluation_lineage, {"metrics": "acc"}, TypeError),
         (lineage.user_defined_info, {"a": [1]}, TypeError),
         (lineage.user_defined_info, {1: "a"}, TypeError),
     ],

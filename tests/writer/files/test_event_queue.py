@@ -46,7 +46,7 @@ class Disk:
     def sync(self) -> None:
         pass
 
-    def close(self) -> None:
+    def close(self, ended: bool = True) -> None:
         pass
 
 
@@ -379,12 +379,17 @@ def tags_and_steps(reading: Any) -> list[Any]:
     return sorted((tag, step) for step, tag, _ in reading.scalars())
 
 
-@pytest.mark.parametrize("ending", ["", "sys.exit(0)", "record = None"])
-def test_a_recorder_that_was_not_closed_writes_everything(tmp_path: Path, reading: Any, ending: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "code"), [("", 0), ("sys.exit(0)", 0), ("sys.exit(3)", 3), ("record = None", 0)]
+)
+def test_a_recorder_that_was_not_closed_writes_everything_and_no_end(
+    tmp_path: Path, reading: Any, ending: str, code: int
+) -> None:
     status, errors = run(f"record = SummaryRecord(directory); put(record, 's', 1)\n{ending}", tmp_path)
-    assert (status, errors) == (0, "")
+    assert (status, errors) == (code, "")
     assert tags_and_steps(reading) == [("s", 1)]
-    assert reading.files()[0].stat().st_mode & 0o777 == 0o400
+    assert not reading.files_events()[0][-1].HasField("closing")
+    assert reading.files()[0].stat().st_mode & 0o777 == 0o600
 
 
 def test_an_exception_in_the_loop_costs_nothing(tmp_path: Path, reading: Any) -> None:

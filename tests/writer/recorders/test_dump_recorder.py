@@ -187,8 +187,26 @@ def test_what_is_compiled_or_beyond_the_limit_is_noted_in_the_dump(tmp_path: Pat
 
 
 def test_a_complete_dump_says_nothing_of_what_is_missing(tmp_path: Path) -> None:
-    recorded(tmp_path)
-    assert open_dump(tmp_path).not_recorded == ()
+    recorded(tmp_path / "whole")
+    recorded(tmp_path / "chosen", dump_mode=1, kernels=["no such operator", "weight"])
+    assert open_dump(tmp_path / "whole").not_recorded == ()
+    assert open_dump(tmp_path / "chosen").not_recorded == ()
+
+
+def test_two_recordings_in_one_folder_are_noted_with_the_steps_of_both(tmp_path: Path) -> None:
+    recorded(tmp_path, steps=2)
+    recorded(tmp_path, steps=3)
+    (mixed,) = open_dump(tmp_path).not_recorded
+    assert (mixed.kind, mixed.steps) == ("mixed", (0, 1))
+
+
+def test_steps_whose_operators_ran_in_another_thread_are_noted(tmp_path: Path) -> None:
+    network = Network()
+    with DumpRecorder(network, {}, path=tmp_path) as recorder:
+        recorder.step()
+        train_step(recorder, network, np.ones((2, 4), np.float32).view(Tensor))
+    (thread,) = open_dump(tmp_path).not_recorded
+    assert (thread.kind, thread.steps) == ("thread", (0,))
 
 
 def test_what_has_no_effect_and_what_fits_nothing_is_said_once(

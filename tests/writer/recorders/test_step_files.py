@@ -66,6 +66,15 @@ def test_a_structure_has_no_values_and_tensors_name_their_directory(tmp_path: Pa
     assert Path(content["dump.json"]["dump_data_dir"]) == tmp_path / "b" / "rank0" / "dump_tensor_data"
 
 
+def test_calls_that_were_only_looked_at_are_counted(tmp_path: Path) -> None:
+    files = files_of(tmp_path, task="overflow_check")
+    files.count_checked()
+    files.count_checked()
+    document = written(files)["dump.json"]
+    assert (document["checked"], document["data"]) == (2, {})
+    assert files.contents() == {}
+
+
 def test_nothing_new_writes_nothing(tmp_path: Path) -> None:
     files = files_of(tmp_path)
     assert files.contents() == {}

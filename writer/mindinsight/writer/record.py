@@ -91,7 +91,8 @@ _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 def _finish(file: EventQueue) -> None:
     """Close the files of a recorder that was never closed, with the exception that ends the process, if any.
 
-    Without the exception, the files would look like those of a completed training.
+    Without one, the files have no end: the training may have succeeded, or called ``sys.exit(1)``, whose
+    status is not known at the exit of the interpreter.
     """
     error = event_queue.fatal_error()
     file.close(b"" if error is None else events.closing_record(error))

@@ -80,6 +80,7 @@ def colours(
         "found": overlay.joined.matched,
         "by_order": overlay.joined.by_order,
         "by_module": overlay.joined.by_module,
+        "ambiguous": overlay.joined.ambiguous,
         "broken_afterwards": overlay.broken_afterwards(),
         "judged": len(overlay.joined.nodes),
         "unjudged": len(overlay.listing.operators.keys() - overlay.joined.nodes.keys()),

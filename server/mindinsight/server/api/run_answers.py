@@ -195,7 +195,11 @@ async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
     """Return the tags of a kind with the runs that have them, or with `brief` their number, for some runs
     or a job.
     """
-    snapshot: Snapshot = state.service.store.snapshot()
+    # in a thread, because a second passes with 100,000 tags
+    return await run_in_threadpool(_tag_list, state.service.store.snapshot(), query)
+
+
+def _tag_list(snapshot: Snapshot, query: TagsQuery) -> Response:
     chosen = None if query.run is None else frozenset(query.run)
     holders: dict[str, list[str]] = {}
     for run in snapshot.runs.values():

@@ -1,12 +1,10 @@
 """Exporter of a summary into files of common formats: scalars as tables, other kinds as files."""
 
-import csv
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
@@ -15,8 +13,8 @@ from mindinsight.server.client.payload_kinds import EXPORTED, PAYLOADS
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.errors import BadSettings, Gone
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.http.scalar_csv import csv_field, csv_rows
 from mindinsight.server.store.series import Line, Recorded
-from mindinsight.server.texts import plain_text
 from mindinsight.server.types import Kind
 
 Format: TypeAlias = Literal["csv", "parquet"]
@@ -50,18 +48,11 @@ class CsvTable:
 
     def __init__(self, path: Path, overwritten: bool) -> None:
         self._file = path.open("w", newline="", encoding="utf-8")
-        self._writer = csv.writer(self._file)
-        self._writer.writerow([*_COLUMNS, *(["overwritten"] if overwritten else [])])
+        self._file.write(",".join((*_COLUMNS, *(["overwritten"] if overwritten else []))) + "\r\n")
 
     def add(self, tag: str, columns: Line | Recorded) -> None:
         """Append a series."""
-        # NumPy prints the shortest form of a float32. As a Python float it would get the digits of a float64.
-        values = columns.values.astype(str).tolist()
-        tags = repeat(plain_text(tag))
-        lists: list[Iterable[Any]] = [tags, columns.steps.tolist(), columns.walls.tolist(), values]
-        if isinstance(columns, Recorded):
-            lists.append(columns.overwritten.astype(np.int8).tolist())
-        self._writer.writerows(zip(*lists, strict=False))
+        self._file.writelines(csv_rows(csv_field(tag), columns))
 
     def close(self) -> None:
         """Complete the file."""

@@ -96,7 +96,7 @@ def compare(options: argparse.Namespace) -> int:
     if not any(row.steps for row in rows):
         if not rows:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
-        say(localize("cli.pair"))
+            say(localize("cli.pair"))
         return 2
     return exit_code(row.claim for row in rows)  # a scalar of one run alone is told, and changes no code
 

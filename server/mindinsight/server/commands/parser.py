@@ -58,11 +58,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with code 2 and one line."""
         for name, pattern in _ERRORS.items():
-            if found := pattern.fullmatch(message):
-                message = _text(f"error.{name}", words=found.groupdict())
-                if name == "choice" and found["option"].isupper():
-                    there = _text("error.none", words=found.groupdict())
-                    message = _with_suggestion(there, found["value"], _QUOTED.findall(found["choices"]))
+            if match := pattern.fullmatch(message):
+                message = _text(f"error.{name}", words=match.groupdict())
+                if name == "choice" and match["option"].isupper():
+                    there = _text("error.none", words=match.groupdict())
+                    message = _with_suggestion(there, match["value"], _QUOTED.findall(match["choices"]))
                 break
         self.exit(2, _text("error", words={"prog": self.prog, "why": message}) + "\n")
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -128,6 +128,40 @@ def band(grid: Cells) -> Band:
     high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)
     mean, deviation, low, high = (np.where(empty, np.nan, column) for column in (mean, deviation, low, high))
     return Band(grid.steps, mean, deviation, low, high, curves.astype(np.int64))
+
+
+Ended: TypeAlias = Literal["hold", "drop", "common"]
+
+
+def one_per_job(grid: Cells, jobs: Sequence[str]) -> Cells:
+    """Return the grid with one curve for each job: the mean, lowest and highest value of its rows."""
+    rows = [[row for row, other in enumerate(jobs) if other == job] for job in dict.fromkeys(jobs)]
+    parts = [Cells(grid.steps, grid.mean[of], grid.low[of], grid.high[of], grid.bad[of]) for of in rows]
+    bands = [band(part) for part in parts]
+    mean, low, high = (np.array([getattr(of, name) for of in bands]) for name in ("mean", "low", "high"))
+    return Cells(grid.steps, mean, low, high, np.array([part.bad.sum(axis=0) for part in parts]))
+
+
+def continued(grid: Cells, ended: Ended) -> tuple[Cells, Ints]:
+    """Return the grid with curves interpolated between their values, and [c] how many reach each column.
+
+    After its end a curve keeps its last value (``hold``) or has none (``drop``). With ``common`` only the
+    columns that all curves reach have values.
+    """
+    reached = np.zeros(grid.mean.shape, bool)
+    filled = [np.full_like(grid.mean, np.nan) for _ in range(3)]
+    for row, there in enumerate(~np.isnan(grid.mean)):
+        known = np.flatnonzero(there)
+        if not len(known):
+            continue
+        reached[row, known[0] : known[-1] + 1] = True
+        for values, source in zip(filled, (grid.mean, grid.low, grid.high), strict=True):
+            right = source[row, known[-1]] if ended == "hold" else np.nan
+            values[row] = np.interp(grid.steps, grid.steps[known], source[row, known], np.nan, right)
+    if ended == "common":
+        for values in filled:
+            values[:, ~reached[reached.any(axis=1)].all(axis=0)] = np.nan
+    return Cells(grid.steps, *map(limited, filled), grid.bad), reached.sum(axis=0).astype(np.int64)
 
 
 def row_medians(values: Doubles) -> Doubles:

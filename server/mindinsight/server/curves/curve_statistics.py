@@ -100,10 +100,14 @@ NO_INTERVALS: Final = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
 
 
 def holds(condition: Condition, limit: float, values: Floats) -> Mask:
-    """Return [n] True where ``condition`` holds. NaN is neither above nor below anything."""
+    """Return [n] True where ``condition`` holds. NaN is neither above nor below anything.
+
+    A limit has the precision of the values: 0.1 that was recorded as float32 is not above 0.1.
+    """
     if condition == "not_finite":
         return ~np.isfinite(values)
-    bound = np.float64(limit)  # otherwise an array of float32 narrows the limit
+    narrow = abs(limit) <= np.finfo(values.dtype).max
+    bound = values.dtype.type(limit) if narrow else np.float64(limit)
     return values > bound if condition == "above" else values < bound
 
 

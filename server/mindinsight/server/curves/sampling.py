@@ -24,10 +24,10 @@ def sample_rows(x: Doubles, values: Floats, buckets: int, log_x: bool = False) -
         return np.arange(count, dtype=np.int64)
     if not bool((x[1:] >= x[:-1]).all()):
         starts = np.unique(np.linspace(0, count, max(buckets // 2, 1), endpoint=False).astype(np.int64))
-        rows = (_extremes(values, starts), _extremes(x, starts), [0, count - 1])
+        rows = (section_extremes(values, starts), section_extremes(x, starts), [0, count - 1])
         return np.unique(np.concatenate(rows)).astype(np.int64)
     starts = _bucket_starts(x, buckets, log_x)
-    return np.unique(np.concatenate((_extremes(values, starts), [0, count - 1]))).astype(np.int64)
+    return np.unique(np.concatenate((section_extremes(values, starts), [0, count - 1]))).astype(np.int64)
 
 
 def _bucket_starts(x: Doubles, buckets: int, log_x: bool) -> Ints:
@@ -49,8 +49,8 @@ def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
     return np.concatenate((inner, [np.inf]))
 
 
-def _extremes(values: Floats, starts: Ints) -> Ints:
-    """Return the rows of minimum, maximum and first non-finite value of each bucket."""
+def section_extremes(values: Floats, starts: Ints) -> Ints:
+    """Return the rows of minimum, maximum and first non-finite value of each section, by first rows."""
     bad = ~np.isfinite(values)
     any_bad = bool(bad.any())
     low = np.where(bad, np.inf, values) if any_bad else values

@@ -165,10 +165,16 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
         }
         values |= {"first": shapes[0], "second": shapes[1]}
         claims = [Claim("claim.checkpoint.reshaped", "found", values), *claims]
-    equal = ("unchanged", "reshaped", "unreadable")
+    alone = [item.name for item in differences if item.state in ("first", "second")]
+    if alone:
+        values = {"n": len(alone), "names": few(alone, _NAMED)}
+        claims = [Claim("claim.checkpoint.only_one", "found", values), *claims]
+        if len(alone) == len(differences):
+            return [Claim("claim.checkpoint.no_common_tensor", "unknown"), *claims]
+    equal = ("unchanged", "reshaped", "unreadable", "first", "second")
     changed = [item.name for item in differences if item.state not in equal]
     if changed:
-        values = {"n": len(changed), "count": len(differences), "names": few(changed, _NAMED)}
+        values = {"n": len(changed), "count": len(differences) - len(alone), "names": few(changed, _NAMED)}
         return [Claim("claim.checkpoint.changed", "found", values), *claims]
     if not claims and differences:
         return [Claim("claim.checkpoint.no_change", "clear", {"n": len(differences)})]

@@ -187,19 +187,26 @@ class Report:
     not_recorded: tuple[NotRecorded, ...] = ()
     ranks: tuple[int, ...] = ()  # of the dump
     overflow_mode: int = 0  # setting by which only operators that overflow are recorded, 0 if all are
+    checked: int = 0  # calls looked at by a recorder that kept only those with a non-finite output
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Return the claims of a search: the first fault or the coverage, and the gaps of the recording."""
+        checked = Claim("claim.fault.no_overflow.checked", "clear", {"n": self.checked})
         if self.no_overflow:
-            return (Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode}),)
+            mode = Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode})
+            return (checked if self.checked else mode,)
         first = (self.faults[0].claim,) if self.faults else self.coverage.claims
+        whole = self.coverage.judged == self.coverage.tensors and not self.coverage.masks
+        if self.checked and whole and not self.faults and not self.damage:
+            first = (checked, *first)
         return (*first, *self.gap_claims)
 
     @property
     def no_overflow(self) -> bool:
         """Return True if a dump that records only operators that overflow has no tensor."""
-        return bool(self.overflow_mode) and not self.coverage.tensors and not self.damage
+        partial = bool(self.overflow_mode or self.checked)
+        return partial and not self.coverage.tensors and not self.damage
 
     @property
     def gap_claims(self) -> tuple[Claim, ...]:
@@ -297,6 +304,10 @@ def find_faults(
         for rank in dump.ranks:
             wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
             if wanted and step in dump.steps(rank):
+                report.checked += sum(
+                    folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
+                )
+                report.coverage.backward |= bool(report.checked)  # looked at, if not kept
                 _search_step(report, dump, rank, step, executor, cache)
                 if report.faults and not every and not report.faults[-1].is_received:
                     report.faults = report.faults[-1:]  # the ranks before received it from this one

@@ -165,6 +165,7 @@ class Join:
     The numbers count operators that recorded tensors, without parameters. Those matched by order have another
     ``-opN`` in the graph: they are paired with nodes of the same name by rising N. Those matched by module
     ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``.
+    Of a module with several operators it is unknown which one they ran in place of.
     """
 
     nodes: Mapping[OperatorKey, int]
@@ -172,6 +173,7 @@ class Join:
     matched: int
     by_order: int
     by_module: int
+    ambiguous: int  # without a match, in a module with several operators in the graph
 
 
 def join(operators: Iterable[Operator], graph: Graph) -> Join:
@@ -195,37 +197,38 @@ def join(operators: Iterable[Operator], graph: Graph) -> Join:
             if name in numbers:
                 nodes[key_of(operator)] = numbers[name]
                 renumbered |= {key_of(operator)} if _renumbered(name, operator.recorded) else set()
-    modules = _by_module(dumped_operators, nodes, graph)
+    modules, ambiguous = _by_module(dumped_operators, nodes, graph)
     nodes |= modules
     dumped_keys = {
         key_of(operator)
         for operator in dumped_operators
         if operator.type != "Parameter" and operator.sequence >= 0
     }
-    counts = [len(dumped_keys & keys) for keys in (nodes.keys(), renumbered, modules.keys())]
+    counts = [len(dumped_keys & keys) for keys in (nodes.keys(), renumbered, modules.keys(), ambiguous)]
     return Join(nodes, len(dumped_keys), *counts)
 
 
 def _by_module(
     operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
-) -> dict[OperatorKey, int]:
+) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
     """Return the node of each operator without one whose module has a single operator in the graph, which
-    no other operator matches."""
+    no other operator matches, and the operators of modules with several."""
     inside: dict[str, list[int]] = {}
     for node, (name, kind) in enumerate(_kinds(graph)):
         if kind == OPERATOR:
             inside.setdefault(name.rpartition("/")[0], []).append(node)
     taken = set(matched.values())
-    single = {
-        module: nodes[0]
-        for module, nodes in inside.items()
-        if "/" in module and len(nodes) == 1 and nodes[0] not in taken  # "Default" is no module
-    }
-    return {
-        key_of(operator): single[module]
-        for operator in operators
-        if key_of(operator) not in matched and (module := operator.name.rpartition("/")[0]) in single
-    }
+    nodes_of, ambiguous = {}, set()
+    for operator in operators:
+        module = operator.name.rpartition("/")[0]
+        nodes = inside.get(module, [])
+        if key_of(operator) in matched or "/" not in module:  # "Default" is no module
+            continue
+        if len(nodes) > 1:
+            ambiguous.add(key_of(operator))
+        elif nodes and nodes[0] not in taken:
+            nodes_of[key_of(operator)] = nodes[0]
+    return nodes_of, ambiguous
 
 
 def key_of(operator: Operator) -> OperatorKey:

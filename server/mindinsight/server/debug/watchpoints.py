@@ -167,7 +167,7 @@ def check_and_count(
             masked = first.hit and watchpoint.spares_masks and infinite
             verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
             if verdict.hit and watchpoint.spares_masks and watchpoint.condition == "tensor_all_zero":
-                verdict = Verdict(False) if _starts_with_zeros(entry) else verdict
+                verdict = Verdict(False) if _may_be_zeros(entry) else verdict
             decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
@@ -181,9 +181,11 @@ def _search(
     return OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
 
 
-def _starts_with_zeros(entry: TensorEntry) -> bool:
-    """Return True if an operator fills in constants, or is of an optimizer, whose state starts at zero."""
-    return is_constant(entry.type) or "optimizer-" in entry.operator
+def _may_be_zeros(entry: TensorEntry) -> bool:
+    """Return True if an operator fills in constants, is of an optimizer, whose state starts at zero, or
+    gives flags, indices or counts, as a test for NaN does that finds none."""
+    discrete = entry.dtype == "bool" or "int" in entry.dtype
+    return discrete or is_constant(entry.type) or "optimizer-" in entry.operator
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:

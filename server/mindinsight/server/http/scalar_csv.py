@@ -20,10 +20,15 @@ def csv_of(series: Iterable[tuple[str, str, ScalarSeries]], overwritten: bool = 
     """
     yield f"{_HEAD},overwritten\r\n" if overwritten else f"{_HEAD}\r\n"
     for run, tag, scalars in series:
-        label = f"{_quoted(run)},{_quoted(tag)}"
+        label = f"{csv_field(run)},{csv_field(tag)}"
         points = scalars.recorded() if overwritten else scalars.line()
-        for start in range(0, len(points.steps), _ROWS):
-            yield _text(label, points, slice(start, start + _ROWS))
+        yield from csv_rows(label, points)
+
+
+def csv_rows(label: str, points: Line | Recorded) -> Iterator[str]:
+    """Yield the rows of one series, which begin with `label`, many in each text."""
+    for start in range(0, len(points.steps), _ROWS):
+        yield _text(label, points, slice(start, start + _ROWS))
 
 
 def _text(label: str, points: Line | Recorded, rows: slice) -> str:
@@ -38,7 +43,7 @@ def _text(label: str, points: Line | Recorded, rows: slice) -> str:
     return "".join(f"{label},{step},{wall!r},{value}{mark}\r\n" for step, wall, value, mark in numbers)
 
 
-def _quoted(text: str) -> str:
-    """Return text as a CSV field."""
+def csv_field(text: str) -> str:
+    """Return text as a field of CSV."""
     safe = plain_text(text)
     return '"' + safe.replace('"', '""') + '"' if re.search(r'[",\r\n]', safe) else safe

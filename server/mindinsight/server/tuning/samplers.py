@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.tuning.study import CONFIG, open_journal, quiet_optuna, study_name
+from mindinsight.server.tuning.study import CONFIG, quiet_optuna, read_study
 from mindinsight.server.tuning.tuning_file import Pruner, Tuner
 from mindinsight.server.tuning.tuning_parameters import Parameter, Values, suggest
 
@@ -94,11 +94,8 @@ def next_suggestions(journal: str, count: int) -> list[Values]:
     A running tuner may draw other values, because its generator has advanced. The function depends on its
     arguments and the journal only, so that it can run in another process.
     """
-    import optuna
-
     with quiet_optuna():
-        path = Path(journal)
-        stored = optuna.load_study(study_name=study_name(path), storage=open_journal(path))
+        stored = read_study(Path(journal))
         config = stored.user_attrs.get(CONFIG)
         if not config:
             return []

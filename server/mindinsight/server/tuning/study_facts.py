@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 
-def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
+def study_facts(study: Study) -> dict[str, Any]:
     """Return a study as JSON. Times are Unix seconds, values in the order of the targets."""
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name != "WAITING"]
     attributes = study.user_attrs
@@ -32,7 +32,7 @@ def study_facts(study: Study, now: float | None = None) -> dict[str, Any]:
         "summary_base_dir": config.get("summary_base_dir", ""),
         "command": config.get("command", []),
         "stopping": attributes.get(studies.STOP) is not None,
-        "progress": progress(trials, plan, time.time() if now is None else now),
+        "progress": progress(trials, plan, time.time()),
         "trials": [trial_facts(trial) for trial in trials],
         "best": best_so_far(trials, maximize[0]) if len(maximize) == 1 else [],
         "front": [trial.number for trial in study.best_trials] if len(maximize) > 1 else [],
@@ -142,9 +142,7 @@ def study_importance(journal: str, target: int, method: str) -> dict[str, Any]:
     import optuna
 
     with studies.quiet_optuna():
-        study = optuna.load_study(
-            study_name=studies.study_name(Path(journal)), storage=studies.open_journal(Path(journal))
-        )
+        study = studies.read_study(Path(journal))
         complete = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
         varies = len({trial.values[target] for trial in complete}) > 1
         if len(complete) < FEWEST or not varies:

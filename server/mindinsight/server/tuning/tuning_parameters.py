@@ -223,10 +223,8 @@ def _suggested(trial: Trial, parameter: Parameter) -> Value:
         return chosen
     if parameter.integer:
         return trial.suggest_int(name, int(parameter.low), int(parameter.high), log=parameter.log)
-    if parameter.step is not None:
-        value = trial.suggest_float(name, parameter.low, parameter.high, step=parameter.step)
-        return round(value, 15)
-    return trial.suggest_float(name, parameter.low, parameter.high, log=parameter.log)
+    value = trial.suggest_float(name, parameter.low, parameter.high, step=parameter.step, log=parameter.log)
+    return value if parameter.step is None else round(value, 15)
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:
@@ -256,11 +254,9 @@ def _combinations(parameters: Sequence[Parameter], values: Values) -> Iterator[V
         yield values
         return
     first, rest = parameters[0], parameters[1:]
-    if not first.active(values):
-        yield from _combinations(rest, values)
-        return
-    for value in first.values():
-        yield from _combinations(rest, {**values, first.name: value})
+    choices = [{first.name: value} for value in first.values()] if first.active(values) else [{}]
+    for choice in choices:
+        yield from _combinations(rest, {**values, **choice})
 
 
 def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) -> str:

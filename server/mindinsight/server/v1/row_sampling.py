@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.curves.sampling import section_extremes
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import Ints
 
@@ -39,20 +40,6 @@ def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
     count = len(values)
     if count <= limit:
         return np.arange(count, dtype=np.int64)
-    non_finite = np.flatnonzero(~np.isfinite(values))
-    sections = max((limit - 2) // (3 if len(non_finite) else 2), 1)
-    edges = np.linspace(0, count, sections + 1).astype(np.int64)
-    lows, highs = _extremes(values, edges)
-    _, firsts = np.unique(np.searchsorted(edges, non_finite, side="right"), return_index=True)
-    return np.unique(np.concatenate((lows, highs, non_finite[firsts], [0, count - 1]))).astype(np.int64)
-
-
-def _extremes(values: npt.NDArray[np.floating], edges: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of the smallest and of the largest finite value between two consecutive edges."""
-    finite = np.isfinite(values)
-    low = np.where(finite, values, np.inf)
-    high = np.where(finite, values, -np.inf)
-    pairs = [(start, stop) for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
-    lows = [start + int(np.argmin(low[start:stop])) for start, stop in pairs]
-    highs = [start + int(np.argmax(high[start:stop])) for start, stop in pairs]
-    return np.asarray(lows, np.int64), np.asarray(highs, np.int64)
+    sections = max((limit - 2) // (2 if np.isfinite(values).all() else 3), 1)
+    starts = np.linspace(0, count, sections, endpoint=False).astype(np.int64)
+    return np.unique(np.concatenate((section_extremes(values, starts), [0, count - 1]))).astype(np.int64)

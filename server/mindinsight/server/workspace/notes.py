@@ -87,10 +87,27 @@ def _unpinned(notes: dict[str, Note]) -> dict[str, Note]:
     return {run: note for run, note in bare.items() if note != Note()}
 
 
+# In JSON. A tag can also be null, its default.
+_TYPES: Final = {
+    "note": str,
+    "labels": list,
+    "hidden": bool,
+    "pinned": bool,
+    "colour": str,
+    "name": str,
+    "group": str,
+    "archived": bool,
+    "pin": int,
+    "tag": int,
+}
+
+
 def _note(content: dict[str, Any]) -> Note:
     """Parse a note. Unknown fields, of later versions, and invalid ones are ignored."""
-    good = {name: value for name, value in content.items() if name in _CHECKS and _CHECKS[name](value)}
-    return Note(**{**good, "labels": tuple(good.get("labels", ()))})
+    good = {name: value for name, value in content.items() if type(value) is _TYPES.get(name)}
+    labels = good.get("labels", [])
+    are_texts = all(isinstance(label, str) for label in labels)
+    return Note(**{**good, "labels": tuple(labels) if are_texts else ()})
 
 
 def _encodable(value: Any) -> Any:
@@ -98,28 +115,6 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     return tuple(_encodable(text) for text in value) if isinstance(value, tuple) else value
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-_CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "note": _is_text,
-    "labels": lambda value: isinstance(value, list) and all(map(_is_text, value)),
-    "hidden": _is_flag,
-    "pinned": _is_flag,
-    "colour": _is_text,
-    "name": _is_text,
-    "group": _is_text,
-    "archived": _is_flag,
-    "pin": lambda value: isinstance(value, int) and not _is_flag(value),
-    "tag": lambda value: value is None or (isinstance(value, int) and not _is_flag(value)),
-}
 
 
 class MultiBaseNotes:

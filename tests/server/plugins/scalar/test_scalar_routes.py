@@ -1,5 +1,6 @@
 """The ranks of a job and the runs of a group as bands and pictures."""
 
+import asyncio
 import csv
 import io
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.http.responses import decode
+from mindinsight.server.plugins.scalar import chart_columns, scalar_routes
 from mindinsight.server.plugins.scalar.scalar_routes import layer_tags
 from tests.server.plugins.scalar.runs import WALL, part, run
 
@@ -190,3 +192,32 @@ def test_an_axis_without_a_meaning_is_refused_for_statistics_too(ask: Any) -> No
     client = ask(run("./a", loss=[part([1, 2], [1, 2])]))
     params = {"tag": "loss", "run": "./a", "x": "colour", "low": 0}
     assert client.get("/statistics", params=params).status_code == 422
+
+
+def test_what_takes_whole_lines_leaves_the_event_loop(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as it is in a thread others are answered: a thousand long runs take many seconds."""
+    done = []
+
+    def watched(module: Any, name: str) -> None:
+        function = getattr(module, name)
+
+        def call(*values: Any) -> Any:
+            with pytest.raises(RuntimeError):
+                asyncio.get_running_loop()
+            done.append(name)
+            return function(*values)
+
+        monkeypatch.setattr(module, name, call)
+
+    watched(chart_columns, "smooth")
+    watched(scalar_routes, "difference")
+    watched(scalar_routes, "range_statistics")
+    line = part(list(range(100)), [float(value) for value in range(100)])
+    client = ask(run("./a", loss=[line]), run("./b", loss=[line]))
+    known = {"tag": "loss", "run": "./a", "since": 50, "generation": 0}
+    body = {"smooth": 0.5, "series": [known]}
+    assert client.post("/tails", json=body).json()["answers"][0]["smooth"]
+    assert client.get("/tail", params={**known, "smooth": 0.5}).json()["smooth"]
+    assert client.get("/compare", params={"tag": "loss", "run": "./b", "baseline": "./a"}).json()["series"]
+    assert client.get("/statistics", params={"tag": "loss", "run": "./a"}).json()["rows"]
+    assert done == ["smooth", "smooth", "difference", "range_statistics"]

@@ -63,12 +63,14 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineag
     """Return an EvaluationLineage of metrics, path and size of the dataset.
 
     ``metrics`` is a dict name -> number or array, ``valid_dataset_path`` text and ``valid_dataset_size`` a
-    number of samples. Raises TypeError for a metric without numbers.
+    number of samples. Raises TypeError for other ``metrics``, or a metric without numbers.
     """
     _check_names(facts, _EVALUATION_FACTS)
     message = lineage_pb2.EvaluationLineage()
-    metrics = {name: _metric(name, value) for name, value in (facts.get("metrics") or {}).items()}
-    message.metric = json.dumps(metrics)
+    metrics = facts.get("metrics") or {}
+    if not isinstance(metrics, Mapping):
+        raise TypeError(f"'metrics' of eval_lineage must be a dict from name to number, got {metrics!r}")
+    message.metric = json.dumps({name: _metric(name, value) for name, value in metrics.items()})
     for name in _EVALUATION_FACTS[1:]:
         if facts.get(name) is not None:
             _set(message.valid_dataset, name, facts[name])

@@ -137,8 +137,8 @@ class RecordSink(Protocol):
     def sync(self) -> OSError | None:
         """Make all accepted records visible to readers. Return the error if that failed, else None."""
 
-    def close(self) -> None:
-        """Close the file."""
+    def close(self, ended: bool = True) -> None:
+        """Close the file. Its permissions say that it is done, unless ``ended`` is False."""
 
     def forget(self) -> None:
         """Close the descriptor without flushing."""
@@ -207,10 +207,10 @@ class RecordFile:
         """Return None. Appended records are already in the file."""
         return None
 
-    def close(self) -> None:
-        """Close the file. A later append creates a new one."""
+    def close(self, ended: bool = True) -> None:
+        """Close the file, with the mode of a finished one if ``ended``. A later append creates a new one."""
         if self._descriptor is not None:
-            if self._modes.done is not None:
+            if ended and self._modes.done is not None:
                 with contextlib.suppress(FileNotFoundError):
                     self.path.chmod(self._modes.done)
             self.forget()

@@ -237,7 +237,8 @@ class EventQueue:
     def close(self, last_record: bytes = b"") -> None:
         """Write the queue, finish the files, end the thread. A warning names values that the disk refuses.
 
-        ``last_record`` ends the summary file, if the file exists.
+        ``last_record`` ends the summary file, if the file exists. Without one the end of the training is
+        unknown, so the files keep the permissions of growing ones.
         """
         self._last_record = last_record
         self._closing = True
@@ -313,8 +314,8 @@ class EventQueue:
     def _finish(self) -> None:
         if self._last_record and self._summary.is_open:
             self._summary.append([self._last_record])  # if the disk refuses it, the file is done without it
-        self._summary.close()
-        self._lineage.close()
+        self._summary.close(bool(self._last_record))
+        self._lineage.close(bool(self._last_record))
         self._dropped.log()
 
     def _drain(self, urgent: bool) -> None:

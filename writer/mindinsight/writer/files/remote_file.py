@@ -88,7 +88,7 @@ class RemoteRecordFile:
         self._put = 0 if error else len(self._content)  # half of it may be there
         return error
 
-    def close(self) -> None:
+    def close(self, ended: bool = True) -> None:
         """Upload and close the file, in several attempts. A later append creates a new one."""
         error = self.sync()
         for wait in _LAST_WAITS:

@@ -151,8 +151,8 @@ class FlightRecorder:
     allows, at most every 16 steps. If the sample takes more than 1 % of the first steps, it has fewer
     tensors, except in a distributed training. In some steps the outputs of all modules are checked too, and
     the norms of weights and outputs are kept as the last healthy ones. These steps are as frequent as 0.5 %
-    of the time allows, or every ``check_every``, or follow when weights lose their gradient. A layer that has died, such as a ReLU with only zeros as output,
-    is a warning and no fault.
+    of the time allows, or every ``check_every``, or follow when weights lose their gradient. A layer that
+    has died, such as a ReLU with only zeros as output, is a warning and no fault.
 
     At a fault, before the optimizer changes a weight, random generators and buffers are restored and the step
     runs again under the dump recorder. An alert in the run says what happened and where the dump is, or that

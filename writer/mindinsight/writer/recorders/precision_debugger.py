@@ -172,9 +172,13 @@ class PrecisionDebugger:
 
     def _commit(self, draft: Any) -> None:
         task = self.config.task
-        if task == "structure" or (task == "overflow_check" and not draft.overflowed()):
+        if task == "structure":
             return
         files = self._step_files()
+        if task == "overflow_check":
+            files.count_checked()
+            if not draft.overflowed():
+                return
         files.add(draft.name, draft.sections)
         self._put_tensors(files.tensors, draft.tensors)
         since = time.monotonic() - self._written

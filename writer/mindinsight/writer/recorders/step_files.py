@@ -36,6 +36,7 @@ class StepFiles:
         self._parents: dict[str, str | None] = {}
         self._variables: dict[str, Any] = {}
         self._calls: Counter[str] = Counter()
+        self._checked = 0
         self._changed = False
 
     @property
@@ -52,6 +53,11 @@ class StepFiles:
     def add(self, entry: str, sections: Mapping[str, Any]) -> None:
         """Add sections (``output``, ...) to an entry and move the entry to the end."""
         self._data[entry] = {**self._data.pop(entry, {}), **sections}
+        self._changed = True
+
+    def count_checked(self) -> None:
+        """Count a call whose outputs were looked at, and that is an entry only if they are not finite."""
+        self._checked += 1
         self._changed = True
 
     def add_stack(self, entry: str, frames: Sequence[str]) -> None:
@@ -76,7 +82,8 @@ class StepFiles:
         self._changed = False
         files: dict[str, Any] = {}
         if self._config.task != "structure":
-            files["dump.json"] = self._document(self._config.level, self._data)
+            checked = {"checked": self._checked} if self._checked else {}
+            files["dump.json"] = checked | self._document(self._config.level, self._data)
         if self._config.extra_info:
             groups = enumerate(self._stacks.items())
             files["stack.json"] = {str(number): [names, list(frames)] for number, (frames, names) in groups}

@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -22,8 +22,9 @@ _FEWEST: Final = 4  # tensors that are worth being concatenated
 # Sample of the gradients measured in most steps: reading all of them costs a small network 3 % of its time.
 SAMPLED_TENSORS: Final = 64
 _SAMPLED_ELEMENTS: Final = 1024  # of a tensor
-_BLOCK: Final = 16  # of them are neighbours, in one line of the cache: single ones take longer to read
+_BLOCK: Final = 64  # of them are neighbours, in four lines of the cache: single ones take longer to read
 _GRADIENT: Final = attrgetter("grad")
+_Blocks: TypeAlias = tuple[tuple[int, int], tuple[int, int]]  # shape and strides
 _log: Final = logging.getLogger(__name__)
 
 
@@ -35,6 +36,7 @@ class Tensors(NamedTuple):
     small: list[list[torch.nn.Parameter]]  # of fewer than 16 384 elements, which can be concatenated
     large: list[torch.nn.Parameter]  # and those like which there are too few
     sample: list[torch.nn.Parameter]  # at most 64 of all
+    views: list[_Blocks | None]  # what is measured of each of the sample, [] if they must be converted
 
 
 class TrainingState(NamedTuple):
@@ -58,7 +60,8 @@ def collect(models: Mapping[str, torch.nn.Module], sampled: int) -> Tensors:
     small = [group for group in groups.values() if len(group) >= _FEWEST]
     trained = [parameter for _, parameter in named if parameter.requires_grad]
     every = max(1, -(-len(trained) // sampled)) | 1  # odd, so that weights and biases are among them
-    return Tensors(named, buffers, small, large, trained[::every])
+    sample = trained[::every]
+    return Tensors(named, buffers, small, large, sample, _views_of(sample))
 
 
 def save_state(tensors: Tensors, hosts: bool = True) -> TrainingState:
@@ -122,24 +125,49 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients."""
-    values = [*map(_thinned, _gradients(tensors.sample))]
-    devices = {value.device for value in values}
-    if len(devices) != 1 or not all(map(_is_plain, values)):
+    """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients.
+
+    Every step calls it with cold caches, in which each access to a tensor takes microseconds. What is known
+    beforehand is therefore part of ``Tensors.views``.
+    """
+    try:
+        pairs = zip(tensors.sample, tensors.views, strict=True)
+        values = [_view(parameter.grad, view) for parameter, view in pairs if parameter.grad is not None]
+        norms = torch._foreach_norm(values)
+    except (RuntimeError, ValueError):  # there are none, or one must be converted
         with torch.no_grad():
+            values = [*map(_thinned, _gradients(tensors.sample))]
             return _summary(values)
-    norms = torch._foreach_norm(values)  # in every step: as few calls as possible
-    if devices.pop().type == "cpu":
-        sizes = [norm.item() for norm in norms]
-    else:
-        sizes = torch.stack(norms).tolist()  # one copy to the host
+    on_host = device_of(tensors).type == "cpu"
+    sizes = [norm.item() for norm in norms] if on_host else torch.stack(norms).tolist()  # one copy
     return _without_overflow((math.hypot(*sizes), sizes.count(0.0)), values)
 
 
-def _is_plain(values: torch.Tensor) -> bool:
-    """Return True for a dense float32 tensor of no subclass and without autograd: it is measured as it is."""
-    dense = values.dtype is torch.float32 and values.layout is torch.strided
-    return dense and type(values) is torch.Tensor and not values.requires_grad
+def _view(gradient: torch.Tensor, blocks: _Blocks | None) -> torch.Tensor:
+    """Return blocks of a gradient, all of it with None. Raises RuntimeError if it is not contiguous."""
+    if blocks is None:
+        return gradient
+    if not gradient.is_contiguous():
+        raise RuntimeError("this gradient has no blocks of neighbours")
+    return gradient.as_strided(*blocks)
+
+
+def _views_of(sample: list[torch.nn.Parameter]) -> list[_Blocks | None]:
+    """Return the blocks of each gradient in the sample, [] if one must be converted to be measured."""
+    plain = all(p.dtype is torch.float32 and type(p.data) is torch.Tensor for p in sample)
+    return [_blocks_of(p.numel()) for p in sample] if plain and len({p.device for p in sample}) == 1 else []
+
+
+def _blocks_of(elements: int) -> _Blocks | None:
+    """Return shape and strides of the blocks that are measured of so many elements, or None for all.
+
+    Their distance is odd, so that broken rows and columns are hit.
+    """
+    if elements < 2 * _SAMPLED_ELEMENTS:
+        return None
+    blocks = _SAMPLED_ELEMENTS // _BLOCK
+    distance = (elements - _BLOCK) // (blocks - 1)
+    return (blocks, _BLOCK), (distance - 1 | 1, 1)
 
 
 def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
@@ -163,16 +191,11 @@ def norm_name(tensors: Tensors) -> str:
 
 
 def _thinned(gradient: torch.Tensor) -> torch.Tensor:
-    """Return blocks of a large contiguous gradient, any other gradient unchanged.
-
-    Their distance is odd, so that broken rows and columns are hit.
-    """
-    elements = gradient.numel()
-    if elements < 2 * _SAMPLED_ELEMENTS or gradient.layout != torch.strided or not gradient.is_contiguous():
+    """Return blocks of a large contiguous gradient, any other gradient unchanged."""
+    blocks = _blocks_of(gradient.numel())
+    if blocks is None or gradient.layout != torch.strided or not gradient.is_contiguous():
         return gradient
-    blocks = _SAMPLED_ELEMENTS // _BLOCK
-    distance = (elements - _BLOCK) // (blocks - 1)
-    return gradient.as_strided((blocks, _BLOCK), (distance - 1 | 1, 1))
+    return gradient.as_strided(*blocks)
 
 
 def weights_norm(tensors: Tensors) -> float:

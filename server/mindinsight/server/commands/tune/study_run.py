@@ -96,15 +96,19 @@ def params_text(trial: Any) -> str:
 
 def failure_text(failure: dict[str, Any]) -> str:
     """Return the reason of a failed trial."""
-    reason, there = failure.get("reason", "unknown"), failure.get("there", ())
-    if reason == "no_target" and not there:
-        return localize("tuning.failure.nothing", failure)
-    text = localize(f"tuning.failure.{reason}", failure)
+    there = failure.get("there", ())
+    text = localize(f"tuning.failure.{failure_name(failure)}", failure)
     if not there:
         return text
     return localize(
         "cli.both", {"first": text, "second": localize("tuning.there", {"names": ", ".join(there)})}
     )
+
+
+def failure_name(failure: dict[str, Any]) -> str:
+    """Return the name of the reason of a failed trial."""
+    reason: str = failure.get("reason", "unknown")
+    return "nothing" if reason == "no_target" and not failure.get("there") else reason
 
 
 def best_text(tuner: Tuner, trials: list[Any]) -> str:

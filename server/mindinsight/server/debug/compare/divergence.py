@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.debug.compare.dump_comparison import Row, same_sorted
 from mindinsight.server.debug.operator_links import draws_random
 from mindinsight.server.debug.statistics_cache import Measurement
@@ -396,10 +396,14 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
         yield Claim("claim.dump.types_differ", "note", values)
     compared = [row for row in rows if row.compared.measures]
     shapes = [row for row in compared if len({_shape(*side) for side in _both(row)}) > 1]
-    if shapes:
-        target, reference = (_shape(*side) for side in _both(shapes[0]))
-        values = {"n": len(shapes), "name": tensor_name(shapes[0]), "target": target, "reference": reference}
-        yield Claim("claim.dump.shapes_differ", "note", values)
+    weights = [row for row in shapes if _entry(row).direction == "parameter"]  # found, as between checkpoints
+    others = [row for row in shapes if row not in weights]
+    for rows_alike in filter(None, (weights, others)):
+        target, reference = (_shape(*side) for side in _both(rows_alike[0]))
+        about = {"n": len(rows_alike), "name": tensor_name(rows_alike[0])}
+        key = "claim.dump.weights_reshaped" if rows_alike is weights else "claim.dump.shapes_differ"
+        verdict: Verdict = "found" if rows_alike is weights else "note"
+        yield Claim(key, verdict, {**about, "target": target, "reference": reference})
 
 
 def _same_non_finite(row: Row) -> bool:

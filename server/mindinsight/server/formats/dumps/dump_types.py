@@ -179,6 +179,7 @@ class StepFolder:
     graph: str  # "TinyNet/0", "ge_default_.../1"; "" if the layout has no graphs
     path: str
     root: str  # directory of the rank, which holds graphs and execution orders
+    checked: int = 0  # calls looked at by a recorder that kept only those with a non-finite output
 
 
 @dataclass(frozen=True, slots=True)

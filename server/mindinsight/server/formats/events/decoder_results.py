@@ -217,7 +217,9 @@ def event_times(parts: list[RecordBatch]) -> tuple[float, float]:
     earliest, latest = BELIEVABLE
     first, last = latest, 0.0
     for part in parts:
-        walls = part.walls[(part.walls >= earliest) & (part.walls < latest)]
+        walls = part.walls
+        if len(walls) and not (earliest <= walls.min() and walls.max() < latest):
+            walls = walls[(walls >= earliest) & (walls < latest)]
         if len(walls):
             first, last = min(first, float(walls.min())), max(last, float(walls.max()))
     return (first, last) if last else (0.0, 0.0)

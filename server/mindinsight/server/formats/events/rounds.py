@@ -240,8 +240,8 @@ def _has_one_step(data: bytes, at: int, model: Round) -> bool:
     """Return True if all records of the round at ``at`` have the same step."""
     if len(model.begins) == 1:
         return True
-    steps = model.first_steps(data, at)
-    return bool((steps == steps[0]).all())
+    ends, sizes = (at + model.step_ends).tolist(), model.step_sizes.tolist()
+    return len({data[end - size : end] for end, size in zip(ends, sizes, strict=True)}) == 1
 
 
 @lru_cache(maxsize=1 << 8)
@@ -289,7 +289,8 @@ def read_rounds(
     left = np.ones(len(starts), np.bool_)
     row = misses = taken = begun = 0
     waiting = deque(known)
-    wide = len(starts) and int(sizes.mean()) >= record_shapes.WIDE  # record_shapes.py reads wide records
+    # records that are wide on average are left to record_shapes.py
+    wide = len(starts) and int(sizes.sum()) >= record_shapes.WIDE * len(starts)
     while (
         not (wide or begun) and misses < _MISSES + taken // MIN_RECORDS and len(starts) - row >= MIN_RECORDS
     ):

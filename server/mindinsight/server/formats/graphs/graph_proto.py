@@ -297,11 +297,9 @@ def read_graph(data: bytes) -> graph.Graph:
 def _graph_fields(data: bytes) -> list[Field]:
     """Return the fields of a message: key, start and end. Raises UnreadableError."""
     GRAPH.check_size(len(data))
-    fields = []
     with unreadable("graph.unreadable", "graph", UnparsableError):
-        for count, field in enumerate(message_fields(data, 0, len(data)), 1):
-            GRAPH.check_items(count)
-            fields.append(field)
+        fields = list(itertools.islice(message_fields(data, 0, len(data)), GRAPH.items + 1))
+        GRAPH.check_items(len(fields))
     return fields
 
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from mindinsight.server.graph.comparison.input_pairing import is_lost, paired_inputs
 from mindinsight.server.graph.comparison.tree_matching import Matching, match
 from mindinsight.server.graph.model.graph import (
     BACKWARD,
@@ -116,9 +116,9 @@ class Comparison:
 def compare(left: Tree, right: Tree) -> Comparison:
     """Compare two graphs operator by operator.
 
-    Partners are CHANGED if they differ in type, attributes, a parameter or constant that they use, or in
-    their output although all inputs have equal types. They FOLLOW if only their inputs from operators differ:
-    other operators, or other types and shapes.
+    Partners are CHANGED if they differ in type, attributes, a parameter or constant that they use, in the
+    number of inputs that both graphs have, or in their output although all inputs have equal types. They
+    FOLLOW if only their inputs from operators differ: other operators, or other types and shapes.
     """
     matching = match(left, right)
     input_ids = _input_identities(matching)
@@ -171,14 +171,18 @@ def _pair_states(
     """Return [p] the state of each pair of operators, and True for pairs that are wired differently."""
     columns = matching.columns
     left, right = left_nodes.astype(np.int64), right_nodes + np.int64(columns.left_count)
-    itself = (columns.types[left] != columns.types[right]) | (
-        columns.attributes[left] != columns.attributes[right]
-    )
+    types = [[tree.graph.types[node] for node in nodes.tolist()]
+             for tree, nodes in ((matching.left, left_nodes), (matching.right, right_nodes))]  # fmt: skip
+    respelled = np.array([before != after for before, after in zip(*types, strict=True)], dtype=np.bool_)
+    itself = respelled | (columns.attributes[left] != columns.attributes[right])
     inputs = _input_differences(matching, input_ids, left_nodes, right_nodes)
     output = columns.outputs[left] != columns.outputs[right]
     passing = np.array([kind in PLUMBING for kind in matching.left.graph.types], dtype=np.bool_)
     rewired = inputs.rewired & ~passing[left_nodes] & (columns.types[left] == columns.types[right])
     changed = itself | inputs.outer | rewired | (output & ~inputs.types)
+    for position in np.flatnonzero(inputs.uneven & ~passing[left_nodes] & ~changed).tolist():
+        nodes = int(left_nodes[position]), int(right_nodes[position])
+        changed[position] = any(_other_input(matching, input_ids, nodes))
     turned = _turned(matching, input_ids, left_nodes, right_nodes, inputs.outer | rewired)
     rewired &= ~turned
     changed &= ~turned | itself
@@ -221,7 +225,8 @@ def sources_of_pair(matching: Matching, nodes: tuple[int, int]) -> list[list[int
 class _InputDifferences(NamedTuple):
     """Flags [p] of pairs of operators, with inputs compared in order."""
 
-    outer: Flags  # a parameter or constant differs
+    outer: Flags  # a parameter or constant differs, of as many
+    uneven: Flags  # the number of inputs differs
     operators: Flags  # an input from an operator differs, or the number of inputs
     types: Flags  # such an input has another type or shape
     rewired: Flags  # an input is not the partner: both have one, or one of two parameters has
@@ -253,21 +258,31 @@ def _input_differences(
     )
     even = (counts[LEFT] == counts[RIGHT])[pairs] & ~left.edges.controls[edges[LEFT]]
     states = np.array([kind == "UpdateState" for kind in left.types], dtype=np.bool_)[sources[LEFT]]
-    flags = [
-        np.zeros(len(common), dtype=bool),
-        counts[LEFT] != counts[RIGHT],
-        counts[LEFT] != counts[RIGHT],
-        np.zeros(len(common), dtype=bool),
-    ]
-    chosen_edges = (
-        different & outer,
-        different & ~outer,
-        retyped & ~outer,
-        different & both & even & ~states,
+    uneven = counts[LEFT] != counts[RIGHT]
+    flags = _InputDifferences(
+        np.zeros_like(uneven), uneven, uneven.copy(), uneven.copy(), np.zeros_like(uneven)
     )
-    for flag, chosen in zip(flags, chosen_edges, strict=True):
+    for flag, chosen in (
+        (flags.outer, different & outer & ~uneven[pairs]),
+        (flags.operators, different & ~outer),
+        (flags.types, retyped & ~outer),
+        (flags.rewired, different & both & even & ~states),
+    ):
         flag[pairs[chosen]] = True
-    return _InputDifferences(*flags)
+    return flags
+
+
+def _other_input(
+    matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
+) -> Iterator[bool]:
+    """Yield for each input of an uneven pair whether it is another parameter or constant, or lost."""
+    graphs = matching.left.graph, matching.right.graph
+    for pair in paired_inputs(matching, input_ids, nodes):
+        yield is_lost(matching, pair) or (
+            min(pair) >= 0
+            and any(graph.kinds[node] != OPERATOR for graph, node in zip(graphs, pair, strict=True))
+            and bool(input_ids[LEFT][pair[LEFT]] != input_ids[RIGHT][pair[RIGHT]])
+        )
 
 
 def _are_parameters(graph: Graph, nodes: Numbers) -> Flags:
@@ -315,8 +330,8 @@ def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int
 
 
 Kind: TypeAlias = Literal[
-    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
-    "attribute", "constant", "output", "removed", "added", "renamed",
+    "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "input_removed",
+    "input_added", "resized", "retyped", "attribute", "constant", "output", "removed", "added", "renamed",
 ]  # fmt: skip
 _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # in the order of a list
 _NUMBER: Final = re.compile(r"\d+")
@@ -368,7 +383,7 @@ def _edit(comparison: Comparison, changes: list[Change]) -> Edit:
     """Return the edit that stands for changes of one kind and key."""
     first = changes[0]
     subject, left, right = (
-        _merged(texts)
+        merged(texts)
         for texts in zip(*((change.subject, change.left, change.right) for change in changes), strict=True)
     )
     follows = all(_follows(comparison, change.position) for change in changes)
@@ -388,7 +403,7 @@ def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
     )
 
 
-def _merged(texts: Iterable[str]) -> str:
+def merged(texts: Iterable[str]) -> str:
     """Return the text if all are equal, otherwise the first one with ``*`` for numbers."""
     different = set(texts)
     return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
@@ -439,6 +454,7 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
         changes = [
             *attribute_changes(comparison, nodes, position),
             *constant_changes(comparison, nodes, position),
+            *input_changes(comparison, nodes, position),
         ]
         yield from changes
         if not changes and not _uses_other_parameters(comparison, nodes):
@@ -450,6 +466,9 @@ def attribute_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
     """Yield the attributes that differ."""
+    columns = comparison.matching.columns
+    if columns.attributes[nodes[LEFT]] == columns.attributes[nodes[RIGHT] + columns.left_count]:
+        return
     left, right = (
         dict(attribute_summaries(tree.graph, node))
         for tree, node in zip(comparison.trees, nodes, strict=True)
@@ -466,7 +485,7 @@ def constant_changes(
 ) -> Iterator[Change]:
     """Yield the inputs that are constants in both graphs and differ."""
     kind = comparison.trees[LEFT].types[position[LEFT]]
-    for slot, sources in enumerate(zip_longest(*sources_of_pair(comparison.matching, nodes), fillvalue=-1)):
+    for slot, sources in enumerate(paired_inputs(comparison.matching, comparison.input_ids, nodes)):
         if min(sources) < 0:
             continue
         left, right = ((tree.graph, source) for tree, source in zip(comparison.trees, sources, strict=True))
@@ -474,6 +493,20 @@ def constant_changes(
         if _is(left, CONSTANT) and _is(right, CONSTANT) and not same:
             texts = output_of(*left).text, output_of(*right).text
             yield Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, position)
+
+
+def input_changes(
+    comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
+) -> Iterator[Change]:
+    """Yield the inputs that only one of a pair has, although the other graph did not lose them."""
+    for pair in paired_inputs(comparison.matching, comparison.input_ids, nodes):
+        if is_lost(comparison.matching, pair):
+            side: Side = LEFT if pair[LEFT] >= 0 else RIGHT
+            subject = "/".join(comparison.trees[side].paths[position[side]].split("/")[-2:])
+            name = input_name(comparison.trees[side].graph, pair[side], nodes[side])
+            texts = (name, "") if side == LEFT else ("", name)
+            key = _NUMBER.sub("*", subject), _NUMBER.sub("*", name)
+            yield Change(("input_removed", "input_added")[side], key, subject, *texts, position)
 
 
 def _is(node: tuple[Graph, int], kind: int) -> bool:

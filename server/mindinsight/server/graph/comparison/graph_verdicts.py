@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Hashable, Iterator
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,15 +16,20 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     ONLY,
     RIGHT,
     SAME,
+    Change,
     Comparison,
     Side,
     attribute_changes,
     constant_changes,
+    input_changes,
     input_name,
     is_retyped,
+    merged,
     paired_types,
 )
+from mindinsight.server.graph.comparison.input_pairing import paired_inputs
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS, find_adapters, lora_claims
+from mindinsight.server.graph.comparison.node_labels import spelling
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
 from mindinsight.server.graph.model.node_details import output_of
 from mindinsight.server.graph.scopes.costs import is_input
@@ -168,9 +173,17 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         yield Claim(key, "found", {"type": op_type, "n": working}, evidence)
     elif working or not named:
         key = "claim.graph.changed" if named else "claim.graph.only_changed"
-        names = names or _first_that_follows(comparison)
+        names = names or _lonely_parameters(comparison) or _first_that_follows(comparison)
         shown = few([_ending(name) for name in names], _NAMED)
-        yield Claim(key, "found", {"n": working or max(others, 1), "names": shown})
+        yield Claim(key, "found", {"n": working or others or len(names), "names": shown})
+
+
+def _lonely_parameters(comparison: Comparison) -> list[str]:
+    """Return the names of the parameters that only one graph has."""
+    columns = comparison.matching.columns
+    lonely = np.flatnonzero((columns.kinds == PARAMETER) & (comparison.matching.node_partners < 0)).tolist()
+    names = [name for graph in columns.graphs for name in graph.names]
+    return [names[node] for node in lonely]
 
 
 def _first_that_follows(comparison: Comparison) -> list[str]:
@@ -208,6 +221,13 @@ def _replaced(comparison: Comparison) -> Iterator[Claim]:
         other = int(comparison.partners[LEFT][index])
         if left.types[index] != right.types[other] and not left.paths[index].startswith(BACKWARD):
             places.setdefault((left.types[index], right.types[other]), []).append((index, other))
+    respelled = [types for types in places if spelling(types[LEFT]) == spelling(types[RIGHT])]
+    if len(respelled) > 1:
+        names = few([f"{before} → {after}" for before, after in sorted(respelled)], _NAMED)
+        count = sum(len(places.pop(types)) for types in respelled)
+        yield Claim(
+            "claim.graph.respelled", "found", {"n": len(respelled), "names": names, "operators": count}
+        )
     for (before, after), pairs in sorted(places.items(), key=lambda item: -len(item[1])):
         evidence = tuple({"left": index, "right": other} for index, other in pairs)
         yield Claim(
@@ -380,72 +400,82 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
     """
     graphs = comparison.matching.columns.graphs
     users = _users(graphs[LEFT], forward[LEFT])
-    groups: dict[tuple[str, str, str, str], list[tuple[int, int]]] = {}
-    resized, unused = set(), set()
+    groups: dict[Hashable, list[Change]] = {}
+    resized, retyped, unused = set(), set(), set()
     for node, other in _resized(comparison):
         if is_retyped(graphs[LEFT], node, graphs[RIGHT], other):
+            retyped.add(node)
             continue
         if not users[node]:
             unused.add(node)
             continue
         name = graphs[LEFT].names[node]
         texts = paired_types(output_of(graphs[LEFT], node).compact, output_of(graphs[RIGHT], other).compact)
-        key = "claim.graph.input_resized" if is_input(graphs[LEFT], node) else "claim.graph.resized"
-        groups.setdefault((key, _NUMBER.sub("*", name), *texts), []).append((node, other))
+        kind: Literal["input_resized", "resized"] = (
+            "input_resized" if is_input(graphs[LEFT], node) else "resized"
+        )
+        change = Change(kind, (_NUMBER.sub("*", name), texts), name, *texts, (node, other))
+        groups.setdefault((kind, change.key), []).append(change)
         resized.add(node)
-    pairs = set()
-    left = comparison.trees[LEFT]
+    pairs, quiet = set(), set()
+    left, right = comparison.trees
+    rewired = set(comparison.rewired.tolist())
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0))
-    for index in changed[: _MOST_CHANGED + 1].tolist():
-        if not forward[LEFT][left.nodes[index]]:
+    others = right.nodes[comparison.partners[LEFT][changed]] + np.int64(len(left.graph))
+    attributes = comparison.matching.columns.attributes
+    costly = attributes[left.nodes[changed]] != attributes[others]
+    too_many = np.count_nonzero(costly) > _MOST_CHANGED
+    for index in changed[~costly if too_many else slice(None)].tolist():
+        node = left.nodes[index]
+        if not forward[LEFT][node] or node in rewired:
             continue
-        changes = _changes_of_pair(comparison, index, resized)
+        changes = _changes_of_pair(comparison, index, resized | retyped)
         if changes is not None:
             pairs.add(index)
+            if not changes and resized.isdisjoint(left.graph.inputs_of(node)):
+                quiet.add(index)
             for change in changes:
-                groups.setdefault(change, []).append((index, int(comparison.partners[LEFT][index])))
-    if len(groups) > _MOST_DETAILS or len(changed) > _MOST_CHANGED:
-        return _Details([], set(), set())
+                groups.setdefault((change.kind, change.key), []).append(change)
+    if len(groups) > _MOST_DETAILS or too_many:
+        return _Details([], quiet, set())
     claims = []
-    for (key, subject, before, after), pairs_alike in groups.items():
-        single = len(pairs_alike) == 1 and key.endswith("resized")
-        shown = graphs[LEFT].names[pairs_alike[0][0]] if single else subject
-        values = {"subject": shown, "before": before, "after": after, "n": len(pairs_alike)}
-        claims.append(Claim(key, "found", values))
+    for alike in groups.values():
+        texts = [
+            merged(texts)
+            for texts in zip(*((row.subject, row.left, row.right) for row in alike), strict=True)
+        ]
+        values = dict(zip(("subject", "before", "after"), (text or "–" for text in texts), strict=True))
+        claims.append(Claim(f"claim.graph.{alike[0].kind}", "found", {**values, "n": len(alike)}))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
     return _Details(claims, pairs, resized | moments)
 
 
-def _changes_of_pair(
-    comparison: Comparison, index: int, resized: set[int]
-) -> list[tuple[str, str, str, str]] | None:
-    """Return the attributes and constants in which a pair differs, or None if it differs otherwise, too."""
+def _changes_of_pair(comparison: Comparison, index: int, explained: set[int]) -> list[Change] | None:
+    """Return the attributes, constants and numbers of inputs in which a pair differs, or None if it differs
+    otherwise, too."""
     left, right = comparison.trees
     other = int(comparison.partners[LEFT][index])
     nodes = int(left.nodes[index]), int(right.nodes[other])
-    if left.types[index] != right.types[other] or nodes[LEFT] in set(comparison.rewired.tolist()):
+    if left.types[index] != right.types[other]:
         return None
-    inputs = left.graph.inputs_of(nodes[LEFT]), right.graph.inputs_of(nodes[RIGHT])
-    if len(inputs[LEFT]) != len(inputs[RIGHT]):
-        return None
-    for before, after in zip(*inputs, strict=True):
+    inputs = paired_inputs(comparison.matching, comparison.input_ids, nodes)
+    for before, after in inputs:
+        if min(before, after) < 0:
+            continue
         kinds = left.graph.kinds[before], right.graph.kinds[after]
         same = comparison.input_ids[LEFT][before] == comparison.input_ids[RIGHT][after]
-        if not same and kinds[LEFT] == kinds[RIGHT] == PARAMETER and before not in resized:
+        if not same and kinds[LEFT] == kinds[RIGHT] == PARAMETER and before not in explained:
             return None
         if not same and kinds[LEFT] != kinds[RIGHT]:
             return None
     position = index, other
     changes = [
-        ("claim.graph.attribute", change.subject, change.left or "–", change.right or "–")
-        for change in attribute_changes(comparison, nodes, position)
+        *attribute_changes(comparison, nodes, position),
+        *constant_changes(comparison, nodes, position),
+        *input_changes(comparison, nodes, position),
     ]
-    changes += [
-        ("claim.graph.constant", change.subject, change.left, change.right)
-        for change in constant_changes(comparison, nodes, position)
-    ]
-    return changes if changes or any(source in resized for source in inputs[LEFT]) else None
+    return changes if changes or any(before in explained for before, _ in inputs) else None
 
 
 def _unexplained(
@@ -478,7 +508,6 @@ def _unexplained(
                     or node in rewired
                     or tree.types[index] != comparison.trees[RIGHT].types[other]
                 )
-                named = named or (bool(retyped) and _only_retyped(comparison, index, other, retyped))
             else:
                 named = node in explained[side] or _in_lonely_layer(comparison, side, index)
             if not named:
@@ -492,29 +521,6 @@ def _unexplained(
     ]
     working = names[0] or resized
     return len(working), len(names[1]), lonely, working or names[1]
-
-
-def _only_retyped(comparison: Comparison, index: int, other: int, retyped: set[int]) -> bool:
-    """Return True if an operator differs only in the element type of its parameters."""
-    left, right = comparison.trees
-    columns, node, its = comparison.matching.columns, int(left.nodes[index]), int(right.nodes[other])
-    inputs = left.graph.inputs_of(node), right.graph.inputs_of(its)
-    if columns.attributes[node] != columns.attributes[its + columns.left_count]:
-        return False
-    differing = [
-        (before, after)
-        for before, after in zip(*inputs, strict=False)
-        if comparison.input_ids[LEFT][before] != comparison.input_ids[RIGHT][after]
-    ]
-    return (
-        len(inputs[LEFT]) == len(inputs[RIGHT])
-        and bool(differing)
-        and all(
-            before in retyped and comparison.matching.node_partners[before] == after + columns.left_count
-            for before, after in differing
-            if OPERATOR not in (left.graph.kinds[before], right.graph.kinds[after])
-        )
-    )
 
 
 def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:

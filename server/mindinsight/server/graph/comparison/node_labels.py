@@ -25,7 +25,7 @@ class NodeColumns:
     graphs: tuple[Graph, Graph]
     kinds: Codes  # [n] OPERATOR, PARAMETER or CONSTANT
     names: Offsets  # [n] code of the name
-    types: Offsets  # [n] code of the operator's type
+    types: Offsets  # [n] code of the operator's type, however it is spelled
     scopes: Offsets  # [n] code of the enclosing scope
     attributes: Offsets  # [n] code of an operator's attributes or a constant's value
     outputs: Offsets  # [n] code of the type and shape of the output
@@ -53,7 +53,7 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
         graphs,
         kinds=np.concatenate([graph.kinds for graph in graphs]),
         names=_codes(names),
-        types=_codes(kind for graph in graphs for kind in graph.types),
+        types=_codes(spelling(kind) for graph in graphs for kind in graph.types),
         scopes=_codes(map(enclosing_scope, names)),
         attributes=_codes(attributes for attributes, _ in contents),
         outputs=_codes(output for _, output in contents),
@@ -61,6 +61,12 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
         targets=np.concatenate([own.targets + offset for own, offset in edges]).astype(np.int64),
         slots=np.concatenate([_slots(graph) for graph in graphs]),
     )
+
+
+def spelling(op_type: str) -> str:
+    """Return what the spellings of a type have in common: BatchNorm is batch_norm, but relu_ is not relu."""
+    words = op_type.rstrip("_")
+    return words.replace("_", "").casefold() + op_type[len(words) :]
 
 
 def of_types(columns: NodeColumns, types: Collection[str]) -> Flags:

@@ -196,11 +196,16 @@ BACKWARD: Final = "Gradients"  # beginning of the paths of the backward pass
 
 def training_operators(graph: Graph) -> Flags:
     """Return [n] True for operators of the backward pass and of the optimizer."""
+    columns = (graph.kinds.tolist(), graph.starts.tolist(), graph.ends.tolist())
     return np.array(
         [
             kind == OPERATOR
-            and (name.startswith(BACKWARD) or "optimizer" in name or _is_optimizer(graph, node))
-            for node, (name, kind) in enumerate(zip(graph.names, graph.kinds.tolist(), strict=True))
+            and (
+                name.startswith(BACKWARD)
+                or "optimizer" in name
+                or (graph.payload.find(b"opt", begin, end) >= 0 and _is_optimizer(graph.payload[begin:end]))
+            )
+            for name, kind, begin, end in zip(graph.names, *columns, strict=True)
         ],
         dtype=np.bool_,
     )
@@ -215,6 +220,5 @@ def has_training(graph: Graph) -> bool:
     return 0 < backward < len(operators)
 
 
-def _is_optimizer(graph: Graph, node: int) -> bool:
-    message = graph.message(node)
-    return b"opt" in message and "opt" in NodeProto.FromString(message).instance_name
+def _is_optimizer(message: bytes) -> bool:
+    return "opt" in NodeProto.FromString(message).instance_name

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from mindinsight.proto.graph_pb2 import ParameterProto
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
-from mindinsight.server.graph.model.node_details import Output, output_of, recorded_role, shapes_at
+from mindinsight.server.graph.model.node_details import output_of, recorded_role, shapes_at
+from mindinsight.server.graph.scopes.folding import unnamed
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 Shape = list[int]
@@ -182,18 +183,22 @@ def _count_roles(graph: Graph) -> dict[str, int]:
 def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
     """Return elements and bytes of each weight of the network."""
     elements, sizes = {}, {}
+    known: dict[bytes, tuple[int, int]] = {}
     for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
         if role_of(graph, node) != ParameterProto.WEIGHT:
             continue
-        output = output_of(graph, node)
-        elements[node] = sum(prod(shape) for shape in output.shapes if min(shape, default=0) >= 0)
-        sizes[node] = elements[node] * _element_bits(output) // 8
+        content = unnamed(graph, node)
+        if content not in known:
+            known[content] = _elements_and_bytes(graph, node)
+        elements[node], sizes[node] = known[content]
     return elements, sizes
 
 
-def _element_bits(output: Output) -> int:
+def _elements_and_bytes(graph: Graph, node: int) -> tuple[int, int]:
+    output = output_of(graph, node)
+    elements = sum(prod(shape) for shape in output.shapes if min(shape, default=0) >= 0)
     bits = _BITS.search(output.type)
-    return int(bits[1]) if bits else 8 if "BOOL" in output.type else 32
+    return elements, elements * (int(bits[1]) if bits else 8 if "BOOL" in output.type else 32) // 8
 
 
 def _users(tree: Tree, elements: dict[int, int]) -> dict[int, list[int]]:
@@ -232,11 +237,12 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
 
 def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
     """Return [t] the operations of each operator, and 1 for operators of which they are unknown."""
-    graph, known = tree.graph, dict[bytes, Shape]()
+    graph, known = tree.graph, dict[tuple[int, bytes], Shape]()
 
     @cache
     def shape(node: int) -> Shape:
-        content = graph.message(node) if graph.kinds[node] else graph.content(node)
+        kind = int(graph.kinds[node])
+        content = (kind, unnamed(graph, node) if kind else graph.content(node))
         if content not in known:
             shapes = shapes_at(graph, node)
             known[content] = shapes[0] if len(shapes) == 1 else []

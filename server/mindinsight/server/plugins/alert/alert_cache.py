@@ -324,6 +324,8 @@ def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim |
         return None
     facts["value"] = format_number(float(source.values[row]))
     if rule.condition != "not_finite":
+        if facts["value"] == format_number(rule.limit):  # four digits do not tell them apart
+            facts["value"] = f"{float(source.values[row]):.9g}"
         return Claim(f"claim.alert.{rule.condition}", "found", {**facts, "limit": rule.limit})
     if len(kinds := _non_finite_kinds(source, row, run)) > 1:
         return Claim("claim.alert.non_finite_kinds", "found", {"tag": source.tag, "kinds": kinds})

@@ -212,12 +212,22 @@ def _duplicates(ranks: Sequence[Run]) -> list[Claim]:
 def _not_compared(
     ranks: Sequence[Run], compared: Mapping[str, Collection[int]], faulty: Collection[int | None]
 ) -> list[Claim]:
-    """Return the claim that ranks have too few points to be compared. Ranks with a fault are excluded."""
+    """Return the claim that ranks have too few points to be compared.
+
+    Ranks with a fault and with enough points are excluded.
+    """
     if not compared:
         everyone = tuple({"run": run.id, "rank": run.rank} for run in ranks)
         return [Claim("claim.health.nothing_compared", "unknown", {"n": len(ranks)}, everyone)]
     some = {row for rows in compared.values() for row in rows}
-    short = [row for row in range(len(ranks)) if row not in faulty and row not in some]
+    points = [
+        max((run.scalars[tag].count for tag in compared if tag in run.scalars), default=0) for run in ranks
+    ]
+    short = [
+        row
+        for row in range(len(ranks))
+        if row not in some and (row not in faulty or points[row] < FEWEST_STEPS)
+    ]
     if not short:
         return []
     evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in short)

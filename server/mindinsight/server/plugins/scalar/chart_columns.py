@@ -362,7 +362,7 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     snapshot = service.store.snapshot()
     runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
     service.loader.want(member.id for member in runs)
-    having = [(member, found) for member in runs if (found := series_of(member, query.tag)) is not None]
+    having = [(member, curve) for member in runs if (curve := series_of(member, query.tag)) is not None]
     cache = service.parts.of(SeriesAnswers)
     key = query, tuple((member.id, member.version) for member, _ in having), COLUMNS in accept
     body = cache.find(key)
@@ -379,14 +379,14 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
 def _drawn(query: CurveQuery, having: list[tuple[Run, Series]], accept: str) -> bytes:
     """Draw and encode the curves of one tag."""
     ranks: dict[str, list[tuple[Run, Series]]] = {}  # of the jobs that are folded
-    for member, found in having:
+    for member, curve in having:
         if member.job in query.fold:
-            ranks.setdefault(member.job, []).append((member, found))
+            ranks.setdefault(member.job, []).append((member, curve))
     series: list[dict[str, Any]] = []
-    for member, found in having:
+    for member, curve in having:
         of_job = ranks.get(member.job, [])
         if len(of_job) < 2:
-            series.append(drawn_series(member, found, query.view, query.overwritten))
+            series.append(drawn_series(member, curve, query.view, query.overwritten))
         elif member is of_job[0][0]:
             series.append(job_series(of_job, query.view))
     return encoded({"tag": query.tag, "x": query.view.x, "series": series}, accept)

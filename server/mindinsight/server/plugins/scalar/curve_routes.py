@@ -3,9 +3,12 @@
 Does not import FastAPI.
 """
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
 from starlette.responses import Response
 
@@ -15,6 +18,8 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar import chart_columns
 from mindinsight.server.plugins.scalar.chart_columns import CurveQuery, View
 from mindinsight.server.store.run import Snapshot
+
+T = TypeVar("T")
 
 MOST_TAILS = 1000  # series of one request, about 20 microseconds each
 
@@ -103,11 +108,20 @@ async def tail(state: State, headers: Headers, query: Tail) -> Response:
     That happens if its rows were replaced or overwritten, if there are very many new ones, or if the run was
     removed.
     """
-    return answer(query.newest(state.service.store.snapshot(), query), headers.get("accept", ""))
+    work = partial(query.newest, state.service.store.snapshot(), query)
+    return answer(await _computed(work, query), headers.get("accept", ""))
 
 
-def new_points(service: Service, question: Tails, accept: str) -> Response:
+async def new_points(service: Service, question: Tails, accept: str) -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
     snapshot = service.store.snapshot()
-    bodies = [encoded(known.newest(snapshot, question), accept) for known in question.series]
-    return encoded_response(encoded_answers(bodies, accept), accept)
+
+    def bodies() -> list[bytes]:
+        return [encoded(known.newest(snapshot, question), accept) for known in question.series]
+
+    return encoded_response(encoded_answers(await _computed(bodies, question), accept), accept)
+
+
+async def _computed(work: Callable[[], T], smoothing: Smoothed) -> T:
+    """Return the result of `work`. With smoothing, which takes whole lines, it is computed in a thread."""
+    return await run_in_threadpool(work) if smoothing.smooth else work()

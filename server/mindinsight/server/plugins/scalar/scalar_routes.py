@@ -13,7 +13,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, band, cells
+from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, Ended, band, cells, continued, one_per_job
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
 from mindinsight.server.curves.rank_outliers import judge, outlier_claim
 from mindinsight.server.curves.sampling import sample_rows
@@ -38,7 +38,7 @@ Runs = Annotated[list[str], Query(description="run ids, in the order of the resp
 @router.post("/tails")
 async def tails(service: CurrentService, question: curve_routes.Tails, accept: Accept = "") -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
-    return curve_routes.new_points(service, question, accept)
+    return await curve_routes.new_points(service, question, accept)
 
 
 @router.get("/formula")
@@ -62,18 +62,28 @@ async def band_of(
     ] = 0.0,
     kind: Annotated[SmoothingKind, Query(description="of the smoothing")] = "debiased",
     least: Annotated[int, Query(ge=0, description="points below which a line is not smoothed")] = 0,
+    ended: Annotated[
+        Ended | None, Query(description="one curve for each job, with or without those that have ended")
+    ] = None,
     accept: Accept = "",
 ) -> Response:
     """Return mean with deviation and range over many runs, per column of steps.
 
-    With smoothing, the band is computed from the smoothed curves.
+    With smoothing, the band is computed from the smoothed curves. `curves` counts the runs with a value. With
+    `ended` the ranks of a job are one run, `jobs` counts these, and `curves` those that reach a step.
     """
     lines = _lines(service.store.snapshot(), tag, run, job)
     view = View(px, weight=smoothing, kind=kind, least=least)
     grid = await run_in_threadpool(_smoothed_cells, lines, view)
+    jobs = [member.job for member, _ in lines]
+    reaching = None
+    if ended is not None and lines:
+        grid, reaching = continued(one_per_job(grid, jobs), ended)
     whole = band(grid)
-    columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high", "curves")}
-    head = {"tag": tag, "runs": [member.id for member, _ in lines], "step": whole.steps}
+    columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high")}
+    columns["curves"] = whole.curves if reaching is None else reaching
+    ids = [member.id for member, _ in lines]
+    head = {"tag": tag, "runs": ids, "jobs": len(set(jobs)), "step": whole.steps}
     return answer({**head, **columns}, accept)
 
 
@@ -152,7 +162,7 @@ def _smoothed_cells(lines: list[tuple[Run, Line]], view: View) -> Cells:
 
 
 @router.get("/compare")
-async def compare(
+def compare(
     service: CurrentService,
     tag: str,
     run: Runs,
@@ -312,7 +322,7 @@ def layer_tags(tags: Iterable[str], stem: str) -> list[tuple[int, str]]:
 
 
 @router.get("/statistics")
-async def statistics(
+def statistics(
     service: CurrentService,
     tag: Annotated[str, Query(description="the tag as recorded")],
     run: Runs,

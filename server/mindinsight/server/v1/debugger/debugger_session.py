@@ -5,7 +5,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -136,7 +136,9 @@ def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
         is_input = _is_parameter(operator) and (operator.graph, operator.name) in used_sources
         (outer if is_input else inner).append(operator)
     proto = GraphProto(name="dump")
-    ids = _ids(inner, outer)
+    # An operator is named by its number, a parameter by its name.
+    ids = {(operator.graph, operator.name): str(number) for number, operator in enumerate(inner)}
+    ids |= {(operator.graph, operator.name): operator.name for operator in outer}
     for operator in inner:
         name, path = ids[operator.graph, operator.name], _path(operator, scope_by_graph)
         node = proto.node.add(name=name, op_type=operator.type or "Operator", full_name=path)
@@ -147,14 +149,6 @@ def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
     if not inner:
         proto.node.add(name="graph", op_type="Graph", full_name="graph")
     return DumpGraph(build_tree(read_graph(proto.SerializeToString())), (*inner, *outer))
-
-
-def _ids(inner: Iterable[Operator], outer: Iterable[Operator]) -> dict[tuple[str, str], str]:
-    """Return the names by which nodes refer to each other: a number for an operator, its name for a
-    parameter.
-    """
-    ids = {(operator.graph, operator.name): str(number) for number, operator in enumerate(inner)}
-    return ids | {(operator.graph, operator.name): operator.name for operator in outer}
 
 
 def _is_parameter(operator: Operator) -> bool:

@@ -10,7 +10,12 @@ from fastapi import Depends
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService
-from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, display_name
+from mindinsight.server.v1.debugger.debugger_session import (
+    DumpGraph,
+    Session,
+    SessionWatchpoint,
+    display_name,
+)
 from mindinsight.server.v1.v1_parameters import RawBody, integer, optional_text, parse_json
 from mindinsight.server.v1.v1_responses import Fault, V1Error
 
@@ -100,6 +105,15 @@ def node_index(graph: DumpGraph, name: object, graph_name: object) -> int:
         fault = Fault.DEBUGGER_NODE if graph_name else Fault.DEBUGGER_GRAPH
         raise V1Error(fault, "Parameter name does not match any node of the graph.")
     return index
+
+
+def watchpoint_of(session: Session, number: object) -> SessionWatchpoint:
+    """Return the watchpoint with this id. Raises V1Error."""
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    watchpoint = session.watchpoints.get(int(number)) if is_number else None  # type: ignore[call-overload]
+    if watchpoint is None:
+        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id does not match any watchpoint.")
+    return watchpoint
 
 
 class Slot(NamedTuple):

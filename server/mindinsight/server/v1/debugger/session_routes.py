@@ -202,9 +202,7 @@ def watch_of(
     """
     if not watchpoint_id:
         return None
-    watchpoint = session.watchpoints.get(watchpoint_id) if isinstance(watchpoint_id, int) else None
-    if watchpoint is None:
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id does not match any watchpoint.")
+    watchpoint = session_lookup.watchpoint_of(session, watchpoint_id)
     return debugger_json.watched_leaves(session, rank, graph, watchpoint)
 
 
@@ -305,15 +303,17 @@ def stacks(
     page: Page,
 ) -> dict[str, Any]:
     """Return the source lines that lead to operators, grouped by file. `offset` counts pages of files."""
+    graphs = [session.graph(rank, None) for rank in session.dump.ranks]
+    frames = {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}
     files: dict[str, list[Frame]] = {}
-    for frame in sorted(_frames(session), key=lambda frame: (frame.file, frame.line, frame.code)):
+    for frame in sorted(frames, key=lambda frame: (frame.file, frame.line, frame.code)):
         if (word or "").lower() in _frame_text(frame):
             files.setdefault(frame.file, []).append(frame)
     if not files:
         return {}
     shown = list(files.items())[page * rows : (page + 1) * rows] if rows else files.items()
     encode = debugger_json.frame_json
-    infos = [{"file_path": path, "items": list(map(encode, frames))} for path, frames in shown]
+    infos = [{"file_path": path, "items": list(map(encode, lines))} for path, lines in shown]
     return {"total": len(files), "offset": page, "stack_infos": infos}
 
 
@@ -358,8 +358,3 @@ def search_nodes(
 
 def _frame_text(frame: Frame) -> str:
     return f"{frame.file}:{frame.line} {frame.code}".lower()
-
-
-def _frames(session: Session) -> set[Frame]:
-    graphs = [session.graph(rank, None) for rank in session.dump.ranks]
-    return {frame for graph in graphs if graph for operator in graph.operators for frame in operator.stack}

@@ -9,7 +9,7 @@ from mindinsight.server.debug.watchpoints import Hit, common_faults
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.http.bulkhead_routes import DumpRoute
 from mindinsight.server.v1.debugger import debugger_json, debugger_session, session_lookup
-from mindinsight.server.v1.debugger.debugger_session import DumpGraph, Session, SessionWatchpoint
+from mindinsight.server.v1.debugger.debugger_session import Session, SessionWatchpoint
 from mindinsight.server.v1.debugger.session_lookup import CurrentSession, JsonBody, graph_of, known_rank
 from mindinsight.server.v1.debugger.session_routes import search_nodes
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
@@ -48,7 +48,7 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     A scope stands for all operators in it.
     """
     _check_waiting(session, Fault.DEBUGGER_UPDATE)
-    watchpoint = _watchpoint(session, body.get("watch_point_id"))
+    watchpoint = session_lookup.watchpoint_of(session, body.get("watch_point_id"))
     if body.get("mode") not in (0, 1):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter mode must be 0 or 1.")
     names = _operators_named(session, body)
@@ -62,9 +62,9 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     """Delete a watchpoint, or all of them. Return the session's state."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
-    number = body.get("watch_point_id")
-    ids = [_watchpoint(session, number).id] if number is not None else list(session.watchpoints)
-    for number in ids:
+    only = body.get("watch_point_id")
+    watchpoints = session.watchpoints
+    for number in watchpoints if only is None else [session_lookup.watchpoint_of(session, only).id]:
         session.remove_watchpoint(number)
     return {"metadata": session.status("state", "enable_recheck")}
 
@@ -93,14 +93,6 @@ def _check_waiting(session: Session, fault: Fault) -> None:
         raise V1Error(fault, debugger_session.BUSY)
 
 
-def _watchpoint(session: Session, watchpoint_id: object) -> SessionWatchpoint:
-    is_number = isinstance(watchpoint_id, int) and not isinstance(watchpoint_id, bool)
-    watchpoint = session.watchpoints.get(int(watchpoint_id)) if is_number else None  # type: ignore[call-overload]
-    if watchpoint is None:
-        raise V1Error(Fault.DEBUGGER_VALUE, "Parameter watch_point_id does not match any watchpoint.")
-    return watchpoint
-
-
 def _operators_named(session: Session, body: dict[str, Any]) -> frozenset[str]:
     """Return the full names of the operators that a body selects by nodes, scopes or a search.
 
@@ -114,7 +106,8 @@ def _operators_named(session: Session, body: dict[str, Any]) -> frozenset[str]:
     indices = [session_lookup.node_index(graph, node, body.get("graph_name")) for node in nodes]
     if pattern and not indices:
         indices = search_nodes(session, rank, graph, *(_text(pattern, key) for key in _PATTERN))
-    return frozenset(name for index in indices for name in _operators(graph, index))
+    leaves = (graph.operator(leaf) for index in indices for leaf in graph.tree.leaves(index))
+    return frozenset(operator.name for operator in leaves if operator is not None)
 
 
 _PATTERN = ("name", "node_category", "stack_info_key_word")
@@ -125,11 +118,6 @@ def _text(pattern: dict[str, Any], key: str) -> str | None:
     if not isinstance(value, str | None):
         raise V1Error(Fault.DEBUGGER_VALUE, f"Parameter {key} must be a string.")
     return value
-
-
-def _operators(graph: DumpGraph, index: int) -> list[str]:
-    leaves = [graph.operator(leaf) for leaf in graph.tree.leaves(index)]
-    return [operator.name for operator in leaves if operator is not None]
 
 
 # Errors of conditions: our bit, and MindInsight's bit and key, by which clients choose a text.

@@ -26,6 +26,7 @@ NAME: Final = "msprobe"
 _STEP: Final = re.compile(r"step(\d+)")
 _RANK: Final = re.compile(r"rank(\d*)|proc(\d+)")
 _INSIDE: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", DATA))
+_CHECKED: Final = "checked"
 _HEAD: Final = 10_000  # bytes of the file searched for the fields before the data
 
 
@@ -51,11 +52,12 @@ class MsprobeLayout(Layout):
         damage: list[dump_types.FileDamage] = []
         rank_folders = _rank_folders(path)
         numbers = _number_ranks({folder.name for folder in rank_folders})
-        folders = [
-            dump_types.StepFolder(numbers[rank.name], _step(rank), "", str(rank), str(rank))
-            for rank in rank_folders
-        ]
         fields = next((head for head in map(_head, rank_folders) if head), {})
+        folders = [
+            dump_types.StepFolder(numbers[rank.name], _step(rank), "", str(rank), str(rank),
+                                  checked=int(_head(rank).get(_CHECKED, 0)) if _CHECKED in fields else 0)
+            for rank in rank_folders
+        ]  # fmt: skip
         return dump_types.Dump(
             str(path),
             NAME,
@@ -143,10 +145,11 @@ def _number_ranks(names: set[str]) -> dict[str, int]:
 
 
 def _head(rank: Path) -> dict[str, str]:
-    """Return the string fields before the data of ``dump.json``, empty if it cannot be read."""
+    """Return the texts and numbers before the data of ``dump.json``, empty if it cannot be read."""
     try:
         with opened(rank / "dump.json") as file:
             text = file.read(_HEAD).decode("utf-8", "replace").partition('"data":')[0]
     except UnreadableError:
         return {}
-    return dict(re.findall(r'"(\w+)"\s*:\s*"([^"\\]*)"', text))
+    strings = re.findall(r'"(\w+)"\s*:\s*"([^"\\]*)"', text)
+    return dict([*strings, *re.findall(r'"(\w+)"\s*:\s*(\d+)', text)])

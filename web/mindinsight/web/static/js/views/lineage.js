@@ -10,7 +10,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { isDragged } from "./lineage/axis_drag.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
-import { axesShown, labelOf, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
+import { axesShown, labelOf, logAxes, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
 import { ImportancePanel } from "./lineage/importance.js";
 import { rowsTable } from "./lineage/tables.js";
@@ -227,7 +227,7 @@ export class Lineage {
     return {
       columns: this.axes(),
       rows: data.rows,
-      logs: state.logs,
+      logs: logAxes(data, state.logs),
       brushes: this.brushes,
       colour: (row) => (pruned.has(row.run) ? grey : tinted ? tinted(row) : app.selection.colour(row.run)),
       onhover: (run) => this.highlight(run),
@@ -309,10 +309,13 @@ export class Lineage {
     if (!this.study.loaded) return loading(t("common.loading"));
     const hasLineage = selection.all().some((run) => run.lineage);
     if (!hasLineage && this.study.study) return empty({ title: t("lineage.none_of_study") });
-    return unread(this.app, selection.all()) ?? empty({
-      title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
-      text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
-      code: hasLineage ? undefined : EXAMPLE,
-    });
+    return (
+      unread(this.app, selection.all()) ??
+      empty({
+        title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
+        text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
+        code: hasLineage ? undefined : EXAMPLE,
+      })
+    );
   }
 }

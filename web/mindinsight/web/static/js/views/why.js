@@ -2,6 +2,7 @@
 
 import { segments } from "../components/button.js";
 import { empty } from "../components/empty.js";
+import { select } from "../components/field.js";
 import { lineSample } from "../components/line.js";
 import { longName } from "../components/long_name.js";
 import { mainTag } from "../components/main_tag.js";
@@ -53,8 +54,11 @@ class Why {
     this.measure = null;
     /** @type {import("../core/answers.js").Why | null} */
     this.answer = null;
+    /** Scalars by which runs can be split: most of them have these. @type {{tag: string}[]} */
+    this.tags = [];
     this.requests = latest(root);
     this.list = h("div", { class: "why-runs panel" });
+    this.by = h("div");
     this.body = h("div", { class: "stack grow" });
     this.offs = [
       app.url.on(() => ((this.groups = readGroups(app.url)), this.load(leaveAsIs))),
@@ -86,20 +90,35 @@ class Why {
     }
     const head = h("div", { class: "toolbar" }, title, h("p", { class: "muted" }, app.t("why.how")));
     replace(root, head, h("div", { class: "why-body" }, this.list, this.body));
+    await this.loadTags();
     if (!this.groups.size) await this.split();
     this.drawList();
     await this.load();
   }
 
-  /** Split the runs into good and bad by the best value of their main scalar. */
-  async split() {
+  /** Request the scalars by which the runs can be split. */
+  async loadTags() {
+    const runs = this.runs();
+    await this.requests.ask(
+      (signal) => tagsOf(this.app, "scalar", signal),
+      (tags) => {
+        const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
+        this.tags = common.length ? common : tags;
+      },
+      leaveAsIs,
+    );
+  }
+
+  /**
+   * Split the runs into good and bad by their best value of a scalar.
+   * @param {string} [by] without it, the main scalar of most of the runs
+   */
+  async split(by) {
     const { api } = this.app;
     const runs = this.runs();
     await this.requests.ask(
       async (signal) => {
-        const tags = await tagsOf(this.app, "scalar", signal);
-        const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
-        const tag = mainTag(common.length ? common : tags, /loss/i);
+        const tag = by ?? mainTag(this.tags, /loss/i);
         const end = bestEnd(tag) ?? "min";
         const { tables } = await api.get("v2/runs/columns", { tag: [tag] }, { signal });
         const column = (/** @type {"last" | "min" | "max"} */ name) => api.column(tables[tag][name]);
@@ -126,6 +145,7 @@ class Why {
     if (!group) this.groups.delete(run);
     this.measure = null;
     writeGroups(this.app.url, this.groups);
+    this.drawSplit();
     this.load(leaveAsIs);
   }
 
@@ -176,14 +196,32 @@ class Why {
         }),
       ),
     );
+    this.drawSplit();
+    replace(this.list, h("h2", { class: "panel-title" }, t("nav.runs")), this.by, rows);
+  }
+
+  /** Say by what the runs were split, with a choice of something else. */
+  drawSplit() {
+    const { t } = this.app;
     const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
     const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag, good, bad });
-    replace(
-      this.list,
-      h("h2", { class: "panel-title" }, t("nav.runs")),
-      how && h("p", { class: "muted small" }, how),
-      rows,
-    );
+    replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how));
+  }
+
+  /** Create the choice of the scalar by which runs are split, or null if there is none. */
+  chooser() {
+    if (this.tags.length < 2) return null;
+    const own = { value: "", label: this.app.t("why.split.own") };
+    return select({
+      label: this.app.t("why.split"),
+      options: [...(this.measure ? [] : [own]), ...this.tags.map(({ tag }) => ({ value: tag, label: tag }))],
+      value: this.measure?.tag ?? "",
+      onchange: async (tag) => {
+        await this.split(tag || undefined);
+        this.drawList();
+        await this.load(leaveAsIs);
+      },
+    });
   }
 
   /** Draw the answer. */

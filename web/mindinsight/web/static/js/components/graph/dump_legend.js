@@ -105,24 +105,19 @@ export function scale({ t, format }, { least = null, most = null }) {
  * @param {App} app
  * @param {Colouring} matched
  */
-function coverage({ t }, { dumped, found: matched, by_order, by_module, tensors, measured, done }) {
+function coverage(
+  { t },
+  { dumped, found: matched, by_order, by_module, ambiguous, tensors, measured, done },
+) {
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
+  const ways = Object.entries({ by_order, by_module, ambiguous }).filter(([, n]) => n > 0);
   return [
     h("span", { class: few ? "badge warn" : "muted", title: few ? t("graph.dump.few") : null }, text),
     few && h("span", { class: "muted" }, t("graph.dump.few")),
-    by_order > 0 &&
-      h(
-        "span",
-        { class: "muted", title: t("graph.dump.by_order.why") },
-        t("graph.dump.by_order", { n: by_order }),
-      ),
-    by_module > 0 &&
-      h(
-        "span",
-        { class: "muted", title: t("graph.dump.by_module.why") },
-        t("graph.dump.by_module", { n: by_module }),
-      ),
+    ways.map(([way, n]) =>
+      h("span", { class: "muted", title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n })),
+    ),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
   ];
 }

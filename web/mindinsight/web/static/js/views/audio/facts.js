@@ -44,15 +44,24 @@ export function factsOf({ t, format }, facts) {
 
 /** Return what is wrong with a sound. @param {App} app @param {Facts} facts @returns {string[]} */
 export function problemsOf({ t, format }, facts) {
+  const { missing = 0, not_finite: notFinite = 0, channels = 0, shown_channels: shown } = facts;
+  const words = {
+    "audio.cut": { size: format.bytes(missing) },
+    "audio.not_finite": { n: notFinite },
+    "audio.some_channels": { shown, n: channels },
+  };
+  return problemKeys(facts).map((key) => t(key, words[/** @type {keyof typeof words} */ (key)]));
+}
+
+/** Return the keys of what is wrong with a sound. @param {Facts} facts @returns {string[]} */
+export function problemKeys(facts) {
   const { problem, missing = 0, not_finite: notFinite = 0, frames, channels = 0 } = facts;
-  const texts = [
-    problem ? t(problem) : "",
-    missing > 0 ? t("audio.cut", { size: format.bytes(missing) }) : "",
-    notFinite > 0 ? t("audio.not_finite", { n: notFinite }) : "",
-    frames === 0 && missing === 0 ? t("audio.silent") : "",
-    facts.shown_channels < channels
-      ? t("audio.some_channels", { shown: facts.shown_channels, n: channels })
-      : "",
+  const keys = [
+    problem,
+    missing > 0 && "audio.cut",
+    notFinite > 0 && "audio.not_finite",
+    frames === 0 && missing === 0 && "audio.silent",
+    facts.shown_channels < channels && "audio.some_channels",
   ];
-  return texts.filter(Boolean);
+  return keys.filter((key) => typeof key === "string");
 }

@@ -183,7 +183,7 @@ function difference(a, b) {
   const [left, right] = [a, b].map((picture) => pixels(picture, width, height));
   let most = 0;
   for (let i = 0; i < left.data.length; i++) {
-    if (i % 4 !== 3) most = Math.max(most, Math.abs(left.data[i] - right.data[i]));
+    most = Math.max(most, Math.abs(left.data[i] - right.data[i])); // transparency, too
   }
   const out = new ImageData(width, height);
   for (let i = 0; i < out.data.length; i++) {

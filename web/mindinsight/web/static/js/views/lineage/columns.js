@@ -6,6 +6,9 @@ import { plainText } from "../../core/format.js";
 /** @typedef {import("./axes.js").Row} Row */
 
 const MOST_AXES = 9;
+const DECADE = 10; // people try learning rates by factors, not by steps
+const RATE = /(^|[:._/-])(lr|learning_?rate|weight_?decay)([:._/-]|$)/i;
+const DECADES = 100; // ratio of the largest to the smallest number from which on an axis is logarithmic
 /** Of a random generator: what goes with it does so by chance. */
 export const SEED = new RegExp(
   "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np" +
@@ -61,6 +64,39 @@ export function axesShown({ columns, rows }, { axes, objective }) {
   if (selected.length) return selected;
   const vary = columns.filter((column) => column.key !== objective && different(rows, column.key) > 1);
   return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
+}
+
+/**
+ * Return "log" if all values are positive and span two decades, one for a learning rate, otherwise "linear".
+ * @param {unknown[]} values of a column
+ * @param {string} [key] of the column
+ * @returns {"log" | "linear"}
+ */
+export function axisType(values, key = "") {
+  const numbers = values.flatMap((value) =>
+    typeof value === "number" && Number.isFinite(value) ? [value] : [],
+  );
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  return numbers.length && low > 0 && high / low >= (RATE.test(key) ? DECADE : DECADES) ? "log" : "linear";
+}
+
+/**
+ * Return the keys of the logarithmic axes: those that a person chose, and those whose values ask for it
+ * unless a person chose otherwise.
+ * @param {{columns: Column[], rows: Row[]}} data
+ * @param {Set<string>} chosen keys; with "!" before a key that is to be linear
+ */
+export function logAxes({ columns, rows }, chosen) {
+  const wanted = (/** @type {Column} */ { key, numeric }) =>
+    numeric &&
+    !SEED.test(key) &&
+    axisType(
+      rows.map((row) => row.values[key]),
+      key,
+    ) === "log";
+  const isLog = (/** @type {Column} */ column) =>
+    chosen.has(column.key) || (!chosen.has(`!${column.key}`) && wanted(column));
+  return new Set(columns.filter(isLog).map(({ key }) => key));
 }
 
 /** Return the number of distinct values in a column. @param {Row[]} rows @param {string} key */

@@ -6,6 +6,7 @@ import { dialog } from "../../components/dialog.js";
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { isBrushed } from "./axes.js";
+import { logAxes } from "./columns.js";
 import { differenceDialog } from "./difference.js";
 
 /** @typedef {import("../lineage.js").Lineage} Lineage */
@@ -74,14 +75,19 @@ function chooseAxes(view) {
     checked,
     onchange: () => {},
   });
-  const logs = data.columns
+  const logs = logAxes(data, state.logs);
+  const boxes = data.columns
     .filter((column) => column.numeric)
     .map((column) => {
       /** @type {HTMLInputElement} */
       const box = h("input", {
         type: "checkbox",
-        checked: state.logs.has(column.key),
-        onchange: () => (box.checked ? state.logs.add(column.key) : state.logs.delete(column.key)),
+        checked: logs.has(column.key),
+        onchange: () => {
+          const [on, off] = [column.key, `!${column.key}`];
+          state.logs.delete(box.checked ? off : on);
+          state.logs.add(box.checked ? on : off);
+        },
       });
       return h("label", { class: "check" }, box, h("span", null, t("lineage.log", { axis: column.label })));
     });
@@ -96,7 +102,7 @@ function chooseAxes(view) {
   );
   const box = dialog({
     title: t("lineage.choose"),
-    body: h("div", { class: "lineage-row" }, list, h("div", { class: "stack" }, logs)),
+    body: h("div", { class: "lineage-row" }, list, h("div", { class: "stack" }, boxes)),
     actions: [close],
     close: t("common.close"),
   });

@@ -1,12 +1,11 @@
 // Scatter matrix: every pair of the objective and the most important settings.
 
-import { SEED } from "./columns.js";
+import { axisType, SEED } from "./columns.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
 
 const MOST = 5; // columns
-const DECADES = 100; // ratio of the largest to the smallest number from which on an axis is logarithmic
 const GAP = 0.03; // share of the picture between two cells
 
 /**
@@ -38,7 +37,7 @@ export function matrixFigure(app, columns, rows, marker) {
   const layout = { ...app.theme.plotly(), hovermode: "closest", showlegend: false };
   columns.forEach((column, at) => {
     const number = at ? at + 1 : "";
-    const type = axisType(numbers(column));
+    const type = axisType(numbers(column), column.key);
     const axis = { type, title: { text: column.label }, nticks: 4 };
     layout[`xaxis${number}`] = app.theme.axis({
       ...axis,
@@ -66,19 +65,6 @@ export function matrixFigure(app, columns, rows, marker) {
       hovertemplate: "%{text}<br>%{x} · %{y}<extra></extra>",
     }));
   return { data, layout };
-}
-
-/**
- * Return "log" if all values are positive and span two decades, otherwise "linear".
- * @param {unknown[]} values of a column
- * @returns {"log" | "linear"}
- */
-export function axisType(values) {
-  const numbers = values.flatMap((value) =>
-    typeof value === "number" && Number.isFinite(value) ? [value] : [],
-  );
-  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  return numbers.length && low > 0 && high / low >= DECADES ? "log" : "linear";
 }
 
 /** Return the part of the plot that one cell takes. @param {number} at @param {number} count */

@@ -20,6 +20,21 @@ export function groupColour(app, index) {
 }
 
 /**
+ * Return the traces of a group, whose tooltip says how many of its runs reach a step.
+ * @param {import("../../core/types.js").App} app
+ * @param {any} band
+ * @param {number} index of the group
+ * @param {string} label
+ * @param {(v: number) => number} to
+ */
+function groupTraces(app, band, index, label, to) {
+  const traces = bandTraces({ band, colour: groupColour(app, index), label, to });
+  const text = Array.from(band.curves, (n) => app.t("scalar.groups.reach", { reach: n, n: band.jobs }));
+  traces.push({ ...traces.pop(), text, hovertemplate: "%{customdata:.4g} (%{text})" });
+  return traces;
+}
+
+/**
  * Create the card.
  * @param {import("./card.js").Page} page
  * @param {string} tag
@@ -36,7 +51,7 @@ export function groupCard(page, tag, groups) {
   const figure = () => {
     const { to, layout } = bandSheet(page, bands);
     const data = bands.flatMap((band, i) =>
-      band.runs.length ? bandTraces({ band, colour: groupColour(app, i), label: visible[i].label, to }) : [],
+      band.runs.length ? groupTraces(app, band, i, visible[i].label, to) : [],
     );
     return { data, layout, sketch: true };
   };
@@ -44,7 +59,7 @@ export function groupCard(page, tag, groups) {
   const load = () => {
     const selected = groups();
     const px = Math.max(200, Math.min(800, plot.clientWidth || 400));
-    const how = { tag, px, ...smoothing(page.options()) };
+    const how = { tag, px, ended: page.options().ended, ...smoothing(page.options()) };
     box.requests.ask(
       (signal) =>
         Promise.all(
@@ -52,7 +67,7 @@ export function groupCard(page, tag, groups) {
         ),
       (responses) => {
         [visible, bands] = [selected, responses];
-        const runs = bands.reduce((sum, band) => sum + band.runs.length, 0);
+        const runs = bands.reduce((sum, band) => sum + band.jobs, 0);
         replace(foot, app.t("scalar.groups.foot", { n: runs }));
         paint();
       },

@@ -4,6 +4,7 @@
 import { shortenTitles } from "../../components/card.js";
 import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
+import { countJobs } from "../../core/jobs.js";
 import { differing, GROUP, traitOf } from "../../core/run_traits.js";
 import { groupCard, groupColour, MOST } from "./group_card.js";
 import { emptyPart } from "./mode_view.js";
@@ -26,7 +27,7 @@ export function groupsBy(page, by) {
   /** @type {Map<string, string[]>} */
   const groups = new Map();
   for (const run of page.app.selection.runs()) {
-    const label = text(traitOf(run, by));
+    const label = groupLabel(page.app, by, traitOf(run, by));
     groups.set(label, [...(groups.get(label) ?? []), run.id]);
   }
   return [...groups]
@@ -34,13 +35,19 @@ export function groupsBy(page, by) {
     .sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
 }
 
-/** Return a setting as text with at most six digits; "–" if it is missing. @param {any} value */
-function text(value) {
-  return value === undefined || value === null
-    ? "–"
-    : typeof value === "number"
-      ? String(Number(value.toPrecision(6)))
-      : String(value);
+/**
+ * Return a value as text with at most six digits. If it is missing or empty, say of what.
+ * @param {App} app
+ * @param {string} by
+ * @param {unknown} value
+ */
+function groupLabel({ t }, by, value) {
+  if (value === undefined || value === null || value === "") {
+    if (by.startsWith(NAME)) return t("scalar.groups.other");
+    const name = by === GROUP ? t("runs.col.group") : by.slice(by.indexOf(":") + 1);
+    return t("scalar.groups.without", { name });
+  }
+  return typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
 }
 
 /** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
@@ -54,6 +61,7 @@ export function groupsView(page, tags) {
   /** @type {Group[]} */
   let groups = [];
   const { chooser, pattern } = groupingControls(page, keys, by(), named);
+  const ended = endedControl(page);
   const legend = h("div", { class: "row wrap scalar-legend" });
   const meaning = h("p", { class: "muted small" });
   const cards = tags.map((tag) => groupCard(page, tag, () => groups));
@@ -72,7 +80,7 @@ export function groupsView(page, tags) {
     element: h(
       "div",
       { class: "stack" },
-      h("div", { class: "toolbar" }, chooser, pattern, smoothingControls(page)),
+      h("div", { class: "toolbar" }, chooser, pattern, ended, smoothingControls(page)),
       legend,
       meaning,
       h("div", { class: "cards" }, elements),
@@ -132,12 +140,30 @@ function groupingControls(page, keys, by, grouped) {
   return { chooser, pattern };
 }
 
+/** Create the choice of how runs count after their end. @param {Page} page */
+function endedControl(page) {
+  const { t } = page.app;
+  return select({
+    label: t("scalar.groups.ended"),
+    options: /** @type {const} */ (["hold", "drop", "common"]).map((value) => ({
+      value,
+      label: t(`scalar.groups.ended.${value}`),
+    })),
+    value: page.options().ended,
+    onchange: (value) => page.change({ ended: /** @type {"hold" | "drop" | "common"} */ (value) }),
+  });
+}
+
 /** Return what the line and areas of a group show. @param {Page} page */
 function bandText(page) {
   const { t } = page.app;
-  const { smooth, smoothKind } = page.options();
+  const { smooth, smoothKind, ended } = page.options();
   const kind = t(`scalar.smooth.${smoothKind}`);
-  return [t("scalar.groups.band"), smooth ? t("scalar.groups.smoothed", { kind }) : ""].join(" ");
+  return [
+    t("scalar.groups.band"),
+    t(`scalar.groups.ended.${ended}.how`),
+    smooth ? t("scalar.groups.smoothed", { kind }) : "",
+  ].join(" ");
 }
 
 /**
@@ -152,7 +178,7 @@ function legendOf(app, groups, more) {
       "span",
       { class: "row small" },
       h("i", { class: "swatch", style: { background: groupColour(app, i) } }),
-      `${group.label} (${group.runs.length})`,
+      `${group.label} (${countJobs(group.runs.flatMap((id) => app.selection.run(id) ?? []))})`,
     ),
   );
   return [names, more > 0 && h("span", { class: "muted small" }, app.t("scalar.groups.more", { n: more }))];

@@ -27,7 +27,8 @@ import { SMOOTHING } from "../../core/preferences.js";
  * @property {string[][]} mixes added charts: tags that share one, or a formula that begins with "="
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
- * @property {string} group "hyper:<key>" or "name:<pattern>"
+ * @property {string} group "hyper:<key>", "name:<pattern>" or "group:"
+ * @property {"hold" | "drop" | "common"} ended how runs count in their group after their end
  * @property {string} baseline id of the baseline, "" for the default
  * @property {number} tolerance share of the baseline's value
  * @property {"percent" | "absolute"} difference unit of the differences in a comparison
@@ -72,6 +73,7 @@ export function readOptions(url, weight = SMOOTHING) {
     thresholds: new Map(url.all("th").map(splitLast)),
     job: url.get("job", ""),
     group: url.get("g", ""),
+    ended: oneOf(url.get("ended"), ["hold", "drop", "common"]),
     baseline: readRun(url.get("baseline", "")),
     tolerance: tolerance >= 0 ? tolerance : TOLERANCE,
     difference: oneOf(url.get("du"), ["percent", "absolute"]),
@@ -118,6 +120,7 @@ function optionParams(options) {
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
     g: options.group,
+    ended: options.ended === "hold" ? null : options.ended,
     baseline:
       (compares || options.mode === "layers") && options.baseline ? options.baseline.slice(2) || "." : null,
     tol: compares || options.tolerance !== TOLERANCE ? options.tolerance : null,

@@ -9,12 +9,18 @@ export class Threshold {
     this.high = high;
   }
 
-  /** Return whether a value is marked. @param {number} value */
+  /**
+   * Return whether a value is marked. Limits have the precision of the value: 0.1 that was recorded as float32
+   * is not above 0.1.
+   * @param {number} value
+   */
   holds(value) {
-    if (this.kind === "above") return value > this.low;
-    if (this.kind === "below") return value < this.low;
-    const inside = value >= this.low && value <= this.high;
-    return this.kind === "between" ? inside : value < this.low || value > this.high;
+    const narrow = Number.isFinite(value) && Math.fround(value) === value;
+    const [low, high] = [this.low, this.high].map((limit) => (narrow ? Math.fround(limit) : limit));
+    if (this.kind === "above") return value > low;
+    if (this.kind === "below") return value < low;
+    const inside = value >= low && value <= high;
+    return this.kind === "between" ? inside : value < low || value > high;
   }
 
   /** Return the values at which lines are drawn. */

@@ -14,7 +14,9 @@ export function readGroups(url) {
   const read = (/** @type {"good" | "bad"} */ group) =>
     url.all(group).map((name) => /** @type {[string, Group]} */ ([idOf(name), group]));
   const good = new Map(read("good"));
-  const bad = read("bad").map(([id, group]) => /** @type {[string, Group]} */ ([id, good.has(id) ? "both" : group]));
+  const bad = read("bad").map(
+    ([id, group]) => /** @type {[string, Group]} */ ([id, good.has(id) ? "both" : group]),
+  );
   return new Map([...good, ...bad]);
 }
 

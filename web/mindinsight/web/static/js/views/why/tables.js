@@ -55,9 +55,18 @@ function meter(share, label) {
   );
 }
 
-/** Return a group's values as text; at most four are listed. @param {App} app @param {unknown[]} values */
+/**
+ * Return a group's values as text: a range of more than four numbers, otherwise at most four values.
+ * @param {App} app
+ * @param {unknown[]} values different ones
+ */
 export function valuesText(app, values) {
   const { t, format } = app;
+  const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value));
+  if (values.length > VALUES && numbers.length === values.length) {
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)].map((value) => format.number(value));
+    return t("why.range", { low, high, n: values.length });
+  }
   const text = (/** @type {unknown} */ value) =>
     value === null ? t("why.unset") : typeof value === "number" ? format.number(value) : plainText(value);
   const more = values.length > VALUES ? ` ${t("why.more", { n: values.length - VALUES })}` : "";

@@ -181,9 +181,13 @@ function stateCell(app, trial) {
 
 /** Return why a trial failed. @param {import("../../../core/types.js").App} app @param {Trial} trial */
 export function failureText({ t }, { failure }) {
-  const { reason = "unknown", there: names, ...vars } = failure ?? {};
-  if (reason === "no_target" && !names?.length) return t("tuning.failure.nothing", vars);
-  return t(`tuning.failure.${reason}`, vars);
+  return t(`tuning.failure.${failureName(failure)}`, failure ?? {});
+}
+
+/** Return the name of the reason why a trial failed. @param {Trial["failure"]} failure */
+export function failureName(failure) {
+  const { reason = "unknown", there } = failure ?? {};
+  return reason === "no_target" && !there?.length ? "nothing" : reason;
 }
 
 /**

@@ -1,0 +1,124 @@
+"""Edits that an engineer makes to a network of layers, as tools of PyTorch name its operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mindinsight.writer import GraphBuilder
+from tests.claims.situations.graph import linear_stack, pair
+from tests.claims.situations.states import nodes
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Blocks of a norm, a linear layer and an activation with a residual, then a head."""
+
+    blocks: Sequence[int] = range(4)
+    batch: int = 2
+    dtype: str = "float32"
+    prefix: str = ""
+    norm: str = "layer_norm"
+    linear: str = "linear"
+    activation: str = "relu"
+    attributes: tuple[tuple[str, Any], ...] = ()  # of the activations
+    dropped: Sequence[int] = ()  # blocks with a dropout
+    plain: Sequence[int] = ()  # blocks without a residual
+    joined: int = 0  # inputs that block 1 concatenates to its activation
+    flattened: bool = False
+    unused: str = ""  # a parameter that no operator takes
+
+
+def layers(**changes: Any) -> Callable[[], bytes]:
+    """Return a generator of the network."""
+    net = Layers(**changes)
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        shape = (net.batch, 8)
+        value = graph.parameter("input", shape, net.dtype)
+        if net.unused:
+            graph.parameter(net.unused, (8,), net.dtype)
+        for i in net.blocks:
+            value = _block(graph, net, i, value)
+        if net.flattened:
+            value = graph.node("flatten", [value], shape, net.dtype)
+        head = graph.parameter("head.weight", (4, 8), net.dtype)
+        graph.output(graph.node(net.linear, [value, head], (net.batch, 4), net.dtype))
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+def _block(graph: GraphBuilder, net: Layers, i: int, value: str) -> str:
+    shape, name = (net.batch, 8), f"{net.prefix}{i}"
+
+    def weight(end: str, *size: int) -> str:
+        return graph.parameter(f"{name}.{end}", size, net.dtype)
+
+    with graph.scope(f"{name}-Block"):
+        with graph.scope("norm-Norm"):
+            branch = graph.node(net.norm, [value, weight("norm.weight", 8)], shape, net.dtype)
+        with graph.scope("fc-Linear"):
+            weights = [weight("fc.weight", 8, 8), weight("fc.bias", 8)]
+            branch = graph.node(net.linear, [branch, *weights], shape, net.dtype)
+        branch = graph.node(net.activation, [branch], shape, net.dtype, dict(net.attributes))
+        if i in net.dropped:
+            branch = graph.node("dropout", [branch], shape, net.dtype)
+        if net.joined and i == 1:
+            branch = graph.node("cat", [branch, *[value] * net.joined], shape, net.dtype)
+        return branch if i in net.plain else graph.node("add", [value, branch], shape, net.dtype)
+
+
+def layered(name: str, truth: str, makes: Sequence[str], **changes: Any) -> None:
+    """Declare the network and an edited copy, of which exactly ``makes`` is true."""
+    pair(name, truth, layers(), layers(**changes), tuple(makes))
+
+
+def biased(*without: int) -> Callable[[], bytes]:
+    return lambda: linear_stack(without_bias=without)
+
+
+pair("bias_lost", "One of six layers has no bias any more.", biased(), biased(3), ("input_removed",))
+pair("bias_lost_everywhere", "Six layers, one edit.", biased(), biased(*range(6)), ("input_removed",))
+pair("bias_gained", "Two layers have one now.", biased(1, 2), biased(), ("input_added",))
+pair("bias_of_another_layer", "One has lost it, another one has it.", biased(1), biased(2),
+     ("input_added", "input_removed"))  # fmt: skip
+pair("value_joined_twice", "A concatenation takes one value more.", layers(joined=1), layers(joined=2),
+     ("input_added",))  # fmt: skip
+pair("value_joined_once_less", "The other way round.", layers(joined=2), layers(joined=1), ("input_removed",))
+layered("layers_unchanged", "No edit.", ["identical"])
+layered("dropout_in_one", "A dropout more.", ["added"], dropped=[1])
+layered("dropout_in_all", "Four more.", ["added"], dropped=range(4))
+layered("residual_of_one_removed", "An addition less.", ["removed"], plain=[2])
+layered("residuals_removed", "Four additions less.", ["removed"], plain=range(4))
+layered("flattened", "A flatten before the head.", ["added"], flattened=True)
+layered("other_activation", "GELU for ReLU.", ["replaced"], activation="gelu")
+layered("activation_in_place", "relu_ overwrites its input: no other spelling of relu.", ["replaced"],
+        activation="relu_")  # fmt: skip
+layered("activation_with_an_attribute", "An attribute more.", ["attribute"], attributes=(("inplace", True),))
+layered("other_norm", "RMS norm for layer norm.", ["replaced"], norm="rms_norm")
+layered("layer_appended", "A fifth block.", ["layers_added"], blocks=range(5))
+layered("layer_in_the_middle_removed", "The third block is gone.", ["layers_removed"], blocks=[0, 1, 3])
+layered("layers_reordered", "The second and third block are exchanged.", ["rewired"], blocks=[0, 2, 1, 3])
+layered("larger_batch", "The input alone has another shape.", ["input_resized"], batch=16)
+layered("half_precision", "All parameters.", ["retyped"], dtype="float16")
+layered("half_precision_and_larger_batch", "Two edits explain everything that differs.",
+        ["retyped", "input_resized"], dtype="float16", batch=4)  # fmt: skip
+layered("wrapped_module", "A prefix of all names.", ["renamed"], prefix="module.")
+layered("other_export_tool", "Two tools spell the types differently.", ["respelled"], norm="LayerNorm",
+        linear="Linear", activation="ReLU")  # fmt: skip
+layered(
+    "one_type_spelled_differently", "One replaced type is named by itself.", ["replaced"], norm="LayerNorm"
+)
+layered("unused_parameter", "A parameter that nothing takes: no operator differs.", ["only_changed"],
+        unused="extra.weight")  # fmt: skip
+
+nodes("nodes_without_a_bias", "It is the operator that differs, not one that follows.", ["same", "changed"],
+      ["input_removed"], biased(), biased(3))  # fmt: skip
+nodes("nodes_with_a_bias_more", "The other way round.", ["same", "changed"], ["input_added"], biased(3),
+      biased())  # fmt: skip
+nodes("nodes_behind_a_branch_that_is_gone", "The sum of fewer values follows the removed ones.",
+      ["same", "left", "follows"], ["removed"], layers(dropped=[1]), layers())  # fmt: skip
