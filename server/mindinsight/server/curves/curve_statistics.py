@@ -200,7 +200,7 @@ def _largest(compared: Difference) -> Claim | None:
     shares = np.abs(compared.relative[finite])
     absolute = bool(np.isinf(shares).any())
     sizes = np.abs(compared.difference[finite]) if absolute else shares
-    return difference_claim(float(sizes.max(initial=0.0)), absolute)
+    return difference_claim(float(sizes.max(initial=0.0)), absolute, "percent")
 
 
 def _relative(left: Doubles, right: Doubles) -> Doubles:

@@ -20,7 +20,9 @@ _LARGEST: Final = 1e300  # of a constant; an int beyond 1e308 has no float
 _NODES: Final = 200  # of a syntax tree, each of which computes at most one array
 # A number, a quoted tag, or a name: letters, digits and _, with / . : between them as in train/loss.
 _TOKEN: Final = re.compile(
-    r"""(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|"(?P<quoted>[^"]+)"|(?P<name>[^\W\d]\w*(?:[./:]\w+)*)"""
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r'|"(?P<quoted>[^"]+)"'
+    r"|(?P<name>[^\W\d]\w*(?:[./:]\w+)*)"
 )
 _BINARY: Final[dict[type[ast.operator], Callable[..., Any]]] = {
     ast.Add: np.add,
@@ -92,7 +94,7 @@ def _is_allowed(node: ast.AST) -> bool:
         fits = name in _FUNCTIONS and len(node.args) == _FUNCTIONS[name][0] and not node.keywords
         return fits and (name != "ema" or 0 <= _number(node.args[1]) < 1)
     if isinstance(node, ast.Constant):
-        return np.isfinite(_number(node))
+        return bool(np.isfinite(_number(node)))
     if isinstance(node, ast.BinOp):
         return type(node.op) in _BINARY
     if isinstance(node, ast.UnaryOp):
@@ -103,7 +105,7 @@ def _is_allowed(node: ast.AST) -> bool:
 def _number(node: ast.expr) -> float:
     """Return the number of a constant, or NaN for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
-    return float(value) if type(value) in (int, float) and abs(value) < _LARGEST else np.nan
+    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else np.nan
 
 
 def _value(node: ast.expr, columns: list[Doubles]) -> Any:

@@ -1,4 +1,4 @@
-// Plotly figure of a comparison: the curves over each other, and below them their differences to the baseline.
+// Plotly figure of a comparison: curves over each other, and below them their differences to the baseline.
 
 import { smoothedValues } from "./curve.js";
 import { scaleOf } from "./scale.js";
