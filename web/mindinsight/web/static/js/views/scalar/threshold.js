@@ -10,7 +10,7 @@ export class Threshold {
   }
 
   /**
-   * Return whether a value is marked. Limits have the precision of the value: 0.1 that was recorded as float32
+   * Return whether a value is marked. Limits have its precision: 0.1 that was recorded as float32
    * is not above 0.1.
    * @param {number} value
    */

@@ -181,7 +181,8 @@ function stateCell(app, trial) {
 
 /** Return why a trial failed. @param {import("../../../core/types.js").App} app @param {Trial} trial */
 export function failureText({ t }, { failure }) {
-  return t(`tuning.failure.${failureName(failure)}`, failure ?? {});
+  const vars = Object.entries(failure ?? {}).filter(([name]) => name !== "reason" && name !== "there");
+  return t(`tuning.failure.${failureName(failure)}`, Object.fromEntries(vars));
 }
 
 /** Return the name of the reason why a trial failed. @param {Trial["failure"]} failure */
