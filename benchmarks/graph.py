@@ -36,7 +36,7 @@ from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.layout.nested import DrawingCache, draw
 from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
-from mindinsight.server.graph.search import find_nodes, trace
+from mindinsight.server.graph.search import parse_query, query_nodes, trace
 from mindinsight.server.plugins.graph.tree_cache import build
 from mindinsight.server.settings import Settings
 
@@ -91,7 +91,7 @@ def server_rows(nodes: int) -> dict[str, float]:
         "first picture": first + shown,
         "bytes to first picture": opened + first + shown,
         "expand a scope, slowest": max(expanded),
-        "search a name": cpu(lambda: find_nodes(tree, "conv2d-op19"))[0],
+        "search a name": cpu(lambda: query_nodes(tree, parse_query("conv2d-op19")))[0],
         "trace upstream of the last node": cpu(lambda: trace(tree, last, "up"))[0],
         "compare with another graph": cpu(lambda: compare(tree, other))[0],
         "lay a dump of all operators over it, once": joining + laying,

@@ -18,7 +18,8 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from tests.faults.conftest import Base, Server, until
+from tests.faults.conftest import Base, Server
+from tests.waiting import until
 
 WATCHES = Path("/proc/sys/user/max_inotify_watches")
 VIEW = b'{"name": "a", "view": "scalar", "query": "q=loss"}'

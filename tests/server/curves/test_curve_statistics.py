@@ -103,7 +103,6 @@ def test_a_limit_beyond_float32_is_not_narrowed() -> None:
 
 def test_a_value_that_was_recorded_as_the_limit_is_neither_above_nor_below_it() -> None:
     for limit in (0.1, 0.7, 0.3, 1e-7, 1e30):
-        for dtype in (np.float32, np.float64):
-            values = np.array([limit], dtype)
+        for values in (np.array([limit], np.float32), np.array([limit], np.float64)):
             assert not holds("above", limit, values).any()
             assert not holds("below", limit, values).any()

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ A, B = np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.0, 0.0])
         ("验证/损失 * 1e1", ("验证/损失",), 10 * A),
     ],
 )
-def test_a_formula_names_its_tags_and_is_computed(text: str, tags: tuple[str, ...], expected: object) -> None:
+def test_a_formula_names_its_tags_and_is_computed(text: str, tags: tuple[str, ...], expected: Any) -> None:
     formula = parse_formula(text)
     assert formula.tags == tags
     columns = [A] if len(tags) == 1 and "b" not in tags else [A, B][-len(tags) :]

@@ -3,7 +3,7 @@
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
@@ -59,9 +59,9 @@ class Parser(argparse.ArgumentParser):
         """Exit with code 2 and one line."""
         for name, pattern in _ERRORS.items():
             if match := pattern.fullmatch(message):
-                message = _text(f"error.{name}", words=match.groupdict())
+                message = _error(name, match.groupdict())
                 if name == "choice" and match["option"].isupper():
-                    there = _text("error.none", words=match.groupdict())
+                    there = _error("none", match.groupdict())
                     message = _with_suggestion(there, match["value"], _QUOTED.findall(match["choices"]))
                 break
         self.exit(2, _text("error", words={"prog": self.prog, "why": message}) + "\n")
@@ -74,11 +74,14 @@ class Parser(argparse.ArgumentParser):
         known, rest = super().parse_known_args(args, namespace)
         if rest:
             options = [name for action in self._actions for name in action.option_strings]
-            what = _text(
-                f"error.no_{'option' if rest[0].startswith('-') else 'argument'}", words={"name": rest[0]}
-            )
+            what = _error(f"no_{'option' if rest[0].startswith('-') else 'argument'}", {"name": rest[0]})
             self.error(_with_suggestion(what, rest[0].partition("=")[0], options))
         return known, rest
+
+
+def _error(name: str, words: Mapping[str, Any]) -> str:
+    """Return the text of an error of the command line."""
+    return _text(f"error.{name}", words=words)
 
 
 def _text(*names: str, words: Any = None) -> str:
@@ -103,4 +106,4 @@ def _option_text(command: str, action: argparse.Action) -> str:
 
 def _with_suggestion(text: str, word: str, known: Sequence[str]) -> str:
     close = get_close_matches(word, known, n=1)
-    return _text("error.mean", words={"why": text, "name": close[0]}) if close else text
+    return _error("mean", {"why": text, "name": close[0]}) if close else text

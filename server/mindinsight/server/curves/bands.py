@@ -161,7 +161,8 @@ def continued(grid: Cells, ended: Ended) -> tuple[Cells, Ints]:
     if ended == "common":
         for values in filled:
             values[:, ~reached[reached.any(axis=1)].all(axis=0)] = np.nan
-    return Cells(grid.steps, *map(limited, filled), grid.bad), reached.sum(axis=0).astype(np.int64)
+    mean, low, high = map(limited, filled)
+    return Cells(grid.steps, mean, low, high, grid.bad), reached.sum(axis=0).astype(np.int64)
 
 
 def row_medians(values: Doubles) -> Doubles:

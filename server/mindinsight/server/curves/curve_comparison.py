@@ -176,8 +176,8 @@ def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
         return whole
     earliest = min(alone, key=lambda result: result.onset or 0)
     above = sum((result.shift or 0.0) > 0 for result in alone)
-    sides = {"above": above, "below": len(alone) - above} if 0 < above < len(alone) else {}
-    return replace(earliest, runs=len(alone), diverges=None, **sides)
+    result = replace(earliest, runs=len(alone), diverges=None)
+    return replace(result, above=above, below=len(alone) - above) if 0 < above < len(alone) else result
 
 
 def _outside(means: Doubles, split: int) -> list[int]:

@@ -29,8 +29,8 @@ def test_a_line_of_progress() -> None:
 
 
 def test_the_best_is_named_by_the_direction_of_its_target() -> None:
-    assert best_value(Target("loss", "minimize"), 0.5, 3) == "Lowest loss: 0.5 (trial 3)"
-    assert best_value(Target("acc", "maximize"), 0.5, 3) == "Highest acc: 0.5 (trial 3)"
+    assert best_value(Target("loss", "scalar", "minimize"), 0.5, 3) == "Lowest loss: 0.5 (trial 3)"
+    assert best_value(Target("acc", "metric", "maximize"), 0.5, 3) == "Highest acc: 0.5 (trial 3)"
 
 
 def test_times_that_are_left() -> None:

@@ -45,6 +45,7 @@ class Box {
     this.offers = h("div", { class: "stack" });
     this.defaults = h("div", { class: "stack" });
     this.fault = h("p", { class: "fault small", role: "alert" });
+    /** @type {HTMLElement} */
     this.element = h(
       "div",
       { class: "stack saved-box" },
