@@ -264,6 +264,20 @@ def test_compared_curves_stand_over_their_differences_in_percent(
     drawn.until(lambda traces: max(traces[-1]["y"]) == 1)
 
 
+def test_differences_to_a_baseline_of_zero_are_drawn_as_they_are(
+    page: Page, serve: Callable[..., str], tmp_path: Path, chart: Callable[[str], Any]
+) -> None:
+    for name, value in (("zero", 0.0), ("other", 110.0)):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            for step in range(1, 4):
+                record.add_value("scalar", "loss", value)
+                record.record(step)
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}scalar?m=compare&runs=zero,other&baseline=zero&s=0")
+    traces = chart("Difference of loss from the baseline").until(lambda traces: len(traces) == 3)
+    assert [trace["y"] for trace in traces if trace["axis"] == "y2"] == [[110, 110, 110]]
+
+
 def test_ranks_open_on_the_job_that_is_charted(page: Page, serve: Callable[..., str], tmp_path: Path) -> None:
     for job in ("a", "b"):
         for rank in range(2):

@@ -827,7 +827,7 @@ def test_a_formula_is_a_chart_in_three_actions(page: Page, samples: str, chart: 
     box.get_by_label("Formula").fill("log(loss/nothing)")
     page.keyboard.press("Enter")
     expect(box.get_by_role("alert")).to_have_text("None of the runs shown has loss/nothing.")
-    box.get_by_label("Formula").fill("log(loss/auto) - 1")
+    box.get_by_label("Formula").fill("=log(loss/auto) - 1")  # as in links
     page.keyboard.press("Enter")
     expect(box).to_have_count(0)
     (line,) = lines(chart("log(loss/auto) - 1"))

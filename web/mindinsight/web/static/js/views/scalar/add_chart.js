@@ -68,7 +68,7 @@ class AddChart {
   /** Add the chart, once the server has read the formula. */
   add() {
     const { app } = this.page;
-    const formula = this.formula.value.trim();
+    const formula = this.formula.value.trim().replace(/^=\s*/, ""); // people type it as in links
     if (!formula) {
       this.close([...this.checked]);
       return;

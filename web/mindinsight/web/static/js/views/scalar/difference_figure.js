@@ -21,7 +21,7 @@ export function differenceFigure(app, response, lines, options) {
     options.y,
     lines.map(({ curve }) => smoothedValues(curve)),
   );
-  const percent = options.difference === "percent";
+  const percent = options.difference === "percent" && response.series.every(hasShares);
   const limit = response.tolerance * PERCENT;
   const band = {
     type: "rect",
@@ -50,6 +50,14 @@ export function differenceFigure(app, response, lines, options) {
       hovermode: "closest",
     },
   };
+}
+
+/**
+ * Return whether differences can be drawn as shares of the baseline. Where it is 0 at all steps they cannot.
+ * @param {{relative: Float64Array, difference: Float64Array}} series
+ */
+function hasShares({ relative, difference }) {
+  return relative.some(Number.isFinite) || !difference.some(Number.isFinite);
 }
 
 /**
