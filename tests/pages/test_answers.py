@@ -95,7 +95,7 @@ def test_a_link_to_a_missing_run_shows_no_other_verdict(page: Page, url: str) ->
     expect(page.get_by_text("Run gone not found")).to_be_visible()
     expect(page.locator(".claim")).to_have_count(0)
     page.goto(f"{url}why?good=good-1&good=gone&bad=bad-1")
-    expect(page.locator(".answer-story")).to_contain_text("Run gone not found.")
+    expect(page.locator(".answer-story")).to_contain_text("1 of 3 runs was not found")
     page.goto(f"{url}job?job=gone")
     expect(page.get_by_text("No job gone with several ranks was found")).to_be_visible()
     expect(page.locator(".claim")).to_have_count(0)

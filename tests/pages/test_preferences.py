@@ -42,6 +42,7 @@ def test_numbers_times_and_smoothing_are_those_of_the_workspace(
     other.goto(f"{url}scalar?runs=lenet&st=1&q=loss")
     expect(other.get_by_role("cell", name=re.compile(r"^\d\.\d{6,}$")).first).to_be_visible()
     expect(other.get_by_role("spinbutton", name="Smoothing")).to_have_value("0.9")
+    expect(other.locator(".connection")).to_have_text("Every 5 s")
     other.goto(f"{url}overview?run=lenet")
     expect(other.get_by_role("main")).to_contain_text(re.compile(r"\d\d:\d\d:\d\d UTC"))
     other.close()

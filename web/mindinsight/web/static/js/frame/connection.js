@@ -13,8 +13,9 @@ export function connection(app) {
   const show = () => {
     const state = live.paused() && live.state() !== "lost" ? "paused" : live.state();
     mark.dataset.state = state;
-    mark.title = t(`connection.${state}.why`);
-    text.textContent = t(`connection.${state}`);
+    const n = state === "live" ? live.interval() : 0;
+    mark.title = n ? t("connection.live.every", { n }) : t(`connection.${state}.why`);
+    text.textContent = n ? t("preferences.refresh.every", { n }) : t(`connection.${state}`);
     waiting.textContent = live.waiting() ? t("connection.waiting", { n: live.waiting() }) : "";
     const [icon, name] = live.paused() ? ["play", t("connection.resume")] : ["pause", t("connection.pause")];
     toggle.show(icon, name, name, () => togglePause(live));
