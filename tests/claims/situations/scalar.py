@@ -278,6 +278,55 @@ def health_of_ranks_that_record_other_steps(folder: Path) -> Question:
     return Question(base=folder, request="/v2/answers/health?job=./job")
 
 
+# Divergence of a run
+
+
+DIVERGED = ["claim.run.diverged", "claim.run.broken_end"]
+
+
+def ended(folder: Path, **curves: Sequence[float]) -> Question:
+    """Write a run of these scalars; ask whether it diverged."""
+    written(folder / "a", {tag: dict(enumerate(values)) for tag, values in curves.items()})
+
+    def ask(client: TestClient) -> Any:
+        deadline = time.monotonic() + 3
+        while time.monotonic() < deadline:
+            run = next((run for run in client.get("v2/runs").json()["runs"] if run["id"] == "./a"), None)
+            if run and run["read"] == run["total"] > 0:
+                break
+            time.sleep(0.05)
+        return client.get("v2/runs/facts", params={"run": "./a"}).json()
+
+    return Question(base=folder, request=ask)
+
+
+@situation(makes=["claim.run.diverged"], never=but(DIVERGED, "diverged"))
+def a_loss_that_is_nan_to_its_end(folder: Path) -> Question:
+    return ended(folder, loss=[2, 1, math.inf, math.nan, math.nan], acc=[0.1, 0.2, 0.1, 0.1, 0.1])
+
+
+@situation(never=DIVERGED)
+def a_loss_that_recovers_from_nan(folder: Path) -> Question:
+    return ended(folder, loss=[2, math.nan, math.nan, math.nan, 1])
+
+
+@situation(makes=["claim.run.broken_end"], never=but(DIVERGED, "broken_end"))
+def a_loss_whose_last_point_is_nan(folder: Path) -> Question:
+    """The next batch might have been finite."""
+    return ended(folder, loss=[2, 1, 1, math.nan])
+
+
+@situation(never=DIVERGED)
+def a_metric_that_is_nan_while_the_loss_is_finite(folder: Path) -> Question:
+    return ended(folder, loss=[2, 1, 1, 1, 1], auc=[0.5, math.nan, math.nan, math.nan, math.nan])
+
+
+@situation(never=DIVERGED)
+def a_loss_that_was_never_finite(folder: Path) -> Question:
+    """Perhaps it is undefined for this training."""
+    return ended(folder, loss=[math.nan] * 5)
+
+
 # Alerts
 
 
