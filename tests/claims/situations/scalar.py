@@ -14,6 +14,10 @@ from fastapi.testclient import TestClient
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.claims import Claim
+from mindinsight.server.plugins.alert.alert_cache import preview_claim
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.workspace.alert_rules import Rule
 from tests.claims.situation import Question, situation
 from tests.claims.situations.alignment import noisy, written
 from tests.writer.tensorboard_messages import CLASSES
@@ -469,6 +473,46 @@ def a_nan_and_later_an_infinity(folder: Path) -> Question:
 @situation(never=ALERTS)
 def a_run_that_was_closed_is_not_silent(folder: Path) -> Question:
     return losses(folder, [1, 2], {"condition": "silent", "limit": 0.01})
+
+
+PREVIEWS = [f"claim.rule.{name}" for name in ("fires", "none", "nothing", "reading")]
+
+
+def preview(folder: Path, **rule: Any) -> Question:
+    """Write a run of a loss; ask in how many runs a rule would fire."""
+    question = ended(folder, loss=[1, 2, 3])
+
+    def ask(client: TestClient) -> Any:
+        assert callable(question.request)
+        question.request(client)  # once everything has been read
+        return client.get("v2/alert/rules/preview", params=rule).json()
+
+    return Question(base=folder, request=ask)
+
+
+@situation(makes=["claim.rule.fires"], never=but(PREVIEWS, "fires"))
+def a_rule_that_would_have_fired(folder: Path) -> Question:
+    return preview(folder, condition="above", tags="lo*", limit=2.5)
+
+
+@situation(makes=["claim.rule.none"], never=but(PREVIEWS, "none"))
+def a_rule_whose_limit_was_only_reached(folder: Path) -> Question:
+    return preview(folder, condition="above", tags="loss", limit=3)
+
+
+@situation(makes=["claim.rule.nothing"], never=but(PREVIEWS, "nothing"))
+def a_rule_for_a_scalar_that_no_run_has(folder: Path) -> Question:
+    return preview(folder, condition="above", tags="acc", limit=0)
+
+
+@situation(makes=["claim.rule.reading"], never=but(PREVIEWS, "reading"))
+def a_rule_while_a_run_is_read(folder: Path) -> Question:
+    def ask() -> list[Claim]:
+        run = Run("./a", "a", str(folder), "./a", None, 0.0, 0.0, 9, total=9)
+        snapshot = Snapshot(1, {"./a": run}, 0, str(folder), "events", 0.0)
+        return [preview_claim(snapshot, Rule("above", "loss", 3.0), 0.0)]
+
+    return Question(direct=ask)
 
 
 STRAYS = {"condition": "strays", "tags": "loss"}
