@@ -14,6 +14,10 @@ from fastapi.testclient import TestClient
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.summary_pb2 import Event
+from mindinsight.server.claims import Claim
+from mindinsight.server.plugins.alert.alert_cache import preview_claim
+from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.workspace.alert_rules import Rule
 from tests.claims.situation import Question, situation
 from tests.claims.situations.alignment import noisy, written
 from tests.writer.tensorboard_messages import CLASSES
@@ -278,6 +282,55 @@ def health_of_ranks_that_record_other_steps(folder: Path) -> Question:
     return Question(base=folder, request="/v2/answers/health?job=./job")
 
 
+# Divergence of a run
+
+
+DIVERGED = ["claim.run.diverged", "claim.run.broken_end"]
+
+
+def ended(folder: Path, **curves: Sequence[float]) -> Question:
+    """Write a run of these scalars; ask whether it diverged."""
+    written(folder / "a", {tag: dict(enumerate(values)) for tag, values in curves.items()})
+
+    def ask(client: TestClient) -> Any:
+        deadline = time.monotonic() + 3
+        while time.monotonic() < deadline:
+            run = next((run for run in client.get("v2/runs").json()["runs"] if run["id"] == "./a"), None)
+            if run and run["read"] == run["total"] > 0:
+                break
+            time.sleep(0.05)
+        return client.get("v2/runs/facts", params={"run": "./a"}).json()
+
+    return Question(base=folder, request=ask)
+
+
+@situation(makes=["claim.run.diverged"], never=but(DIVERGED, "diverged"))
+def a_loss_that_is_nan_to_its_end(folder: Path) -> Question:
+    return ended(folder, loss=[2, 1, math.inf, math.nan, math.nan], acc=[0.1, 0.2, 0.1, 0.1, 0.1])
+
+
+@situation(never=DIVERGED)
+def a_loss_that_recovers_from_nan(folder: Path) -> Question:
+    return ended(folder, loss=[2, math.nan, math.nan, math.nan, 1])
+
+
+@situation(makes=["claim.run.broken_end"], never=but(DIVERGED, "broken_end"))
+def a_loss_whose_last_point_is_nan(folder: Path) -> Question:
+    """The next batch might have been finite."""
+    return ended(folder, loss=[2, 1, 1, math.nan])
+
+
+@situation(never=DIVERGED)
+def a_metric_that_is_nan_while_the_loss_is_finite(folder: Path) -> Question:
+    return ended(folder, loss=[2, 1, 1, 1, 1], auc=[0.5, math.nan, math.nan, math.nan, math.nan])
+
+
+@situation(never=DIVERGED)
+def a_loss_that_was_never_finite(folder: Path) -> Question:
+    """Perhaps it is undefined for this training."""
+    return ended(folder, loss=[math.nan] * 5)
+
+
 # Alerts
 
 
@@ -420,6 +473,46 @@ def a_nan_and_later_an_infinity(folder: Path) -> Question:
 @situation(never=ALERTS)
 def a_run_that_was_closed_is_not_silent(folder: Path) -> Question:
     return losses(folder, [1, 2], {"condition": "silent", "limit": 0.01})
+
+
+PREVIEWS = [f"claim.rule.{name}" for name in ("fires", "none", "nothing", "reading")]
+
+
+def preview(folder: Path, **rule: Any) -> Question:
+    """Write a run of a loss; ask in how many runs a rule would fire."""
+    question = ended(folder, loss=[1, 2, 3])
+
+    def ask(client: TestClient) -> Any:
+        assert callable(question.request)
+        question.request(client)  # once everything has been read
+        return client.get("v2/alert/rules/preview", params=rule).json()
+
+    return Question(base=folder, request=ask)
+
+
+@situation(makes=["claim.rule.fires"], never=but(PREVIEWS, "fires"))
+def a_rule_that_would_have_fired(folder: Path) -> Question:
+    return preview(folder, condition="above", tags="lo*", limit=2.5)
+
+
+@situation(makes=["claim.rule.none"], never=but(PREVIEWS, "none"))
+def a_rule_whose_limit_was_only_reached(folder: Path) -> Question:
+    return preview(folder, condition="above", tags="loss", limit=3)
+
+
+@situation(makes=["claim.rule.nothing"], never=but(PREVIEWS, "nothing"))
+def a_rule_for_a_scalar_that_no_run_has(folder: Path) -> Question:
+    return preview(folder, condition="above", tags="acc", limit=0)
+
+
+@situation(makes=["claim.rule.reading"], never=but(PREVIEWS, "reading"))
+def a_rule_while_a_run_is_read(folder: Path) -> Question:
+    def ask() -> list[Claim]:
+        run = Run("./a", "a", str(folder), "./a", None, 0.0, 0.0, 9, total=9)
+        snapshot = Snapshot(1, {"./a": run}, 0, str(folder), "events", 0.0)
+        return [preview_claim(snapshot, Rule("above", "loss", 3.0), 0.0)]
+
+    return Question(direct=ask)
 
 
 STRAYS = {"condition": "strays", "tags": "loss"}

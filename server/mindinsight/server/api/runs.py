@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of
 from mindinsight.server.compute.json_values import exact_as_text
+from mindinsight.server.curves.curve_statistics import divergence_claims
 from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
@@ -103,16 +104,20 @@ def _annotated(service: Service, changes: list[NoteChange]) -> list[dict[str, An
 def facts(run: str, service: CurrentService) -> dict[str, Any]:
     """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown).
 
-    `claims` says how many operations the pipeline has, or that none was recorded.
+    `claims` says how many operations the pipeline has, or that none was recorded; `divergence` whether the
+    loss is non-finite to its end, once all files have been read.
     """
     record = service.store.snapshot().run(run)
     lineage = record.lineage
+    lines = {tag: series.line() for tag, series in record.scalars.items()}
+    curves = {tag: (line.steps, line.values) for tag, line in lines.items() if record.read >= record.total}
     return {
         "run": run,
         "hyper": exact_as_text(hyper_of(lineage)),
         "metrics": exact_as_text(metrics_of(lineage)),
         "dataset": lineage.dataset_graph if lineage else None,
         "claims": [pipeline_claim(record).as_json()],
+        "divergence": [claim.as_json() for claim in divergence_claims(curves)],
     }
 
 

@@ -1,5 +1,6 @@
 """Statistics of a range of a curve, intervals in which a condition holds, and differences of two curves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
@@ -135,6 +136,32 @@ def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
         firsts, counts = firsts[1:], counts[1:]
     rows = np.concatenate([before.rows, firsts + before.end])
     return Intervals(rows, np.concatenate([counts_before, counts]), end)
+
+
+# Loss scaling skips a batch or two whose loss is not finite, and the training recovers.
+FEWEST_DIVERGED: Final = 3
+
+
+def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
+    """Return the claim that a run has diverged: that a loss is non-finite from a step to its end.
+
+    ``curves`` are steps and values of each scalar by tag. In a run without a loss any scalar counts. A curve
+    without a finite value was perhaps never defined and is no evidence.
+    """
+    losses = [tag for tag in curves if "loss" in tag.lower()]
+    broken = []
+    for tag in losses or curves:
+        steps, values = curves[tag]
+        finite = np.flatnonzero(np.isfinite(values))
+        if len(finite) and finite[-1] < len(values) - 1:
+            broken.append((int(steps[finite[-1] + 1]), tag, len(values) - 1 - int(finite[-1])))
+    lasting = [row for row in broken if row[2] >= FEWEST_DIVERGED]
+    if not broken:
+        return []
+    step, tag, count = min(lasting or broken)
+    key, verdict = ("diverged", "found") if lasting else ("broken_end", "unknown")
+    facts = {"tag": tag, "step": step, "n": count}
+    return [Claim(f"claim.run.{key}", verdict, facts, ({"tag": tag, "step": step},))]
 
 
 @dataclass(frozen=True, slots=True)

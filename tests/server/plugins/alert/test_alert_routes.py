@@ -35,6 +35,14 @@ def test_rules_are_added_changed_and_removed(client: Any) -> None:
     assert ids(client.delete(RULES, params={"id": "1"})) == ["not_finite"]
 
 
+def test_a_preview_stores_nothing(client: Any) -> None:
+    answer = client.get(f"{RULES}/preview", params={**ABOVE, "on": False})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["claim"]["key"].startswith("claim.rule.")
+    assert client.get(RULES).json() == {"rules": [FIRST]}
+    assert client.get(f"{RULES}/preview", params={"condition": "between"}).status_code == 422
+
+
 def test_the_built_in_rule_is_switched_off_but_stays(client: Any) -> None:
     off = {**{key: FIRST[key] for key in ABOVE}, "on": False}
     assert client.put(RULES, params={"id": "not_finite"}, json=off).json()["rules"][0]["on"] is False

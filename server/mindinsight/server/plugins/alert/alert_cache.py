@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -198,6 +198,30 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
                 key = np.array([int(run.updated)])
                 at = np.array([step]), np.array([since])
                 yield Source(run.id, rule.level, *at, key, rule=rule_id, ongoing=True)
+
+
+def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
+    """Return the claim in how many runs a rule fires on everything recorded; nothing is stored.
+
+    A rule for silence is evaluated at Unix time ``now`` only.
+    """
+    rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
+    fired = {
+        run.id for run in runs for _, state in _RunAlerts()._watch(run, rules, set()) if len(state.steps)
+    }
+    fired |= {
+        name for _, rank in rule_evaluation.JobWatch().strays(runs, rules) for name in (rank.run, rank.other)
+    }
+    fired |= {source.run for source in _silences(runs, rules, now)}
+    facts = {"n": len(fired - {""}), "count": len(runs)}
+    silent = rule.condition == "silent"
+    if unread := sum(run.read < run.total for run in runs):
+        return Claim("claim.rule.reading", "unknown", {**facts, "unread": unread})
+    if not runs or not (silent or any(rule_evaluation.tags_of(run, rule.tags) for run in runs)):
+        return Claim("claim.rule.nothing", "unknown")
+    return (
+        Claim("claim.rule.fires", "found", facts) if facts["n"] else Claim("claim.rule.none", "clear", facts)
+    )
 
 
 MOST: Final = 1000  # alerts in one response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.alert.alert_cache import preview_claim
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
 from mindinsight.server.workspace.alert_rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
@@ -53,6 +55,13 @@ def rules(service: CurrentService) -> dict[str, Any]:
     known = service.workspace.rules.all()
     rows = [{"id": name, "built_in": name == BUILT_IN, **asdict(rule)} for name, rule in known.items()]
     return {"rules": rows}
+
+
+@router.get("/rules/preview")
+def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
+    """Return the claim in how many runs a rule fires on what is recorded now. Nothing is stored."""
+    claim = preview_claim(service.store.snapshot(), body.rule(), time.time())
+    return {"claim": claim.as_json()}
 
 
 @router.post("/rules")

@@ -6,6 +6,7 @@ import { lookAlikeMark } from "../components/look_alike.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
 import { idOf } from "../core/names.js";
+import { divergencePanel } from "./overview/divergence.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
@@ -79,12 +80,14 @@ class Overview {
       "aria-label": app.t("overview.facts"),
     });
     factsPanel(app, this.facts, run);
+    this.divergence = h("div", { class: "row wrap overview-divergence", hidden: true });
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });
     this.absent = h("p", { class: "muted small tiles-absent" });
     replace(
       this.root,
       this.head,
+      this.divergence,
       this.facts,
       h(
         "div",
@@ -188,12 +191,13 @@ class Overview {
   /** Refresh facts, tiles and files. */
   async refresh() {
     const run = this.app.selection.run(this.id);
-    if (!run || !this.facts || !this.files || !this.other) return;
+    if (!run || !this.facts || !this.divergence || !this.files || !this.other) return;
     this.drawnExtent = extent(run);
     this.drawAbsent(run);
     factsPanel(this.app, this.facts, run);
     await Promise.all([
       ...this.tiles.map((tile) => tile.refresh(run)),
+      divergencePanel(this.app, this.divergence, run),
       filesPanel(this.app, this.files, run),
       otherPanel(this.app, this.other, run),
     ]);

@@ -3,7 +3,8 @@
 import { iconButton, button } from "../../components/button.js";
 import { levelBadge } from "../../components/alerts.js";
 import { select } from "../../components/field.js";
-import { h, replace } from "../../core/dom.js";
+import { claimElement } from "../../core/claims.js";
+import { h, replace, throttle } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 
@@ -28,6 +29,7 @@ const LEVELS = ["error", "warning", "info"];
 /** @type {RuleFields} */
 const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true };
 const MINUTES = 10;
+const PREVIEW_GAP = 500; // ms between two previews while somebody types
 
 /** Create the editor. @param {App} app @param {{open: boolean, ontoggle: (open: boolean) => void}} options */
 export function ruleEditor(app, { open, ontoggle }) {
@@ -157,10 +159,9 @@ class Rules {
 
   /** Send changed fields of a rule. @param {Rule} rule @param {Partial<RuleFields>} changes */
   async send(rule, changes) {
-    const { id, condition, tags, limit, level, on } = rule;
-    const fields = { condition, tags, limit, level, on };
+    const fields = { ...fieldsOf(rule), ...changes };
     const accepted = await this.ask(() =>
-      this.app.api.send("PUT", this.app.api.build(PATH, { id }), { ...fields, ...changes }),
+      this.app.api.send("PUT", this.app.api.build(PATH, { id: rule.id }), fields),
     );
     if (!accepted) this.draw(); // the box shows what is kept
   }
@@ -214,6 +215,11 @@ class Rules {
   }
 }
 
+/** Return what a person can change of a rule. @param {RuleFields} rule @returns {RuleFields} */
+function fieldsOf({ condition, tags, limit, level, on }) {
+  return { condition, tags, limit, level, on };
+}
+
 /** Return a rule as text. @param {App} app @param {RuleFields} rule */
 function ruleInWords(app, rule) {
   const { t, format } = app;
@@ -233,13 +239,7 @@ function ruleInWords(app, rule) {
  */
 function ruleForm(app, rule, { fixed, onsave, oncancel }) {
   const { t } = app;
-  const fields = {
-    condition: rule.condition,
-    tags: rule.tags,
-    limit: rule.limit,
-    level: rule.level,
-    on: rule.on,
-  };
+  const fields = fieldsOf(rule);
   const tags = h("input", {
     type: "text",
     value: fields.tags,
@@ -274,12 +274,16 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
     onchange: (value) => (fields.level = /** @type {typeof fields.level} */ (value)),
   });
   fit();
-  const save = () => onsave({ ...fields, tags: tags.value.trim() || "*", limit: Number(limit.value) });
-  return h(
+  const current = () => ({ ...fields, tags: tags.value.trim() || "*", limit: Number(limit.value) });
+  const preview = h("div", { class: "small rule-preview", role: "status" });
+  const ask = previewer(app, preview, current);
+  const form = h(
     "form",
     {
       class: "row wrap rule-form",
-      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), save()),
+      oninput: ask,
+      onchange: ask,
+      onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), onsave(current())),
     },
     condition,
     tagsField,
@@ -287,6 +291,28 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
     level,
     h("button", { type: "submit", class: "primary" }, t("common.save")),
     button(t("common.cancel"), oncancel),
+    preview,
+  );
+  ask();
+  return form;
+}
+
+/**
+ * Return a function that shows in how many runs a rule fires on what is recorded now.
+ * @param {App} app
+ * @param {HTMLElement} box
+ * @param {() => RuleFields} current
+ */
+function previewer(app, box, current) {
+  const requests = latest(box);
+  return throttle(
+    () =>
+      requests.ask(
+        (signal) => app.api.get(`${PATH}/preview`, current(), { signal }),
+        ({ claim }) => replace(box, claimElement(app, claim)),
+        () => replace(box), // a rule that cannot be saved either
+      ),
+    PREVIEW_GAP,
   );
 }
 

@@ -11,9 +11,10 @@ import { basePaths } from "../../components/runs/bases.js";
 
 const UNREADABLE = new Set(["directory.permission", "directory.unreadable"]);
 
-const EXAMPLE = `from mindinsight.writer import SummaryRecord
+/** Return code that writes a first run. @param {string} base directory of the server */
+const example = (base) => `from mindinsight.writer import SummaryRecord
 
-with SummaryRecord("summary/first") as record:
+with SummaryRecord(${JSON.stringify(`${base}/first`)}) as record:
     for step in range(100):
         record.add_value("scalar", "loss", 1 / (step + 1))
         record.record(step)`;
@@ -75,7 +76,7 @@ export function nothing(app) {
     icon: "runs",
     title: app.t("runs.empty"),
     text: app.t("runs.empty.why", { base }),
-    code: EXAMPLE,
+    code: example(list.bases[0]?.path ?? list.base),
   });
 }
 
