@@ -150,7 +150,7 @@ export class Lineage {
     if (!run.length) return { columns: [], rows: [] };
     const { api, t } = this.app;
     const plain = await api.get("v2/lineage/table", { run }, { signal });
-    const objective = objectiveAmong(plain.columns, this.state.objective);
+    const objective = objectiveAmong(plain, this.state.objective);
     const answer = await api.get("v2/lineage/table", { run, objective }, { signal });
     return {
       ...answer,
