@@ -83,6 +83,12 @@ export class Live {
    */
   every(seconds) {
     this.#gap = 1000 * seconds;
+    this.#show();
+  }
+
+  /** Return the minimum interval between two deliveries in seconds. */
+  interval() {
+    return this.#gap / 1000;
   }
 
   /** Return the number of changes held back since the pause. */

@@ -1,7 +1,7 @@
 // Why page: what separates good runs from bad ones, by setting and by scalar.
 
 import { segments } from "../components/button.js";
-import { empty } from "../components/empty.js";
+import { empty, loading } from "../components/empty.js";
 import { select } from "../components/field.js";
 import { lineSample } from "../components/line.js";
 import { longName } from "../components/long_name.js";
@@ -147,6 +147,7 @@ class Why {
       return undefined;
     }
     this.body.setAttribute("aria-busy", "true");
+    if (!this.answer) replace(this.body, loading(this.app.t("common.loading")));
     return this.requests.ask(
       (signal) => this.app.api.get("v2/answers/why", { good, bad }, { signal }),
       (answer) => {
