@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { splitRuns } from "../../web/mindinsight/web/static/js/views/why/groups.js";
+import { splitRuns } from "../../web/mindinsight/web/static/js/components/runs/split.js";
 
 const runs = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id }));
 const value = ({ id }) => "abcdef".indexOf(id);

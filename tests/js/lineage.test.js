@@ -65,11 +65,17 @@ test("an axis moves, and stops at both ends", () => {
   assert.deepEqual(moved(["a", "b", "c"], "b", 0), ["a", "b", "c"]);
 });
 
-test("the objective is the one asked for, else the first metric", () => {
-  const mixed = [column("train:lr"), column("user:note", false), column("metric:loss"), column("metric:acc")];
-  assert.equal(objectiveAmong(mixed, "train:lr"), "train:lr");
-  assert.equal(objectiveAmong(mixed, "user:note"), "metric:loss");
-  assert.equal(objectiveAmong([column("train:lr")], ""), null);
+test("the objective is the one asked for, else the first metric that most runs have", () => {
+  const mixed = [column("train:lr"), column("user:note", false), column("metric:acc"), column("metric:loss")];
+  const run = (...keys) => ({ run: "a", values: Object.fromEntries(keys.map((key) => [key, 1])) });
+  const both = run("metric:acc", "metric:loss");
+  const table = { columns: mixed, rows: [both, both, run("metric:loss")] };
+  assert.equal(objectiveAmong(table, "train:lr"), "train:lr");
+  assert.equal(objectiveAmong(table, "user:note"), "metric:acc");
+  const rare = { columns: mixed, rows: [both, run("metric:loss"), run()] };
+  assert.equal(objectiveAmong(rare, ""), "metric:loss");
+  assert.equal(objectiveAmong({ columns: mixed, rows: [both, run(), run()] }, ""), "metric:acc");
+  assert.equal(objectiveAmong({ columns: [column("train:lr")], rows: [] }, ""), null);
 });
 
 test("known columns have words, a user's own keep their names", () => {

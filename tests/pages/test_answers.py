@@ -90,12 +90,30 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
 
 
+def test_an_alignment_opens_on_a_good_and_a_bad_run(page: Page, url: str) -> None:
+    page.goto(f"{url}align?runs=bad-2,good-1,good-2,good-3,bad-1,bad-3")
+    story = page.locator(".answer-story")
+    expect(story).to_contain_text("the divergence begins at about step")
+    by = page.get_by_role("combobox", name="Best and worst by")
+    run, baseline = (page.get_by_role("combobox", name=name, exact=True) for name in ("Run", "Baseline"))
+    expect(by).to_have_value("loss")
+    expect(run).to_have_value(re.compile("bad-"))
+    expect(baseline).to_have_value(re.compile("good-"))
+    expect(by.get_by_role("option")).to_have_text(["loss", "norm"])  # most runs have no layers
+    run.select_option("./good-2")
+    expect(by.locator("option:checked")).to_have_text("own choice")
+    by.select_option("loss")
+    expect(run).to_have_value(re.compile("bad-"))
+
+
 def test_a_link_to_a_missing_run_shows_no_other_verdict(page: Page, url: str) -> None:
     page.goto(f"{url}align?baseline=good-1&run=gone")
     expect(page.get_by_text("Run gone not found")).to_be_visible()
     expect(page.locator(".claim")).to_have_count(0)
     page.goto(f"{url}why?good=good-1&good=gone&bad=bad-1")
-    expect(page.locator(".answer-story")).to_contain_text("1 of 3 runs was not found")
+    expect(page.locator(".answer-story")).to_contain_text(
+        "1 of 3 runs was not found, or is among the older runs that are not shown: gone."
+    )
     page.goto(f"{url}job?job=gone")
     expect(page.get_by_text("No job gone with several ranks was found")).to_be_visible()
     expect(page.locator(".claim")).to_have_count(0)

@@ -193,6 +193,22 @@ def test_the_page_says_what_matters_among_the_runs_inside_the_ranges(
     expect(panel).to_contain_text(re.compile(r"(1\d|2[0-7]) runs"))
 
 
+def test_nothing_is_ranked_before_the_importance_is_known(page: Any, samples: Any) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/v2/lineage/importance*", hold)
+    page.goto(f"{samples}lineage?{RUNS}&o=metric:loss")
+    panel = page.locator(".importance-panel")
+    expect(panel.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_role("img", name="Scatter plot")).to_have_count(0)
+    held[0].continue_()
+    expect(page.get_by_role("img", name="Scatter plot")).to_be_visible()
+    expect(panel.get_by_role("progressbar")).to_have_count(0)
+
+
 def test_any_two_columns_are_a_cloud_whose_points_lead_to_runs(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&px=train:learning_rate&py=metric:loss")
     cloud = chart("Scatter plot")

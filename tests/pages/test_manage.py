@@ -91,6 +91,20 @@ def test_labels_groups_and_colours_are_given_to_many_and_taken_back(page: Page, 
     expect(row(page, "lenet")).to_contain_text("checked")
 
 
+def test_undo_of_a_label_keeps_those_given_since(page: Page, small: str) -> None:
+    page.goto(small)
+    bar = manage(page)
+    tick(page, "lenet")
+    for label in ("first", "second"):
+        bar.get_by_role("button", name="Label", exact=True).click()
+        page.get_by_role("combobox", name="Labels").fill(label)
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(row(page, "lenet")).to_contain_text(label)
+    page.locator(".toast").first.get_by_role("button", name="Undo").click()
+    expect(row(page, "lenet")).not_to_contain_text("first")
+    expect(row(page, "lenet")).to_contain_text("second")
+
+
 def test_a_name_is_shown_and_the_directory_is_still_found(page: Page, small: str, sample_base: Path) -> None:
     page.goto(small)
     bar = manage(page)
@@ -113,7 +127,7 @@ def test_deleted_runs_are_in_the_trash_and_come_back(page: Page, small: str, sam
     bar = manage(page)
     tick(page, "values", "ranks")
     bar.get_by_role("button", name="Delete").click()
-    box = page.get_by_role("dialog", name="Delete 2 runs?")
+    box = page.get_by_role("dialog", name="Move 5 directories to the trash?")
     box.get_by_role("button", name="Move to trash").click()
     expect(page.locator("td.name")).to_have_count(4)
     assert not (sample_base / "values").exists()

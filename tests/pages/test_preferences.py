@@ -34,6 +34,7 @@ def test_numbers_times_and_smoothing_are_those_of_the_workspace(
     page.get_by_role("combobox", name="Time zone").select_option("UTC")
     with page.expect_response("**/v2/defaults"):
         page.get_by_role("combobox", name="Refresh charts").select_option("Every 5 s")
+    expect(page.locator(".connection")).to_have_text("Every 5 s")  # and not "Live"
     with page.expect_response(lambda answer: "s=0.9" in (answer.request.post_data or "")) as answer:
         page.get_by_role("spinbutton", name="Smoothing of new charts").fill("0.9")
         page.keyboard.press("Tab")

@@ -144,6 +144,16 @@ def setting_that_four_runs_have(folder: Path) -> Question:
 
 
 @situation(makes=LEADS, never=["claim.lineage.rare"])
+def setting_that_exactly_half_of_the_runs_have(folder: Path) -> Question:
+    """Thirty of sixty runs are the least number that a setting needs."""
+    chance, settings = drawn(60, 6)
+    width = chance.uniform(0, 1, 60)
+    settings["width"] = [*width[:30].tolist(), *[None] * 30]
+    loss = np.where(np.arange(60) < 30, 5 * width, 2.5)
+    return search(folder, settings, loss + chance.normal(size=60) * 0.1)
+
+
+@situation(makes=LEADS, never=["claim.lineage.rare"])
 def setting_that_most_runs_have(folder: Path) -> Question:
     """Forty of fifty runs carry the setting that decides."""
     chance, settings = drawn(50, 6)

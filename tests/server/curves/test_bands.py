@@ -1,6 +1,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,15 @@ def test_the_mean_of_a_group_does_not_jump_between_steps_or_at_an_end() -> None:
     grid, reaching = continued(uneven(), "hold")
     assert reaching.tolist() == [2] * 7 + [1] * 3
     assert band(grid).mean.tolist() == [5, 6, 7, 8, 9, 10, 11, 11.5, 12, 12.5]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_curve_that_diverged_keeps_no_last_value(value: float) -> None:
+    steps = np.arange(4)
+    diverged = np.array([3, 3, value, value], np.float32)
+    grid, reaching = continued(cells([(steps, np.ones(4, np.float32)), (steps, diverged)], 10), "hold")
+    assert reaching.tolist() == [2, 2, 1, 1]
+    assert band(grid).mean.tolist() == [2, 2, 1, 1]
 
 
 def test_ended_curves_are_dropped_or_only_common_steps_are_taken() -> None:

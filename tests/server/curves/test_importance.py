@@ -92,6 +92,15 @@ def test_what_cannot_be_known_is_said(objective: list[Any], expected: list[str])
     assert keys(importance("metric:loss", runs(), objective)) == expected
 
 
+@pytest.mark.parametrize(("carried", "least"), [(29, 30), (30, None)])
+def test_the_least_number_of_runs_with_a_setting_is_said(carried: int, least: int | None) -> None:
+    columns = {**runs(), "user:half": [*range(carried), *[None] * (60 - carried)]}
+    result = importance("metric:loss", columns, columns["user:bend"])
+    rare = [claim.values for claim in result.claims if claim.key == "claim.lineage.rare"]
+    assert [(values["least"], values["runs"]) for values in rare] == ([(least, 60)] if least else [])
+    assert ("user:half" in {column.key for column in result.columns}) == (least is None)
+
+
 def test_missing_values_are_a_value_where_half_of_the_runs_have_one() -> None:
     columns = {"dropout": [None, 0.5] * 20, "noise": np.random.default_rng(1).normal(size=40).tolist()}
     result = importance("loss", columns, [1.0, 2.0] * 20)

@@ -146,7 +146,8 @@ def continued(grid: Cells, ended: Ended) -> tuple[Cells, Ints]:
     """Return the grid with curves interpolated between their values, and [c] how many reach each column.
 
     After its end a curve keeps its last value (``hold``) or has none (``drop``). With ``common`` only the
-    columns that all curves reach have values.
+    columns that all curves reach have values. A curve whose last values are not finite has not ended with its
+    last finite value: it keeps none.
     """
     reached = np.zeros(grid.mean.shape, bool)
     filled = [np.full_like(grid.mean, np.nan) for _ in range(3)]
@@ -155,8 +156,9 @@ def continued(grid: Cells, ended: Ended) -> tuple[Cells, Ints]:
         if not len(known):
             continue
         reached[row, known[0] : known[-1] + 1] = True
+        diverged = grid.bad[row, known[-1] + 1 :].any()
         for values, source in zip(filled, (grid.mean, grid.low, grid.high), strict=True):
-            right = source[row, known[-1]] if ended == "hold" else np.nan
+            right = source[row, known[-1]] if ended == "hold" and not diverged else np.nan
             values[row] = np.interp(grid.steps, grid.steps[known], source[row, known], np.nan, right)
     if ended == "common":
         for values in filled:

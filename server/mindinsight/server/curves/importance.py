@@ -250,6 +250,8 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     labels: list[str] = []
     fixed: list[str] = []
     seeds: list[str] = []
+    runs = max(map(len, settings.values()), default=0)
+    least = max(math.ceil(_CARRIED * runs), FEWEST)
     for name, column in settings.items():
         there = [value for value in column if _is_usable(value)]
         distinct = {repr(value) for value in column}
@@ -257,7 +259,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
             if there:
                 (fixed if len(distinct) < 2 else seeds).append(plain(name))
             continue
-        if len(there) < max(_CARRIED * len(column), FEWEST):
+        if len(there) < least:
             values = {"setting": plain(name), "count": len(there)}
             rare.append(Claim("claim.part.lineage.carried", "note", values))
         elif _numbers(column) is None and len(distinct) > _LABELS * len(column):
@@ -266,8 +268,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
             judged[name] = column
     notes = []
     if rare:
-        runs = len(next(iter(settings.values())))
-        values = {"settings": few(rare, _NAMED), "runs": runs, "n": len(rare)}
+        values = {"settings": few(rare, _NAMED), "runs": runs, "least": least, "n": len(rare)}
         notes.append(Claim("claim.lineage.rare", "note", values))
     if labels:
         notes.append(

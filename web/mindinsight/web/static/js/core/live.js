@@ -86,7 +86,7 @@ export class Live {
     this.#show();
   }
 
-  /** Return the minimum interval between two deliveries, in seconds. */
+  /** Return the minimum interval between two deliveries in seconds. */
   interval() {
     return this.#gap / 1000;
   }

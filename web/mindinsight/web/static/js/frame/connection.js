@@ -12,10 +12,11 @@ export function connection(app) {
   const toggle = replaceableButton();
   const show = () => {
     const state = live.paused() && live.state() !== "lost" ? "paused" : live.state();
+    const n = live.interval();
+    const key = state === "live" && n ? "connection.timed" : `connection.${state}`;
     mark.dataset.state = state;
-    const n = state === "live" ? live.interval() : 0;
-    mark.title = n ? t("connection.live.every", { n }) : t(`connection.${state}.why`);
-    text.textContent = n ? t("preferences.refresh.every", { n }) : t(`connection.${state}`);
+    mark.title = t(`${key}.why`, { n });
+    text.textContent = t(key, { n });
     waiting.textContent = live.waiting() ? t("connection.waiting", { n: live.waiting() }) : "";
     const [icon, name] = live.paused() ? ["play", t("connection.resume")] : ["pause", t("connection.pause")];
     toggle.show(icon, name, name, () => togglePause(live));

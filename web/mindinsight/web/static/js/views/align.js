@@ -3,6 +3,8 @@
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox, select } from "../components/field.js";
+import { mainTag } from "../components/main_tag.js";
+import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
@@ -45,14 +47,20 @@ class Alignment {
     /** @type {import("./align/tables.js").Alignment | null} */
     this.answer = null;
     this.requests = latest(root);
+    this.picks = latest(root);
+    /** Scalars by which two runs can be chosen: most of the shown runs have these. @type {{tag: string}[]} */
+    this.tags = [];
+    /** The two runs chosen by such a scalar, which runs and scalar they are of. */
+    this.picked = { question: "", tag: "", ids: /** @type {string[]} */ ([]) };
     this.head = h("div");
     this.body = h("div", { class: "stack" });
-    this.offs = [app.url.on(() => (this.drawHead(), this.load()))];
+    this.offs = [app.url.on(() => this.follow())];
   }
 
   /** Leave the page. */
   end() {
     this.requests.end();
+    this.picks.end();
     this.offs.forEach((off) => off());
   }
 
@@ -62,22 +70,67 @@ class Alignment {
   }
 
   /**
-   * Return the ids of baseline and run: those in the address even if they do not exist, otherwise the first
-   * shown ones.
+   * Return the ids of baseline and run: those in the address even if they do not exist, otherwise those
+   * chosen by a scalar, or the first shown ones.
    */
   ids() {
-    const { url, selection } = this.app;
-    const named = (/** @type {string} */ key) => {
-      const name = url.get(key);
-      return name === null ? undefined : idOf(name);
-    };
-    const shown = selection.entries().filter((run) => run.kinds.scalar);
+    const { selection } = this.app;
+    const other = this.named("run");
+    if (!other && !this.named("baseline") && this.picked.ids.length) return this.picked.ids;
+    const shown = this.shown();
     const order = [...(shown.length > 1 ? shown : []), ...selection.runs(), ...this.runs()];
-    const other = named("run");
     const free = order.filter((run) => run.id !== other);
-    const baseline = named("baseline") ?? (free.find((run) => run.pinned) ?? free[other ? 0 : 1])?.id;
+    const baseline = this.named("baseline") ?? (free.find((run) => run.pinned) ?? free[other ? 0 : 1])?.id;
     const run = other ?? order.find(({ id }) => id !== baseline)?.id;
     return [baseline, run].filter((id) => id !== undefined);
+  }
+
+  /** Return the id of the run that the address names, or undefined. @param {"run" | "baseline"} key */
+  named(key) {
+    const name = this.app.url.get(key);
+    return name === null ? undefined : idOf(name);
+  }
+
+  /** Return the shown runs that have scalars, with only the lowest rank of each folded job. */
+  shown() {
+    return this.app.selection.entries().filter((run) => run.kinds.scalar);
+  }
+
+  /**
+   * Choose the best and the worst of the shown runs by a scalar that most of them have. A pinned run is the
+   * baseline.
+   */
+  async pick() {
+    const runs = this.shown();
+    const by = this.app.url.get("by", "");
+    const question = JSON.stringify([by, runs.map(({ id }) => id)]);
+    if (question === this.picked.question) return;
+    this.picked = { question, tag: "", ids: [] };
+    this.tags = [];
+    this.picks.end();
+    if (runs.length < 2) return;
+    await this.picks.ask(
+      async (signal) => {
+        const tags = await commonTags(this.app, runs, signal);
+        const tag = tags.some((known) => known.tag === by) ? by : mainTag(tags, /loss/i);
+        return { tags, tag, ...(await splitBy(this.app, runs, tag, signal)) };
+      },
+      ({ tags, tag, groups }) => {
+        const all = [...groups.keys()];
+        const baseline = runs.find((run) => run.pinned)?.id ?? all.find((id) => groups.get(id) === "good");
+        const run = all.findLast((id) => groups.get(id) === "bad" && id !== baseline);
+        this.tags = tags;
+        this.picked = { question, tag, ids: baseline && run ? [baseline, run] : [] };
+      },
+      leaveAsIs,
+    );
+  }
+
+  /** Show what the address asks for. */
+  async follow() {
+    await this.pick();
+    this.drawHead();
+    await this.load();
   }
 
   /** Return the chosen tolerance as a share. */
@@ -95,15 +148,13 @@ class Alignment {
       return;
     }
     replace(root, this.head, this.body);
-    this.drawHead();
-    await this.load();
+    await this.follow();
   }
 
   /** Change the address and load again. @param {Record<string, string | number | null>} values */
   change(values) {
     this.app.url.set(values);
-    this.drawHead();
-    this.load();
+    return this.follow();
   }
 
   /** Request the comparison and show it. @param {(error: Failure) => unknown} [failed] */
@@ -169,10 +220,24 @@ class Alignment {
         choose("run", run),
         swap,
         choose("baseline", baseline),
+        this.chooser(),
         tolerance,
         filter,
       ),
     );
+  }
+
+  /** Create the choice of the scalar by which two runs are chosen, or null if there is none. */
+  chooser() {
+    if (!this.tags.length) return null;
+    const own = Boolean(this.named("run") ?? this.named("baseline")) || !this.picked.ids.length;
+    const options = this.tags.map(({ tag }) => ({ value: tag, label: tag }));
+    return select({
+      label: this.app.t("align.by"),
+      options: [...(own ? [{ value: "", label: this.app.t("align.by.own") }] : []), ...options],
+      value: own ? "" : this.picked.tag,
+      onchange: (tag) => this.change({ by: tag, run: null, baseline: null }),
+    });
   }
 
   /** Show an error in place of any earlier answer. @param {Failure} error */

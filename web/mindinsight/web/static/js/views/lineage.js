@@ -70,6 +70,8 @@ export class Lineage {
     this.head = h("div", null);
     this.picture = h("div", { class: "panel scroll axes-panel" });
     this.table = h("div", { class: "panel scroll" });
+    /** The last importance, by which the scatter plot chooses its columns. */
+    this.ranked = { objective: "", columns: /** @type {{key: string}[]} */ ([]) };
     this.matters = new ImportancePanel(app, () => this.drawCloud());
     this.cloud = h("div", null);
     this.body = h(
@@ -150,7 +152,7 @@ export class Lineage {
     if (!run.length) return { columns: [], rows: [] };
     const { api, t } = this.app;
     const plain = await api.get("v2/lineage/table", { run }, { signal });
-    const objective = objectiveAmong(plain.columns, this.state.objective);
+    const objective = objectiveAmong(plain, this.state.objective);
     const answer = await api.get("v2/lineage/table", { run, objective }, { signal });
     return {
       ...answer,
@@ -285,12 +287,20 @@ export class Lineage {
   drawCloud() {
     const { app, data, state, inside } = this;
     app.charts.removeAll(this.cloud);
+    const { objective } = state;
+    const { answer } = this.matters;
+    if (answer) this.ranked = { objective, columns: answer.columns };
+    const isRanked = this.ranked.objective === objective;
+    if (this.matters.pending() && !isRanked && (state.matrix || !state.x)) {
+      replace(this.cloud); // its columns are those that matter: others would be replaced at once
+      return;
+    }
     const change = (/** @type {Partial<State>} */ some) => (Object.assign(state, some), this.draw());
-    const importance = this.matters.answer?.columns ?? [];
+    const importance = isRanked ? this.ranked.columns : [];
     const dots = scatter(app, {
       columns: data.columns,
       rows: () => inside,
-      objective: state.objective,
+      objective,
       x: state.x || topFactor({ columns: data.columns, importance }),
       y: state.y,
       onpick: (run) => this.pick(run),

@@ -1,18 +1,17 @@
 // Why page: what separates good runs from bad ones, by setting and by scalar.
 
 import { segments } from "../components/button.js";
-import { empty } from "../components/empty.js";
+import { empty, loading } from "../components/empty.js";
 import { select } from "../components/field.js";
 import { lineSample } from "../components/line.js";
 import { longName } from "../components/long_name.js";
 import { mainTag } from "../components/main_tag.js";
+import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { commonStart } from "../core/names.js";
-import { tagsOf } from "../core/tags.js";
-import { bestEnd, stateOf } from "../components/runs/values.js";
-import { members, readGroups, splitRuns, writeGroups } from "./why/groups.js";
+import { members, readGroups, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
@@ -100,10 +99,9 @@ class Why {
   async loadTags() {
     const runs = this.runs();
     await this.requests.ask(
-      (signal) => tagsOf(this.app, "scalar", signal),
+      (signal) => commonTags(this.app, runs, signal),
       (tags) => {
-        const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
-        this.tags = common.length ? common : tags;
+        this.tags = tags;
       },
       leaveAsIs,
     );
@@ -114,26 +112,13 @@ class Why {
    * @param {string} [by] without it, the main scalar of most of the runs
    */
   async split(by) {
-    const { api } = this.app;
     const runs = this.runs();
     await this.requests.ask(
-      async (signal) => {
-        const tag = by ?? mainTag(this.tags, /loss/i);
-        const end = bestEnd(tag) ?? "min";
-        const { tables } = await api.get("v2/runs/columns", { tag: [tag] }, { signal });
-        const column = (/** @type {"last" | "min" | "max"} */ name) => api.column(tables[tag][name]);
-        const [best, last] = [column(end), column("last")];
-        const at = new Map(tables[tag].runs.map((id, i) => [id, i]));
-        return { tag, end, best, last, at };
-      },
-      ({ tag, end, best, last, at }) => {
-        const row = (/** @type {Run} */ run) => at.get(run.id) ?? -1;
-        const now = this.app.selection.list().now;
-        const broken = (/** @type {Run} */ run) =>
-          stateOf(run, now) === "failed" || (at.has(run.id) && !Number.isFinite(last[row(run)]));
-        this.groups = splitRuns(runs, (run) => best[row(run)], end, broken);
-        this.measure = { tag, end };
-        writeGroups(this.app.url, this.groups);
+      (signal) => splitBy(this.app, runs, by ?? mainTag(this.tags, /loss/i), signal),
+      ({ groups, measure }) => {
+        this.groups = groups;
+        this.measure = measure;
+        writeGroups(this.app.url, groups);
       },
       leaveAsIs,
     );
@@ -162,6 +147,7 @@ class Why {
       return undefined;
     }
     this.body.setAttribute("aria-busy", "true");
+    if (!this.answer) replace(this.body, loading(this.app.t("common.loading")));
     return this.requests.ask(
       (signal) => this.app.api.get("v2/answers/why", { good, bad }, { signal }),
       (answer) => {

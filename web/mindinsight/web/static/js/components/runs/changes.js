@@ -12,19 +12,54 @@ const SECONDS = 20; // in which a person notices a mistake
 export const ownName = (run) => (run.name === run.directory ? "" : run.name);
 
 /**
- * Return the changes that bring back what other changes replace.
+ * Return what runs have now in the fields of changes. Runs that are gone are left out.
  * @param {App} app
  * @param {RunChange[]} changes
  * @returns {RunChange[]}
  */
-export function undoOf(app, changes) {
+function valuesOf(app, changes) {
   return changes.flatMap(({ run: id, ...fields }) => {
     const run = app.selection.run(id);
     if (!run) return [];
-    const before = { ...run, name: ownName(run), colour: run.chosen };
-    const names = /** @type {(keyof typeof before & keyof typeof fields)[]} */ (Object.keys(fields));
-    return [{ run: id, ...Object.fromEntries(names.map((name) => [name, before[name]])) }];
+    const known = { ...run, name: ownName(run), colour: run.chosen };
+    const names = /** @type {(keyof typeof known & keyof typeof fields)[]} */ (Object.keys(fields));
+    return [{ run: id, ...Object.fromEntries(names.map((name) => [name, known[name]])) }];
   });
+}
+
+/**
+ * Return the changes that take a change back, and the number of runs that keep what they got since. Of
+ * labels, those of the change alone are taken back; others may have been given since, by other people, too.
+ * @param {RunChange[]} before values of runs before the change
+ * @param {RunChange[]} after the same runs and fields after it
+ * @param {RunChange[]} now
+ */
+export function undoOf(before, after, now) {
+  let newer = 0;
+  const changes = before.flatMap((old) => {
+    const [set, last] = [after, now].map((runs) => runs.find(({ run }) => run === old.run));
+    if (!set || !last) return [];
+    const { run, labels, ...fields } = old;
+    const names = /** @type {(keyof typeof fields)[]} */ (Object.keys(fields));
+    const same = names.filter((name) => last[name] === set[name]);
+    if (same.length < names.length) newer++;
+    /** @type {RunChange} */
+    const back = { run, ...Object.fromEntries(same.map((name) => [name, old[name]])) };
+    if (labels) back.labels = labelsBack(labels, set.labels ?? [], last.labels ?? []);
+    return [back];
+  });
+  return { changes: changes.filter((back) => Object.keys(back).length > 1), newer };
+}
+
+/** Return the labels of `now` without those that a change added, and with those that it removed. */
+function labelsBack(
+  /** @type {string[]} */ before,
+  /** @type {string[]} */ after,
+  /** @type {string[]} */ now,
+) {
+  const others = now.filter((label) => before.includes(label) || !after.includes(label));
+  const removed = before.filter((label) => !after.includes(label) && !now.includes(label));
+  return [...others, ...removed];
 }
 
 /**
@@ -34,9 +69,16 @@ export function undoOf(app, changes) {
  * @param {string} text what was done
  */
 export async function change(app, changes, text) {
-  const before = undoOf(app, changes);
+  const before = valuesOf(app, changes);
   const stored = await attempt(app, () => app.selection.annotate(changes));
-  if (stored) offerUndo(app, text, () => attempt(app, () => app.selection.annotate(before)));
+  const after = valuesOf(app, changes);
+  const undo = async () => {
+    await app.selection.refresh();
+    const { changes: back, newer } = undoOf(before, after, valuesOf(app, changes));
+    if (back.length) await app.selection.annotate(back);
+    if (newer) toast(app.t("manage.undo.newer", { n: newer }));
+  };
+  if (stored) offerUndo(app, text, () => attempt(app, undo));
   return stored;
 }
 

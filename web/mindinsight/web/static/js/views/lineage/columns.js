@@ -27,14 +27,18 @@ export function labelOf(t, key) {
 }
 
 /**
- * Return the requested objective if it is a numeric column, otherwise the first metric.
- * @param {{key: string, numeric: boolean}[]} columns
+ * Return the requested objective if it is a numeric column, otherwise the first of the metrics that most runs
+ * have.
+ * @param {{columns: {key: string, numeric: boolean}[], rows: Row[]}} table
  * @param {string} requested
  * @returns {string | null}
  */
-export function objectiveAmong(columns, requested) {
+export function objectiveAmong({ columns, rows }, requested) {
   const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
-  return numeric.includes(requested) ? requested : (numeric.find((key) => key.startsWith("metric:")) ?? null);
+  if (numeric.includes(requested)) return requested;
+  const metrics = numeric.filter((key) => key.startsWith("metric:"));
+  const holders = (/** @type {string} */ key) => rows.filter(({ values }) => key in values).length;
+  return metrics.find((key) => holders(key) * 2 > rows.length) ?? metrics[0] ?? null;
 }
 
 /**

@@ -77,6 +77,7 @@ export class ImportancePanel {
       (error) => {
         this.failure = t(error.key ?? "error.http", error.vars);
         this.draw();
+        this.onanswer();
       },
     );
   }
@@ -94,9 +95,15 @@ export class ImportancePanel {
       h("h2", { class: "panel-title" }, title),
       !objective && h("p", { class: "muted" }, t("lineage.no_objective_how")),
       objective && !answer && h("p", { class: "muted", role: "status" }, waiting),
+      this.pending() && h("progress", { "aria-label": waiting }),
       answer && contents(this.app, answer),
     );
-    this.element.setAttribute("aria-busy", String(Boolean(objective) && !answer && !failure));
+    this.element.setAttribute("aria-busy", String(this.pending()));
+  }
+
+  /** Return whether an answer is being computed. */
+  pending() {
+    return Boolean(this.objective) && !this.answer && !this.failure;
   }
 
   /** Drop requests in flight. */

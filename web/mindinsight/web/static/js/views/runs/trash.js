@@ -6,7 +6,6 @@ import { attempt, offerUndo } from "../../components/runs/changes.js";
 import { toast } from "../../components/toast.js";
 import { send } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { countJobs } from "../../core/jobs.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -24,7 +23,7 @@ export function trashDialog(app, runs) {
   const names = runs.slice(0, LISTED).map((run) => h("li", null, run.name));
   const more = runs.length - LISTED;
   const box = dialog({
-    title: t("manage.delete.title", { n: countJobs(runs) }),
+    title: t("manage.delete.title", { n: runs.length }),
     close: t("common.close"),
     body: [
       h("p", null, t("manage.delete.how")),

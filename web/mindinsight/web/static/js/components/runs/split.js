@@ -1,0 +1,64 @@
+// Good and bad runs by their best value of a scalar.
+
+import { tagsOf } from "../../core/tags.js";
+import { bestEnd, stateOf } from "./values.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {"good" | "bad" | "both" | ""} Group as an address may have them, also in both */
+
+/**
+ * Return the scalars that most of the runs have, or all if there is no such scalar.
+ * @param {App} app @param {Run[]} runs @param {AbortSignal} signal
+ */
+export async function commonTags(app, runs, signal) {
+  const tags = await tagsOf(app, "scalar", signal);
+  const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
+  return common.length ? common : tags;
+}
+
+/**
+ * Split the runs into good and bad by their best value of a scalar.
+ * @param {App} app @param {Run[]} runs @param {string} tag @param {AbortSignal} signal
+ * @returns {Promise<{groups: Map<string, Group>, measure: {tag: string, end: "min" | "max"}}>}
+ */
+export async function splitBy(app, runs, tag, signal) {
+  const end = bestEnd(tag) ?? "min";
+  const { tables } = await app.api.get("v2/runs/columns", { tag: [tag] }, { signal });
+  const [best, last] = [app.api.column(tables[tag][end]), app.api.column(tables[tag].last)];
+  const at = new Map(tables[tag].runs.map((id, i) => [id, i]));
+  const row = (/** @type {Run} */ run) => at.get(run.id) ?? -1;
+  const { now } = app.selection.list();
+  const broken = (/** @type {Run} */ run) =>
+    stateOf(run, now) === "failed" || (at.has(run.id) && !Number.isFinite(last[row(run)]));
+  return { groups: splitRuns(runs, (run) => best[row(run)], end, broken), measure: { tag, end } };
+}
+
+const MOST = 200; // runs in a group at first: a request names them all
+
+/**
+ * Split runs: the best third is good, the worst third is bad. Failed runs and those with a non-finite last
+ * value are bad first. A value that the groups have in common makes runs neither good nor bad.
+ * @param {Run[]} runs
+ * @param {(run: Run) => number | undefined} value by which they are compared
+ * @param {"min" | "max"} end which is the best
+ * @param {(run: Run) => boolean} broken
+ * @returns {Map<string, Group>}
+ */
+export function splitRuns(runs, value, end, broken) {
+  const sign = end === "max" ? -1 : 1;
+  const bad = runs.filter(broken);
+  const ordered = runs
+    .filter((run) => !broken(run) && Number.isFinite(value(run)))
+    .sort((a, b) => sign * (Number(value(a)) - Number(value(b))));
+  const third = Math.min(MOST, Math.max(1, Math.floor(runs.length / 3)));
+  const best = ordered.slice(0, third);
+  const rest = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
+  const [last, first] = [best.at(-1), rest[0]];
+  const tied = last && first && value(last) === value(first) ? value(last) : NaN; // NaN equals no value
+  const [good, worst] = [best, rest].map((group) => group.filter((run) => value(run) !== tied));
+  return new Map([
+    ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
+    ...[...bad, ...worst].slice(0, MOST).map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),
+  ]);
+}
