@@ -229,6 +229,7 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page: Any, address: An
     page.get_by_role("combobox", name="When").select_option(label="is above")
     page.get_by_role("textbox", name="Scalars").fill("*loss")
     page.get_by_role("spinbutton", name="Value").fill("0.9")
+    expect(page.locator(".rule-preview")).to_contain_text("As recorded now, fires in")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(rule(page, "*loss is above 0.9")).to_contain_text("Warning")
     expect(page.get_by_role("button", name="Add rule")).to_be_focused()

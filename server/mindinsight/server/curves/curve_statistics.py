@@ -159,9 +159,10 @@ def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
     if not broken:
         return []
     step, tag, count = min(lasting or broken)
-    key, verdict = ("diverged", "found") if lasting else ("broken_end", "unknown")
-    facts = {"tag": tag, "step": step, "n": count}
-    return [Claim(f"claim.run.{key}", verdict, facts, ({"tag": tag, "step": step},))]
+    facts, evidence = {"tag": tag, "step": step, "n": count}, ({"tag": tag, "step": step},)
+    if lasting:
+        return [Claim("claim.run.diverged", "found", facts, evidence)]
+    return [Claim("claim.run.broken_end", "unknown", facts, evidence)]
 
 
 @dataclass(frozen=True, slots=True)
