@@ -83,7 +83,7 @@ def test_four_clicks_from_a_nan_to_the_line_that_made_it(page: Any, url: Any) ->
     expect(page.get_by_text("produced non-finite values from finite inputs.")).to_be_visible()
     expect(page.get_by_text("NaN: 1, Inf: 0, elements: 108")).to_be_visible()
     chain = page.locator(".fault-links li")
-    expect(chain.first).to_contain_text("inputs0 batch")
+    expect(chain.first).to_contain_text("inputs0 input or parameter")
     expect(chain.last).to_contain_text("1 non-finite")
     expect(page.locator(".fault-chain g.ill.fault", has_text="MatMul-op66")).to_have_count(1)
     page.get_by_role("button", name=re.compile("MatMul-op66$")).first.click()

@@ -633,7 +633,7 @@ def no_bad_run_leaves_to_any_side(folder: Path) -> Question:
 def a_run_in_both_groups(folder: Path) -> Question:
     """It would be compared with itself."""
     question = with_curves(folder, [{"loss": curve(1)}, {"loss": curve(2)}], [{"loss": curve(3)}])
-    return replace(question, request=f"{question.request}&bad=./good_1")
+    return replace(question, request=f"{question.request}&bad=./good_1", page=f"{question.page}&bad=good_1")
 
 
 @situation(makes=["claim.why.too_few_steps"], never=["claim.why.in_both"])

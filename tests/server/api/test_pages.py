@@ -34,7 +34,7 @@ def test_every_view_has_its_page_and_its_module(shared_samples: StartServer, vie
 def test_every_described_view_is_of_a_kind_that_has_routes() -> None:
     with_other_names = {"checkpoint": "dump", "why": "answers", "align": "answers", "job": "answers"}
     kinds = {plugin.name for plugin in plugins()}
-    assert {with_other_names.get(view, view) for view in VIEWS[3:]} - {"reports"} == kinds - {
+    assert {with_other_names.get(view, view) for view in VIEWS[3:]} - {"reports", "preferences"} == kinds - {
         "other",
         "tuning",
     }
@@ -84,7 +84,7 @@ def test_the_language_is_the_chosen_one_or_the_browsers(
     tiles = {"audio", "graph", "histogram", "image", "pr_curve", "scalar", "tensor", "text"}
     assert {name for name, view in views.items() if view["tile"]} == tiles
     unlinked = {name for name, view in views.items() if not view["navigation"]}
-    assert unlinked == {"alert", "align", "job", "reports", "why"}
+    assert unlinked == {"alert", "align", "job", "preferences", "reports", "why"}
     assert {name for name, view in views.items() if view["rare"]} == {"audio", "layout", "pr_curve"}
 
 

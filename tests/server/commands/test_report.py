@@ -34,7 +34,7 @@ def test_an_unknown_run_is_answered_with_names_that_are_near(run: Any, tmp_path:
     _, _, err = run("report", "*", "--summary-base-dir", tmp_path)
     assert "choose one: ./dead_relu, ./logarithm" in err
     _, _, err = run("report", "xyz", "--summary-base-dir", tmp_path)
-    assert "There are ./dead_relu, ./logarithm." in err
+    assert "There are: ./dead_relu, ./logarithm." in err
 
 
 def test_a_file_that_cannot_be_written_is_an_error_in_a_line(run: Any, tmp_path: Path) -> None:

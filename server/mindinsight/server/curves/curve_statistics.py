@@ -107,7 +107,7 @@ def holds(condition: Condition, limit: float, values: Floats) -> Mask:
     """
     if condition == "not_finite":
         return ~np.isfinite(values)
-    narrow = abs(limit) <= np.finfo(values.dtype).max
+    narrow = abs(limit) <= float(np.finfo(values.dtype).max)
     bound = values.dtype.type(limit) if narrow else np.float64(limit)
     return values > bound if condition == "above" else values < bound
 
