@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import asdict
+from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from mindinsight.server.api.run_answers import MOST_RUNS, hyper_of, metrics_of
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.curve_statistics import divergence_claims
+from mindinsight.server.curves.curve_statistics import divergence_claims, divergence_tags
 from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
@@ -91,7 +92,9 @@ def _annotated(service: Service, changes: list[NoteChange]) -> list[dict[str, An
     for change in changes:
         if change.run not in runs:
             raise unknown_run(change.run)
-    fields = {change.run: change.model_dump(exclude={"run"}, exclude_none=True) for change in changes}
+    fields: dict[str, dict[str, Any]] = {}  # of a run that is named twice, the later ones win
+    for change in changes:
+        fields.setdefault(change.run, {}).update(change.model_dump(exclude={"run"}, exclude_none=True))
     for values in fields.values():
         if "labels" in values:
             values["labels"] = tuple(dict.fromkeys(values["labels"]))
@@ -109,8 +112,11 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
     """
     record = service.store.snapshot().run(run)
     lineage = record.lineage
-    lines = {tag: series.line() for tag, series in record.scalars.items()}
-    curves = {tag: (line.steps, line.values) for tag, line in lines.items() if record.read >= record.total}
+    judged = divergence_tags(record.scalars) if record.read >= record.total else []
+    lines = {
+        tag: record.scalars[tag].line() for tag in judged if not isfinite(record.scalars[tag].last_value)
+    }
+    curves = {tag: (line.steps, line.values) for tag, line in lines.items()}
     return {
         "run": run,
         "hyper": exact_as_text(hyper_of(lineage)),

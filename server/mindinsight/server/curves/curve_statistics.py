@@ -1,6 +1,6 @@
 """Statistics of a range of a curve, intervals in which a condition holds, and differences of two curves."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
@@ -142,16 +142,20 @@ def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
 FEWEST_DIVERGED: Final = 3
 
 
-def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
-    """Return the claim that a run has diverged: that a loss is non-finite from a step to its end.
+def divergence_tags(tags: Iterable[str]) -> list[str]:
+    """Return the tags that decide whether a run has diverged: losses, or all tags of a run without a loss."""
+    every = list(tags)
+    return [tag for tag in every if "loss" in tag.lower()] or every
 
-    ``curves`` are steps and values of each scalar by tag. In a run without a loss any scalar counts. A curve
+
+def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
+    """Return the claim that a run has diverged: that a scalar is non-finite from a step to its end.
+
+    ``curves`` are steps and values by tag, of `divergence_tags` whose last value is non-finite. A curve
     without a finite value was perhaps never defined and is no evidence.
     """
-    losses = [tag for tag in curves if "loss" in tag.lower()]
     broken = []
-    for tag in losses or curves:
-        steps, values = curves[tag]
+    for tag, (steps, values) in curves.items():
         finite = np.flatnonzero(np.isfinite(values))
         if len(finite) and finite[-1] < len(values) - 1:
             broken.append((int(steps[finite[-1] + 1]), tag, len(values) - 1 - int(finite[-1])))

@@ -156,9 +156,7 @@ class MultiBaseNotes:
         for name, runs in below.items():
             others = [str(Path(other.path)) for other in bases.values() if other.name != name]
             notes = self._of(bases[name]).change_all(runs, others)
-            changed |= {
-                f"{BASE}{name}/{run.removeprefix(BASE)}".rstrip("/"): note for run, note in notes.items()
-            }
+            changed |= {_run_in(name, run): note for run, note in notes.items()}
         return changed
 
     def _of(self, base: Watched) -> Notes:

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, State
 from starlette.responses import JSONResponse, Response
 
+from mindinsight.server.cancellation import checked
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
@@ -206,19 +207,22 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
     A rule for silence is evaluated at Unix time ``now`` only.
     """
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
+    silent = rule.condition == "silent"
+    if unread := sum(run.read < run.total for run in runs):
+        return Claim("claim.rule.reading", "unknown", {"unread": unread, "count": len(runs)})
+    if not runs or not (silent or any(rule_evaluation.tags_of(run, rule.tags) for run in runs)):
+        return Claim("claim.rule.nothing", "unknown")
     fired = {
-        run.id for run in runs for _, state in _RunAlerts()._watch(run, rules, set()) if len(state.steps)
+        run.id
+        for run in checked(runs)
+        for _, state in _RunAlerts()._watch(run, rules, set())
+        if len(state.steps)
     }
     fired |= {
         name for _, rank in rule_evaluation.JobWatch().strays(runs, rules) for name in (rank.run, rank.other)
     }
     fired |= {source.run for source in _silences(runs, rules, now)}
     facts = {"n": len(fired - {""}), "count": len(runs)}
-    silent = rule.condition == "silent"
-    if unread := sum(run.read < run.total for run in runs):
-        return Claim("claim.rule.reading", "unknown", {**facts, "unread": unread})
-    if not runs or not (silent or any(rule_evaluation.tags_of(run, rule.tags) for run in runs)):
-        return Claim("claim.rule.nothing", "unknown")
     return (
         Claim("claim.rule.fires", "found", facts) if facts["n"] else Claim("claim.rule.none", "clear", facts)
     )

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http import sse
-from mindinsight.server.http.bulkhead_routes import CurrentService
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
@@ -25,6 +25,7 @@ from mindinsight.server.workspace.json_store import Full, storing
 
 _CONFLICT: Final = response("There are too many rules, or the rule cannot be deleted.", ErrorBody)
 router = APIRouter(responses={409: _CONFLICT})
+previews = APIRouter(route_class=PayloadRoute)  # their time depends on what is recorded
 RuleId = Annotated[str, Query(alias="id", max_length=30)]
 LONGEST_SILENCE = 525_600  # minutes: one year
 
@@ -57,7 +58,7 @@ def rules(service: CurrentService) -> dict[str, Any]:
     return {"rules": rows}
 
 
-@router.get("/rules/preview")
+@previews.get("/rules/preview")
 def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
     """Return the claim in how many runs a rule fires on what is recorded now. Nothing is stored."""
     claim = preview_claim(service.store.snapshot(), body.rule(), time.time())
@@ -105,4 +106,5 @@ def _changing(request: Request, service: Service, rule_id: str = "") -> Iterator
     hub.publish(Changes(service.store.snapshot().version, frozenset(), {}, list=True))
 
 
+router.include_router(previews)
 PLUGIN = Plugin(name="alert", router=router)

@@ -3,7 +3,7 @@
 Does not import FastAPI.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from mindinsight.server.http.responses import answer, encoded, encoded_answers, 
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar import chart_columns
 from mindinsight.server.plugins.scalar.chart_columns import CurveQuery, View
+from mindinsight.server.plugins.scalar.formula_series import PREFIX
 from mindinsight.server.store.run import Snapshot
 
 T = TypeVar("T")
@@ -109,19 +110,20 @@ async def tail(state: State, headers: Headers, query: Tail) -> Response:
     removed.
     """
     work = partial(query.newest, state.service.store.snapshot(), query)
-    return answer(await _computed(work, query), headers.get("accept", ""))
+    return answer(await _computed(work, query, [query.tag]), headers.get("accept", ""))
 
 
 async def new_points(service: Service, question: Tails, accept: str) -> Response:
     """Return the new points of many series: `answers`, one for each, in the form of `tail`."""
-    snapshot = service.store.snapshot()
+    snapshot, tags = service.store.snapshot(), [known.tag for known in question.series]
 
     def bodies() -> list[bytes]:
         return [encoded(known.newest(snapshot, question), accept) for known in question.series]
 
-    return encoded_response(encoded_answers(await _computed(bodies, question), accept), accept)
+    return encoded_response(encoded_answers(await _computed(bodies, question, tags), accept), accept)
 
 
-async def _computed(work: Callable[[], T], smoothing: Smoothed) -> T:
-    """Return the result of `work`. With smoothing, which takes whole lines, it is computed in a thread."""
-    return await run_in_threadpool(work) if smoothing.smooth else work()
+async def _computed(work: Callable[[], T], smoothing: Smoothed, tags: Iterable[str]) -> T:
+    """Return the result of `work`, computed in a thread if smoothing or a formula takes whole lines."""
+    whole = smoothing.smooth or any(tag.startswith(PREFIX) for tag in tags)
+    return await run_in_threadpool(work) if whole else work()
