@@ -183,7 +183,7 @@ class RunStage:
 
     @property
     def only_describes(self) -> bool:
-        """Return True if the files only describe hyperparameters of TensorBoard's other sessions."""
+        """Return True if the files hold TensorBoard's list of hyperparameters and no values of a run."""
         empty = not (self._scalars or self._references or self.discovered.dumps)
         described = all(file.hparams and not (file.damage or file.error) for file in self.files.values())
         known = self._lineage

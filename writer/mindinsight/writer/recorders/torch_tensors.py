@@ -137,7 +137,7 @@ def output_norm(output: Any) -> float | None:
 
 
 def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
-    """Return a tensor's stored floating-point or complex numbers in a measurable type, or None if none."""
+    """Return a tensor's stored floats or complex numbers in a dtype that has a norm, or None without any."""
     if tensor.device.type == "meta" or not (tensor.is_floating_point() or tensor.is_complex()):
         return None
     if tensor.is_nested or tensor.layout in _COMPRESSED:

@@ -29,7 +29,7 @@ _RANKS: Final = 8  # named beside a line of source code
 
 
 def register(actions: Any) -> None:
-    """Add the action."""
+    """Add `mindinsight dump check` to the actions."""
     parser = add_command(actions, "check", run)
     dump_selection.add_selection(parser, types=False)
     form = "ID[:NAME=NUMBER,...]"

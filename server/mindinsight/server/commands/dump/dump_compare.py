@@ -42,7 +42,7 @@ _STATES: Final = {
 
 
 def register(actions: Any) -> None:
-    """Add the action."""
+    """Add `mindinsight dump compare` to the actions."""
     parser = add_command(actions, "compare", run)
     parser.add_argument("target", metavar="DUMP", type=resolve_path)
     parser.add_argument("reference", metavar="REFERENCE", type=resolve_path)

@@ -21,7 +21,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 
 
 def register(actions: Any) -> None:
-    """Add the action."""
+    """Add `mindinsight dump convert` to the actions."""
     parser = add_command(actions, "convert", run)
     dump_selection.add_selection(parser)
     parser.add_argument("--output", type=Path, required=True)

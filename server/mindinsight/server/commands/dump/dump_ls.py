@@ -14,7 +14,7 @@ _HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHA
 
 
 def register(actions: Any) -> None:
-    """Add the action."""
+    """Add `mindinsight dump ls` to the actions."""
     parser = add_command(actions, "ls", run)
     add_selection(parser)
 

@@ -22,7 +22,7 @@ _HEADS: Final = (
 
 
 def register(actions: Any) -> None:
-    """Add the action."""
+    """Add `mindinsight dump stat` to the actions."""
     parser = add_command(actions, "stat", run)
     dump_selection.add_selection(parser)
     add_executor(parser)

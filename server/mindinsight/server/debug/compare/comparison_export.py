@@ -265,7 +265,7 @@ def _measures(known: dict[str, Any], row: Row) -> dict[str, Any]:
 
 
 def _differences(known: dict[str, Any]) -> dict[str, Any]:
-    """Return the differences of the statistics of both sides, and their shares of the reference's as text."""
+    """Return the difference of each statistic, and as text its share of the reference's value."""
     cells: dict[str, Any] = {}
     for (name, title), relative in zip(_STATISTICS.items(), _RELATIVE, strict=True):
         target, reference = known[f"target_{name}"], known[f"reference_{name}"]

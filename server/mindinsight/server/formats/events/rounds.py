@@ -1,4 +1,7 @@
-"""Round decoder: records that repeat in the same order, few or thousands, read as one row of columns."""
+"""Decoder of event files in which a training repeats the same records in each step.
+
+The records of one step, a few or thousands, become one row of a table of columns.
+"""
 
 import math
 from collections import deque
