@@ -101,6 +101,13 @@ test("numbers lie by size, on a logarithmic axis by their powers", () => {
   assert.ok(Number.isNaN(scale.of(undefined)));
 });
 
+test("a value that is not finite has no place on an axis, also where all others are equal", () => {
+  const values = [0.5, "nan", Infinity, 0.5].map((loss, i) => ({ run: String(i), values: { loss } }));
+  const { of } = axisPosition(plot({ rows: values }), column("loss"));
+  assert.equal(of(0.5), 0.5);
+  for (const value of ["nan", NaN, Infinity, -Infinity]) assert.ok(Number.isNaN(of(value)), String(value));
+});
+
 test("names lie evenly, each once", () => {
   const { ticks, of } = axisPosition(plot(), column("opt", false));
   assert.deepEqual(ticks, [

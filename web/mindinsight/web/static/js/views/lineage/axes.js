@@ -29,7 +29,7 @@ const SIDE = 70;
 
 /**
  * Return the ticks of an axis, and a function that gives a value's position from 0 at the bottom to 1 at the
- * top; NaN if the value is missing.
+ * top; NaN if the value is missing or not finite.
  * @param {Plot} plot
  * @param {Column} column
  */
@@ -51,7 +51,10 @@ export function axisPosition(plot, column) {
   const to = (/** @type {unknown} */ value) => (log ? Math.log10(Number(value)) : Number(value));
   const numbers = values.map(to).filter(Number.isFinite);
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const share = (/** @type {number} */ number) => (high > low ? (number - low) / (high - low) : 0.5);
+  const share = (/** @type {number} */ number) => {
+    if (!Number.isFinite(number)) return NaN;
+    return high > low ? (number - low) / (high - low) : 0.5;
+  };
   const marks = high > low ? marksOf(numbers, low, high) : [low];
   const ticks = Number.isFinite(low)
     ? marks.map((number) => ({ at: share(number), text: log ? 10 ** number : number }))

@@ -72,7 +72,7 @@ export function verdictCell(app, series) {
     const classes = claim.key === "claim.compare.non_finite" ? NON_FINITE_BADGE : verdict;
     return [h("span", { class: classes, "data-claim": claim.key }, claimText(app, claim)), " "];
   });
-  return h("td", null, badges);
+  return h("td", { class: "verdicts" }, badges);
 }
 
 /**
