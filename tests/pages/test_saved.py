@@ -68,13 +68,13 @@ def test_views_are_renamed_and_removed_and_the_keyboard_stays_where_it_was(page:
     expect(field).to_be_focused()
     field.fill("third")
     page.keyboard.press("Enter")
-    expect(views.get_by_role("link")).to_have_text(["secondOverview", "thirdOverview"])
+    expect(views.get_by_role("link")).to_have_text(["secondOverview", "thirdOverview", "Preferences"])
     expect(views.get_by_role("link", name="third")).to_be_focused()
     views.get_by_role("button", name="Delete second").press("Enter")
-    expect(views.get_by_role("link")).to_have_text(["thirdOverview"])
+    expect(views.get_by_role("link")).to_have_text(["thirdOverview", "Preferences"])
     expect(views.get_by_role("textbox", name="Name of this view")).to_be_focused()
     page.reload()
-    expect(opened(page).get_by_role("link")).to_have_text(["thirdOverview"])
+    expect(opened(page).get_by_role("link")).to_have_text(["thirdOverview", "Preferences"])
 
 
 def test_a_name_that_is_taken_is_said_and_changes_nothing(page: Any, url: Any) -> None:

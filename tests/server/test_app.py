@@ -137,7 +137,7 @@ options = parser("start").parse_args(["start", "--port", "81"])
 print(options.port, *sorted(name for name in sys.modules if name.startswith("mindinsight.server.commands.")))
 print("numpy" in sys.modules)
 """
-    loaded = [f"mindinsight.server.commands.{name}" for name in ("main", "options", "start")]
+    loaded = [f"mindinsight.server.commands.{name}" for name in ("main", "options", "parser", "start")]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["81", *loaded, "False"]
 

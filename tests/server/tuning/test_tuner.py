@@ -169,7 +169,7 @@ def test_hyperband_prunes_a_worse_trial_by_its_live_scalars(
     stored = optuna_study(workspace).trials
     assert stored[2].intermediate_values == {4: pytest.approx(4.25)}
     assert stored[3].intermediate_values == {4: pytest.approx(1.25), 8: pytest.approx(1.125)}
-    assert "trial 2 pruned; x=4" in err
+    assert "trial 2: Pruned; x=4" in err
 
 
 def test_hyperband_sorts_trials_of_any_length_as_plain_optuna_does(

@@ -22,6 +22,7 @@ from mindinsight.server.formats.wire_format import CutError, UnparsableError, me
 # Keys (number and wire type) of fields of Checkpoint, Value and TensorProto. Axes are packed or not.
 _VALUE, _TAG, _TENSOR, _MAP = 1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2
 _DIMS, _TYPE, _CONTENT = (1 << 3, 1 << 3 | 2), 2 << 3 | 2, 3 << 3 | 2
+MAX_UNUSED: Final = 10_000  # fields of a file without a tensor; MindSpore writes none
 MAX_AXES: Final = 64  # of a tensor; the limit of NumPy
 MAX_TAG: Final = 65_536  # bytes of a name that are read
 CRC_MARK: Final = b"crc_num"
@@ -137,15 +138,16 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
         checksum = int.from_bytes(tail[len(CRC_MARK) :], "big")
         end -= CRC_TAIL
     tensors: dict[str, CheckpointTensor] = {}
-    damage = []
+    damage, unused = [], 0
     try:
         with (
             unreadable("dump.not_checkpoint", path.name, UnparsableError),
             unreadable("dump.truncated", path.name, CutError, EOFError),
         ):
             for key, start, stop in message_fields(data, 0, end):
-                if key == _VALUE:
-                    _add_value(tensors, data, start, stop)
+                unused += not (key == _VALUE and _add_value(tensors, data, start, stop))
+                if unused > MAX_UNUSED:
+                    raise UnparsableError(f"{unused} fields without a tensor before byte {stop}")
     except UnreadableError as error:
         damage.append(error)
     if not tensors:
@@ -153,8 +155,8 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
     return CheckpointFile(path, tensors, checksum, tuple(damage))
 
 
-def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, start: int, end: int) -> None:
-    """Add one ``Checkpoint.Value``, or the next section of a tensor added before."""
+def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, start: int, end: int) -> int:
+    """Add one ``Checkpoint.Value``, or the next section of a tensor added before. Return how many tensors."""
     tag, tensors_of_value = "", []
     for key, first, last in message_fields(data, start, end):
         if key == _TAG:
@@ -169,6 +171,7 @@ def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, start: int
         previous = tensors.setdefault(name, tensor)
         if previous is not tensor:
             previous.pieces += tensor.pieces
+    return len(tensors_of_value)
 
 
 def _tensor(data: FileBytes, start: int, end: int) -> CheckpointTensor:
