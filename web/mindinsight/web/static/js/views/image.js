@@ -1,61 +1,32 @@
 // Images page: every recorded step of every tag. With linked steps all cards show the same one.
 
 import { button } from "../components/button.js";
-import { check, searchBox, slider } from "../components/field.js";
-import { emptyState } from "../components/nothing.js";
-import { grownRuns } from "../core/changes.js";
+import { check, slider } from "../components/field.js";
+import { TagCards } from "../components/tag_cards.js";
 import { h, replace } from "../core/dom.js";
-import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { ImageCard } from "./image/card.js";
 import { compareDialog } from "./image/compare.js";
 
 const CODE = 'record.add_value("image", "input", images)  # NCHW';
 
-/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {ReturnType<typeof readOptions>} Options */
+/** @typedef {import("../core/tags.js").Tag} Tag */
 
-/**
- * Mount the page.
- * @param {HTMLElement} root
- * @param {App} app
- * @returns {Promise<import("../core/types.js").View>}
- */
-export async function mount(root, app) {
-  const view = new Images(root, app);
-  await view.follow([]);
-  return {
-    update(change) {
-      const changed = grownRuns(app, change, "image");
-      if (changed.length) view.follow(changed, leaveAsIs);
-    },
-    unmount: () => view.end(),
-  };
+/** Mount the page. @param {HTMLElement} root @param {App} app */
+export function mount(root, app) {
+  return new Images(root, app).open();
 }
 
-/** Grid of image cards with shared options. */
-class Images {
+/** Grid of image cards with shared options. @extends {TagCards<ImageCard>} */
+class Images extends TagCards {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
-    this.app = app;
+    super(root, app, "image", CODE);
     this.state = readOptions(app.url);
-    /** @type {ImageCard[]} */
-    this.cards = [];
-    /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
-    this.tags = null;
-    /** Runs with new pictures since the tags were read. @type {Set<string>} */
-    this.grown = new Set();
-    this.requests = latest(root);
-    this.head = h("div", null);
-    this.body = h("div", null);
-    replace(root, this.head, this.body);
-    this.drawHead();
-    this.offs = [
-      app.selection.on(() => this.follow([], leaveAsIs)),
-      app.theme.on(() => this.cards.filter((card) => card.steps.length).forEach((card) => card.note())),
-      app.url.on(() => this.reread()),
-    ];
+    /** Runs with a column; cells with cards or notes. @type {{runs: string[], cells: HTMLElement[]}} */
+    this.grid = { runs: [], cells: [] };
+    this.reread();
   }
 
   /** Return the options of all cards. */
@@ -66,16 +37,19 @@ class Images {
   /** Show what the address names after it changed. */
   reread() {
     Object.assign(this.state, readOptions(this.app.url));
-    this.drawHead();
-    if (this.tags) this.build();
+    super.reread();
+  }
+
+  /** Redraw the cards in the colours of the theme. */
+  paint() {
+    this.cards.filter((card) => card.steps.length).forEach((card) => card.note());
   }
 
   /** Change options and apply them to the cards. @param {Partial<Options>} changes */
   change(changes) {
     Object.assign(this.state, changes);
     writeOptions(this.app.url, this.state);
-    if ("filter" in changes) this.build();
-    else this.cards.forEach((card) => card.style());
+    this.cards.forEach((card) => card.style());
   }
 
   /** Show a step on all cards. @param {number} step */
@@ -92,100 +66,59 @@ class Images {
 
   /** Draw the toolbar. */
   drawHead() {
+    const { t } = this.app;
     const reset = () => {
       this.change({ brightness: 1, contrast: 1 });
       this.drawHead();
     };
-    replace(
-      this.head,
-      toolbar(this.app, this.state, (changes) => this.change(changes), reset),
-    );
+    const change = (/** @type {Partial<Options>} */ changes) => this.change(changes);
+    const controls = [
+      this.filterBox(),
+      ...imageControls(this.app, this.state, change),
+      button(t("image.reset"), reset),
+    ];
+    replace(this.head, h("div", { class: "toolbar" }, controls));
   }
 
-  /** Remove the filter. */
-  clear() {
-    this.change({ filter: "" });
-    this.drawHead();
-  }
-
-  /** Create the cards. */
-  build() {
-    const { app, state } = this;
-    this.cards.forEach((card) => card.end());
-    const filter = state.filter.toLowerCase();
-    const passing = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(filter));
-    const columns = columnsOf(
+  /** Create the cards of tags, and a note for each run without one. @param {Tag[]} tags */
+  makeCards(tags) {
+    const { app } = this;
+    const runs = columnsOf(
       app.selection.runs().map((run) => run.id),
-      passing,
+      tags,
     );
     /** @type {ImageCard[]} */
-    this.cards = [];
-    const cells = passing.flatMap(({ tag, runs }) =>
-      columns.map((run) => {
-        if (!runs.includes(run)) {
+    const cards = [];
+    const cells = tags.flatMap(({ tag, runs: having }) =>
+      runs.map((run) => {
+        if (!having.includes(run)) {
           return h("div", { class: "image-missing muted small" }, app.t("image.not_here"));
         }
-        const card = new ImageCard(app, { tag, run }, this);
-        this.cards.push(card);
-        return card.element;
+        cards.push(new ImageCard(app, { tag, run }, this));
+        return cards[cards.length - 1].element;
       }),
     );
-    replace(
-      this.body,
-      cells.length
-        ? imageGrid(app, cells, columns.length)
-        : emptyState(app, { kind: "image", filter: state.filter, clear: () => this.clear(), code: CODE }),
-    );
-    this.cards.forEach((card) => card.load());
+    this.grid = { runs, cells };
+    return cards;
   }
 
-  /**
-   * Refresh after new steps or tags, or when other runs were chosen.
-   * @param {string[]} changed runs
-   * @param {(error: Failure) => unknown} [failed]
-   */
-  follow(changed, failed) {
-    changed.forEach((run) => this.grown.add(run));
-    return this.requests.ask(
-      (signal) => tagsOfEntries(this.app, "image", signal),
-      (tags) => {
-        const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
-        this.tags = tags;
-        if (!unchanged) this.build();
-        else this.cards.filter((card) => this.grown.has(card.run)).forEach((card) => card.load());
-        this.grown.clear();
-      },
-      failed,
-    );
-  }
-
-  /** Leave the page. */
-  end() {
-    this.requests.end();
-    this.offs.forEach((off) => off());
-    this.cards.forEach((card) => card.end());
+  /** Create the element around the cards. */
+  arrange() {
+    return imageGrid(this.app, this.grid.cells, this.grid.runs.length);
   }
 }
 
 /**
- * Create the toolbar.
+ * Create the controls of step, size and colours.
  * @param {App} app
  * @param {Options} options
  * @param {(some: Partial<Options>) => void} change
- * @param {() => void} reset
  */
-function toolbar({ t }, options, change, reset) {
+function imageControls({ t }, options, change) {
   const range = { min: 0.1, max: 3, step: 0.05 };
   const linked = t("image.linked");
   const actual = t("image.actual");
-  return h(
-    "div",
-    { class: "toolbar" },
-    searchBox({
-      label: t("image.filter"),
-      value: options.filter,
-      onchange: (filter) => change({ filter }),
-    }),
+  return [
     check({ label: linked, checked: options.linked, onchange: (on) => change({ linked: on }) }),
     check({ label: actual, checked: options.actual, onchange: (on) => change({ actual: on }) }),
     slider({
@@ -200,8 +133,7 @@ function toolbar({ t }, options, change, reset) {
       value: options.contrast,
       onchange: (contrast) => change({ contrast }),
     }),
-    button(t("image.reset"), reset),
-  );
+  ];
 }
 
 /** Read the options from the address. @param {import("../core/url.js").Url} url */
@@ -213,19 +145,17 @@ function readOptions(url) {
     brightness: Number(url.get("b", "1")),
     contrast: Number(url.get("c", "1")),
     actual: url.get("size") === "1",
-    filter: url.get("q", ""),
   };
 }
 
 /** Write the options to the address. @param {import("../core/url.js").Url} url @param {Options} options */
-function writeOptions(url, { linked, step, brightness, contrast, actual, filter }) {
+function writeOptions(url, { linked, step, brightness, contrast, actual }) {
   url.set({
     link: linked ? "1" : null,
     at: linked ? step : null,
     b: brightness === 1 ? null : brightness,
     c: contrast === 1 ? null : contrast,
     size: actual ? "1" : null,
-    q: filter,
   });
 }
 

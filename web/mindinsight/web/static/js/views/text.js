@@ -1,75 +1,37 @@
 // Texts page: Markdown of every recorded step of every tag, with search and comparison.
 
 import { searchBox } from "../components/field.js";
-import { emptyState } from "../components/nothing.js";
-import { grownRuns } from "../core/changes.js";
+import { TagCards } from "../components/tag_cards.js";
 import { h, replace } from "../core/dom.js";
-import { latest, leaveAsIs } from "../core/latest.js";
-import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { TextCard } from "./text/card.js";
 
 const CODE = 'record.add_value("text", "sample", "# Output\\n\\n*written* by the model")';
 
-/** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
 
-/**
- * Mount the page.
- * @param {HTMLElement} root
- * @param {App} app
- * @returns {Promise<import("../core/types.js").View>}
- */
-export async function mount(root, app) {
-  const view = new Texts(root, app);
-  await view.follow([]);
-  return {
-    update(change) {
-      const changed = grownRuns(app, change, "text");
-      if (changed.length) view.follow(changed, leaveAsIs);
-    },
-    unmount: () => view.end(),
-  };
+/** Mount the page. @param {HTMLElement} root @param {App} app */
+export function mount(root, app) {
+  return new Texts(root, app).open();
 }
 
-/** Cards of all tags. */
-class Texts {
+/** Cards of all tags. @extends {TagCards<TextCard>} */
+class Texts extends TagCards {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
-    this.app = app;
-    this.filter = "";
+    super(root, app, "text", CODE);
     this.query = "";
-    /** @type {TextCard[]} */
-    this.cards = [];
-    /** @type {import("../core/tags.js").Tag[] | null} those of the selected runs */
-    this.tags = null;
-    this.requests = latest(root);
-    this.head = h("div", null);
-    this.body = h("div", null);
-    replace(root, this.head, this.body);
     this.reread();
-    this.offs = [app.selection.on(() => this.follow([], leaveAsIs)), app.url.on(() => this.reread())];
   }
 
   /** Show what the address names after it changed. */
   reread() {
-    this.filter = this.app.url.get("q", "");
     this.query = this.app.url.get("find", "");
-    this.drawHead();
-    if (this.tags) this.build();
+    super.reread();
   }
 
   /** Draw the toolbar. */
   drawHead() {
     const { t, url } = this.app;
-    const filter = searchBox({
-      label: t("text.filter"),
-      value: this.filter,
-      onchange: (text) => {
-        this.filter = text;
-        url.set({ q: text || null });
-        this.build();
-      },
-    });
     const find = searchBox({
       label: t("text.find"),
       value: this.query,
@@ -80,58 +42,18 @@ class Texts {
         this.cards.forEach((card) => card.search());
       },
     });
-    replace(this.head, h("div", { class: "toolbar" }, filter, find));
+    replace(this.head, h("div", { class: "toolbar" }, this.filterBox(), find));
   }
 
-  /** Remove the filter. */
-  clear() {
-    this.app.url.set({ q: null });
-    this.reread();
+  /** Create the cards of tags. @param {import("../core/tags.js").Tag[]} tags */
+  makeCards(tags) {
+    return this.series(tags).map((series) => new TextCard(this.app, series, () => this.query));
   }
 
-  /** Create the cards. */
-  build() {
-    const { app, filter } = this;
-    this.cards.forEach((card) => card.end());
-    const query = filter.toLowerCase();
-    const passing = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(query));
-    this.cards = passing.flatMap(({ tag, runs }) =>
-      runs
-        .filter((run) => app.selection.has(run))
-        .map((run) => new TextCard(app, { tag, run }, () => this.query)),
-    );
-    const elements = this.cards.map((card) => card.element);
-    replace(
-      this.body,
-      elements.length
-        ? h("div", { class: "cards text-cards" }, elements)
-        : emptyState(app, { kind: "text", filter, clear: () => this.clear(), code: CODE }),
-    );
-    this.cards.forEach((card) => card.load());
-  }
-
-  /**
-   * Refresh after new steps or tags, or when other runs were chosen.
-   * @param {string[]} changed runs
-   * @param {(error: Failure) => unknown} [failed]
-   */
-  follow(changed, failed) {
-    return this.requests.ask(
-      (signal) => tagsOfEntries(this.app, "text", signal),
-      (tags) => {
-        const unchanged = this.tags !== null && nameOf(tags) === nameOf(this.tags);
-        this.tags = tags;
-        if (!unchanged) this.build();
-        else this.cards.filter((card) => changed.includes(card.run)).forEach((card) => card.load());
-      },
-      failed,
-    );
-  }
-
-  /** Leave the page. */
-  end() {
-    this.requests.end();
-    this.offs.forEach((off) => off());
-    this.cards.forEach((card) => card.end());
+  /** Create the element around the cards. */
+  arrange() {
+    const cards = super.arrange();
+    cards.classList.add("text-cards");
+    return cards;
   }
 }

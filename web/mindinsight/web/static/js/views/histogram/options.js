@@ -1,7 +1,7 @@
 // Options of the histogram page in the address.
 
 /**
- * @typedef {{mode: string, axis: string, filter: string, step: number, scale: string}} Options `step`: 0 for
+ * @typedef {{mode: string, axis: string, step: number, scale: string}} Options `step`: 0 for
  *   the newest; `scale`: which cards share one
  */
 
@@ -17,18 +17,16 @@ export function readOptions(url) {
   return {
     mode: MODES.includes(mode) ? mode : "heat",
     axis: AXES.includes(axis) ? axis : "step",
-    filter: url.get("q", ""),
     step: Number(url.get("at", "0")),
     scale: SCALES.includes(scale) ? scale : "own",
   };
 }
 
 /** Write the options to the address. @param {import("../../core/url.js").Url} url @param {Options} options */
-export function writeOptions(url, { mode, axis, filter, step, scale }) {
+export function writeOptions(url, { mode, axis, step, scale }) {
   url.set({
     m: mode === "heat" ? null : mode,
     x: axis === "step" ? null : axis,
-    q: filter,
     sc: scale === "own" ? null : scale,
     at: mode === "beside" ? step : null,
   });

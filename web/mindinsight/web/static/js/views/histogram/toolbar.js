@@ -1,31 +1,26 @@
-// Toolbar of the histogram page.
+// Controls of the histogram page.
 
 import { segments } from "../../components/button.js";
-import { searchBox, select, slider } from "../../components/field.js";
-import { h } from "../../core/dom.js";
+import { select, slider } from "../../components/field.js";
 import { AXES, MODES, SCALES } from "./options.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
 
 /**
- * Create the toolbar.
+ * Create the controls of the toolbar.
  * @param {App} app
  * @param {Options} options
+ * @param {HTMLElement} filter
  * @param {(some: Partial<Options>) => void} change
  */
-export function toolbar(app, options, change) {
+export function toolbar(app, options, filter, change) {
   const { t } = app;
   const mode = segments({
     label: t("histogram.mode"),
     options: MODES.map((value) => ({ value, label: t(`histogram.mode.${value}`) })),
     value: options.mode,
     onchange: (value) => change({ mode: value }),
-  });
-  const filter = searchBox({
-    label: t("histogram.filter"),
-    value: options.filter,
-    onchange: (value) => change({ filter: value }),
   });
   const last = newestStep(app);
   const step = slider({
@@ -38,7 +33,7 @@ export function toolbar(app, options, change) {
     onchange: (value) => change({ step: value }),
   });
   const controls = options.mode === "beside" ? step : scaleControls(app, options, change);
-  return h("div", { class: "toolbar" }, mode, filter, controls);
+  return [mode, filter, controls];
 }
 
 /**
