@@ -151,6 +151,28 @@
  *   Slot, codes: string[], messages: string, state: string, result: string,
  *   damage: Damage | null, [measure: string]: unknown}} Pair
  */
+/**
+ * Mean, deviation and range over runs by step; `curves` reach a step, of `jobs`.
+ * @typedef {Record<"step" | "mean" | "deviation" | "low" | "high" | "curves", Float64Array> &
+ *   {runs: string[], jobs: number}} GroupBand
+ */
+/**
+ * Ranks × steps of a scalar. `not_finite` numbers the cells without a finite value.
+ * @typedef {{ranks: number[], runs: string[], step: Float64Array, mean: Float32Array,
+ *   not_finite: Uint32Array, claims: Claim[],
+ *   strays: (import("./types.js").Stray & {row: number})[]}} RankGrid
+ */
+/**
+ * A run compared with the baseline. `parted`: the step from which on it is beyond the tolerance.
+ * @typedef {{run: string, step: Float64Array, difference: Float64Array, relative: Float64Array,
+ *   parted: number | null, claims: Claim[]}} ComparedSeries
+ */
+/** @typedef {{tolerance: number, series: ComparedSeries[]}} ComparedScalars */
+/**
+ * Layers × steps of a scalar, NaN without a value. `not_finite` numbers the cells without a finite one.
+ * @typedef {{layers: number[], tags: string[], step: Float64Array, mean: Float32Array,
+ *   not_finite: Uint32Array}} LayerGrid
+ */
 /** @typedef {{runs: string[], last: Column, min: Column, max: Column}} RunsTable values of a scalar by run */
 /**
  * Colours of a dump on a graph. `least` and `most` are there, and may be null, if a statistic colours it.
@@ -328,6 +350,10 @@
 /**
  * Answers to `columns`, whose columns are typed arrays.
  * @typedef {{
+ *   "v2/scalar/band": GroupBand,
+ *   "v2/scalar/compare": ComparedScalars,
+ *   "v2/scalar/layers": LayerGrid,
+ *   "v2/scalar/ranks": RankGrid,
  *   "v2/tensor/slice": TensorSlice,
  *   "v2/tensor/distribution": Distribution,
  *   "v2/tensor/steps": TensorSteps,

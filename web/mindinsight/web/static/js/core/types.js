@@ -25,7 +25,12 @@
  *   font?: {family: string, size: number, color: string}, shapes?: PlotlyShape[],
  *   [name: string]: unknown}} PlotlyLayout
  */
-/** @typedef {{type?: string, [name: string]: unknown}} Trace of a Plotly figure */
+/**
+ * A trace of a Plotly figure.
+ * @typedef {{type?: string, mode?: string, x?: ArrayLike<unknown>, y?: ArrayLike<unknown>, name?: string,
+ *   meta?: unknown, fill?: string, line?: {width?: number, color?: string, dash?: string},
+ *   [name: string]: unknown}} Trace
+ */
 /**
  * @typedef {{points: {x: number, y: number, customdata: unknown, data: Trace, [name: string]: unknown}[],
  *   event: MouseEvent, [name: string]: unknown}} PlotlyEvent
@@ -33,7 +38,8 @@
 /**
  * What Plotly keeps of an axis that it has drawn; the last four convert between values and places.
  * @typedef {import("./sketch/axis.js").Axis & {range?: unknown[], autorange?: boolean, fixedrange?: boolean,
- *   r2l: (value: unknown) => number, l2r: (value: number) => unknown}} DrawnAxis
+ *   r2c: (value: unknown) => number, r2l: (value: unknown) => number,
+ *   l2r: (value: number) => unknown}} DrawnAxis
  */
 /**
  * @typedef {{width: number, height: number, dragmode: string | false, xaxis: DrawnAxis, yaxis: DrawnAxis,

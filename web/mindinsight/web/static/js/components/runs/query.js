@@ -160,7 +160,7 @@ const SIGNS = { "==": "=", "!=": "≠", "<=": "≤", ">=": "≥" };
  * Describe each term as it was understood: a key of the texts and its values.
  * @param {Term[]} terms
  * @param {Record<string, string>} [words] what a page calls the states
- * @returns {{key: string, values: Record<string, any>}[]}
+ * @returns {{key: string, values: Record<string, unknown>}[]}
  */
 export function understood(terms, words = {}) {
   return terms.map((term) => {

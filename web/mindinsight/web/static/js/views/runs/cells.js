@@ -97,7 +97,11 @@ export function jobRow(app, row, columns, now, { open, toggle, health, start, bo
   );
 }
 
-/** Create the cell of a column. @param {TableColumn} column @param {any} content */
+/**
+ * Create the cell of a column.
+ * @param {TableColumn} column
+ * @param {import("../../core/dom.js").Child} content
+ */
 function cell(column, content) {
   return h("td", { class: column.number ? "number" : null }, content);
 }
@@ -231,7 +235,7 @@ function jobCell(app, row, open, onfold, health, start, box) {
  * @param {App} app
  * @param {Run[]} runs
  * @param {string} key
- * @param {{value?: (run: Run) => any, cell: (run: Run, state: {now: number}) => any}} column
+ * @param {Pick<TableColumn, "value" | "cell">} column
  * @param {number} now
  */
 function jobFact(app, runs, key, column, now) {

@@ -30,7 +30,7 @@ export function createCurves(app, element, onload) {
     return curves;
   };
 
-  /** @param {{tag: string, curves: Record<string, any>}[]} responses */
+  /** @param {{tag: string, curves: Record<string, import("../../core/types.js").Column>}[]} responses */
   const take = (responses) => {
     pending = new Set();
     for (const { tag, curves } of responses) {

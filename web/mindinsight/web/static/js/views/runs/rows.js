@@ -43,7 +43,7 @@ export function nameInList(row) {
 /**
  * Sort runs by a value. Pinned runs come first, runs without a value last in either direction.
  * @param {Run[]} runs
- * @param {((run: Run) => any) | undefined} value
+ * @param {((run: Run) => unknown) | undefined} value
  * @param {boolean} descending
  */
 export function sorted(runs, value, descending) {
@@ -54,15 +54,15 @@ export function sorted(runs, value, descending) {
   return keyed.map(({ run }) => run);
 }
 
-/** Return a value, or null if it is missing or NaN. @param {any} value */
+/** Return a value, or null if it is missing or NaN. @param {unknown} value */
 function clean(value) {
   return value === undefined || value === null || value === "" || Number.isNaN(value) ? null : value;
 }
 
 /**
  * Compare two values: numbers by size, texts in natural order, missing values last.
- * @param {any} a
- * @param {any} b
+ * @param {unknown} a
+ * @param {unknown} b
  * @param {number} sign
  */
 function byKey(a, b, sign) {

@@ -45,7 +45,7 @@ function looksAhead(kind) {
 /**
  * Append new points to a curve. Return null if the curve must be requested again.
  * @param {Curve} curve
- * @param {any} tail
+ * @param {Curve & {whole: boolean}} tail
  * @returns {Curve | null}
  */
 function join(curve, tail) {
@@ -65,16 +65,15 @@ function join(curve, tail) {
     value: concatenated(curve.value, tail.value),
     x:
       curve.x &&
-      /** Return two columns as one. */
       concatenated(
         curve.x,
         Float64Array.from(tail.wall, (wall) => wall - start),
       ),
-    smooth: curve.smooth && concatenated(curve.smooth, tail.smooth),
+    smooth: curve.smooth && tail.smooth && concatenated(curve.smooth, tail.smooth),
   };
 }
 
-/** @param {any} a @param {any} b */
+/** Return two columns as one. @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
 function concatenated(a, b) {
   const joined = new Float64Array(a.length + b.length);
   joined.set(a);

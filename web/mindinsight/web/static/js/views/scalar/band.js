@@ -5,7 +5,7 @@ import { scaleOf } from "./scale.js";
 import { ticksFor, wholeTicks } from "./ticks.js";
 import { upright } from "./zoom.js";
 
-/** @typedef {{step: any, mean: any, deviation: any, low: any, high: any}} Band */
+/** @typedef {Record<"step" | "mean" | "deviation" | "low" | "high", Float64Array>} Band */
 
 /**
  * Return the axes of bands and the function that maps values to the y axis.
@@ -45,16 +45,12 @@ export function lineOn(x, values, to) {
 /**
  * Return the traces of a band.
  * @param {{band: Band, colour: string, label: string, to: (v: number) => number}} options
- * @returns {any[]}
+ * @returns {import("../../core/types.js").Trace[]}
  */
 export function bandTraces({ band, colour, label, to }) {
   const x = band.step;
-  const up = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) =>
-    to(mean + band.deviation[i]),
-  );
-  const down = Float64Array.from(band.mean, (/** @type {number} */ mean, /** @type {number} */ i) =>
-    to(mean - band.deviation[i]),
-  );
+  const up = Float64Array.from(band.mean, (mean, i) => to(mean + band.deviation[i]));
+  const down = Float64Array.from(band.mean, (mean, i) => to(mean - band.deviation[i]));
   const edge = {
     type: "scatter",
     mode: "lines",

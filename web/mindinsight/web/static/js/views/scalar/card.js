@@ -237,8 +237,8 @@ class CurveCard {
       return chart;
     };
     const drawn = () => this.page.cursor.drawn(this.plot);
-    const ready = (/** @type {any} */ element) => {
-      element.on("plotly_relayout", (/** @type {any} */ change) => this.onZoom(change));
+    const ready = (/** @type {import("../../core/types.js").Plot} */ element) => {
+      element.on("plotly_relayout", (change) => this.onZoom(change));
       element.on("plotly_afterplot", drawn);
       drawn();
     };
@@ -260,10 +260,10 @@ class CurveCard {
     renew(this.values, valuesAt(this.page, this.tags, lines, this.order, onsort));
   }
 
-  /** Apply a zoom made in Plotly. @param {any} change as Plotly tells it */
+  /** Apply a zoom made in Plotly. @param {Record<string, unknown>} change as Plotly tells it */
   onZoom(change) {
-    if (!this.scales) return;
-    const layout = /** @type {any} */ (this.plot)._fullLayout;
+    const layout = /** @type {Partial<import("../../core/types.js").Plot>} */ (this.plot)._fullLayout;
+    if (!this.scales || !layout) return;
     const next = zoomed(change, layout, this.scales, this.axis === "wall");
     const tall = new Map(this.page.options().tall);
     if (next.tall === null) tall.delete(this.key);

@@ -62,11 +62,11 @@ function folded(name, title, table, open) {
 /**
  * Create the cell with the claims about one run and tag.
  * @param {App} app
- * @param {any} series undefined for a run without the tag
+ * @param {import("../../core/answers.js").ComparedSeries | undefined} series none without the tag
  */
 export function verdictCell(app, series) {
   if (!series) return h("td", { class: "muted" }, "–");
-  const badges = series.claims.map((/** @type {Claim} */ claim) => {
+  const badges = series.claims.map((claim) => {
     const verdict =
       claim.verdict === "found" ? "badge bad" : claim.verdict === "clear" ? "badge ok" : "badge";
     const classes = claim.key === "claim.compare.non_finite" ? NON_FINITE_BADGE : verdict;
@@ -78,7 +78,7 @@ export function verdictCell(app, series) {
 /**
  * Return the settings that differ, and claims about them. A setting that a run did not record may be equal or
  * not.
- * @param {{hyper: Record<string, any>}[]} runs
+ * @param {{hyper: Record<string, unknown>}[]} runs
  * @returns {{names: string[], claims: Claim[]}} names in order: of other values, or not recorded by all
  */
 export function comparedSettings(runs) {
@@ -105,7 +105,7 @@ export function settingsTable(app, runs) {
   const { names: differ, claims } = comparedSettings(runs);
   const texts = claims.map((claim) => claimElement(app, claim, { class: "muted" }));
   if (!differ.length) return h("div", null, texts);
-  const text = (/** @type {any} */ value) =>
+  const text = (/** @type {unknown} */ value) =>
     value === undefined || value === null
       ? "–"
       : typeof value === "number"

@@ -3,6 +3,7 @@
 import { select, slider } from "../../components/field.js";
 import { FORMULA, tagText } from "./options.js";
 
+/** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./card.js").Page} Page */
 
 /** Create the controls of a chart that fills the window. @param {Page} page */
@@ -35,7 +36,7 @@ export function xAxis(page) {
     label: t("scalar.x_scale"),
     options: scales(page),
     value: options.logX,
-    onchange: (value) => page.change({ logX: /** @type {any} */ (value) }),
+    onchange: (value) => page.change({ logX: /** @type {Options["logX"]} */ (value) }),
   });
   return [x, scale];
 }
@@ -46,7 +47,7 @@ export function yScale(page) {
     label: page.app.t("scalar.y"),
     options: scales(page),
     value: page.options().y,
-    onchange: (value) => page.change({ y: /** @type {any} */ (value) }),
+    onchange: (value) => page.change({ y: /** @type {Options["y"]} */ (value) }),
   });
 }
 
@@ -78,6 +79,7 @@ export function smoothingKind(page) {
       label: t(`scalar.smooth.${value}`),
     })),
     value: page.options().smoothKind,
-    onchange: (value) => page.change({ smoothKind: /** @type {any} */ (value), smoothAll: true }),
+    onchange: (value) =>
+      page.change({ smoothKind: /** @type {Options["smoothKind"]} */ (value), smoothAll: true }),
   });
 }

@@ -11,6 +11,12 @@ import { smoothedValues, xColumn } from "./curve.js";
 import { nearest } from "./nearest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/sketch/axis.js").Axis} Axis */
+/** @typedef {{xaxis: Axis, yaxis: Axis}} Axes */
+/**
+ * A trace as it is drawn, by a sketch with its run or by Plotly with its data.
+ * @typedef {SVGElement & {__data__?: {trace?: {meta?: string}}[]}} DrawnTrace
+ */
 /**
  * A chart that shows the cursor.
  * @typedef {Object} Member
@@ -38,7 +44,7 @@ class Cursor {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    /** By the chart's element. @type {Map<any, Member & {line: HTMLElement, front: Element}>} */
+    /** By the chart's element. @type {Map<HTMLElement, Member & {line: HTMLElement, front: Element}>} */
     this.members = new Map();
     this.tip = createTip();
     /** What a screen reader says while keys move the cursor. */
@@ -56,13 +62,13 @@ class Cursor {
     this.unsubscribe = app.selection.onPoint((run) => this.emphasize(run));
   }
 
-  /** Add a chart. @param {any} element a chart's element @param {Member} member */
+  /** Add a chart. @param {HTMLElement} element a chart's element @param {Member} member */
   join(element, member) {
     const line = h("div", { class: "scalar-cursor", hidden: true });
     const front = svg("svg", { class: "scalar-front", "aria-hidden": "true" });
-    element.parentElement.append(line, front);
+    element.after(line, front);
     this.members.set(element, { ...member, line, front });
-    element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(element, event));
+    element.addEventListener("pointermove", (event) => this.move(element, event));
     element.addEventListener("pointerleave", () => this.clear());
     const { charts } = this.app;
     onClick(element, (event) => pick(member, pointerX(element, member, charts.axes(element), event)));
@@ -74,7 +80,7 @@ class Cursor {
     });
   }
 
-  /** Remove a chart. @param {any} element */
+  /** Remove a chart. @param {HTMLElement} element */
   leave(element) {
     const member = this.members.get(element);
     member?.line.remove();
@@ -82,25 +88,25 @@ class Cursor {
     this.members.delete(element);
   }
 
-  /** Restore the emphasis of a run after a chart was drawn. @param {any} element */
+  /** Restore the emphasis of a run after a chart was drawn. @param {HTMLElement} element */
   drawn(element) {
     this.fade(element);
   }
 
-  /** Fade all curves of a chart except those of one run. @param {any} element */
+  /** Fade all curves of a chart except those of one run. @param {HTMLElement} element */
   fade(element) {
     const member = this.members.get(element);
     const run = this.emphasized;
     const axes = this.app.charts.axes(element);
     const lines = run === null ? [] : (member?.lines() ?? []).filter(({ curve }) => curve.run === run);
-    for (const trace of element.querySelectorAll(".trace")) {
+    for (const trace of /** @type {NodeListOf<DrawnTrace>} */ (element.querySelectorAll(".trace"))) {
       const own = trace.dataset.run ?? trace.__data__?.[0]?.trace?.meta ?? null;
       trace.classList.toggle("faded", lines.length > 0 && own !== null && own !== run);
     }
     if (member) replace(member.front, axes && lines.length > 0 && frontOf(member, axes, lines));
   }
 
-  /** Follow the pointer. @param {any} element @param {PointerEvent} event */
+  /** Follow the pointer. @param {HTMLElement} element @param {PointerEvent} event */
   move(element, event) {
     const member = this.members.get(element);
     const layout = this.app.charts.axes(element);
@@ -115,14 +121,14 @@ class Cursor {
 
   /**
    * Show the cursor at a position: a line in every chart, and the values in this one.
-   * @param {any} element
+   * @param {HTMLElement} element
    * @param {Member} member
    * @param {number} x in the units of the curves
    * @param {number} y px in the plot
    * @param {{clientX: number, clientY: number, shiftKey: boolean}} event
    */
   look(element, member, x, y, event) {
-    const layout = /** @type {any} */ (this.app.charts.axes(element));
+    const layout = /** @type {Axes} */ (this.app.charts.axes(element));
     const scales = /** @type {import("./curve.js").Scales} */ (member.scales());
     this.drawLines(x);
     const rows = nearest(member, scales, layout, x, y);
@@ -211,9 +217,9 @@ function pick(member, x) {
 
 /**
  * Return the pointer's position on the x axis in the curves' units; NaN before the chart is drawn.
- * @param {any} element
+ * @param {HTMLElement} element
  * @param {Member} member
- * @param {{xaxis: any} | null} axes
+ * @param {Axes | null} axes
  * @param {PointerEvent} event
  */
 function pointerX(element, member, axes, event) {
@@ -225,7 +231,7 @@ function pointerX(element, member, axes, event) {
 
 /**
  * The lines of the run that stands out, over a chart that may have drawn them as a part of many.
- * @param {Member} member @param {{xaxis: any, yaxis: any}} axes @param {import("./curve.js").Line[]} lines
+ * @param {Member} member @param {Axes} axes @param {import("./curve.js").Line[]} lines
  */
 function frontOf(member, { xaxis, yaxis }, lines) {
   const { x, y } = /** @type {import("./curve.js").Scales} */ (member.scales());
@@ -249,7 +255,7 @@ function frontOf(member, { xaxis, yaxis }, lines) {
  * Return the texts of alerts whose marks are under the pointer.
  * @param {Member} member
  * @param {import("./curve.js").Scales} scales
- * @param {any} xaxis
+ * @param {Axis} xaxis
  * @param {number} x
  */
 function alertTexts(member, scales, xaxis, x) {

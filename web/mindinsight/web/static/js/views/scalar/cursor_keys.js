@@ -6,7 +6,7 @@ import { xColumn } from "./curve.js";
 /**
  * What keys do with the cursor.
  * @typedef {Object} Actions
- * @property {() => {xaxis: any, yaxis: any} | null} axes of the chart
+ * @property {() => import("./cursor.js").Axes | null} axes of the chart
  * @property {(x: number, y: number, at: Place) => void} look
  * @property {(x: number) => void} pick
  * @property {() => void} clear
@@ -38,7 +38,7 @@ export function nextPoint(columns, pixel, from, sign, width) {
 
 /**
  * Handle the keys of a chart.
- * @param {any} element a chart's
+ * @param {HTMLElement} element a chart's
  * @param {import("./cursor.js").Member} member
  * @param {Actions} cursor
  */

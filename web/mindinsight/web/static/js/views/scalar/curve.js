@@ -21,7 +21,7 @@ import { tagText } from "./options.js";
  * @property {Float32Array | Float64Array} value
  * @property {Float64Array} [x]
  * @property {Float64Array} [smooth]
- * @property {{step: Float64Array, wall: Float64Array, value: any, x?: Float64Array}[]} [overwritten]
+ * @property {{step: Float64Array, wall: Float64Array, value: Float64Array, x?: Float64Array}[]} [overwritten]
  */
 
 /**
@@ -29,17 +29,18 @@ import { tagText } from "./options.js";
  * @typedef {{label: string, colour: string, dash: string, curve: Curve}} Line
  */
 
+/** Where the points of a curve may be drawn. @typedef {Pick<Curve, "step" | "wall" | "x">} Positions */
 /** @typedef {{x: import("./scale.js").Scale, y: import("./scale.js").Scale}} Scales */
 
 /**
  * Return the positions of a curve's points in Plotly's units; milliseconds for wall time.
- * @param {{step: any, wall: any, x?: any}} curve
+ * @param {Positions} curve
  * @param {string} axis
  */
 export function xColumn(curve, axis) {
   if (axis === "step") return curve.step;
   if (axis === "wall") return Float64Array.from(curve.wall, (seconds) => seconds * 1000);
-  return curve.x;
+  return curve.x ?? new Float64Array();
 }
 
 /** Return the values that the server smoothed, or else the recorded ones. @param {Curve} curve */

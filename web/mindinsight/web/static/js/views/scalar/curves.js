@@ -140,7 +140,7 @@ function createBlock(cards, charts, { columns, start }) {
   const fill = () => {
     if (shown.length) return;
     shown = charts.map((tags) => cards.of(tags));
-    shown.forEach((card) => /** @type {any} */ (card.element).shorten(start));
+    shown.forEach((card) => card.element.shorten(start));
     replace(
       element,
       shown.map((card) => card.element),

@@ -11,6 +11,7 @@ import { requestSeries } from "./series_request.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").Run} Run */
+/** @typedef {import("../../core/answers.js").ComparedScalars} Compared */
 
 /** Card of one tag. */
 export class DifferenceCard {
@@ -29,7 +30,7 @@ export class DifferenceCard {
     this.name = tag === partner ? tag : `${tag} ↔ ${partner}`;
     this.baseline = baseline;
     this.others = runs;
-    /** What is drawn. @type {any} */
+    /** What is drawn. @type {Compared | null} */
     this.response = null;
     /** The curves above the differences. @type {import("./curve.js").Curve[]} */
     this.curves = [];
@@ -103,10 +104,10 @@ export class DifferenceCard {
     return app.api.columns("v2/scalar/compare", params, { signal });
   }
 
-  /** Show the verdict in the table. A tag that no run has is hidden. @param {any} response */
+  /** Show the verdict in the table. A tag that no run has is hidden. @param {Compared} response */
   showVerdict(response) {
     this.judged = true;
-    const series = new Map(response.series.map((/** @type {any} */ row) => [row.run, row]));
+    const series = new Map(response.series.map((row) => [row.run, row]));
     replace(
       this.verdict,
       h("th", { scope: "row" }, longName(this.name)),

@@ -5,13 +5,14 @@ import { scaleOf } from "./scale.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./options.js").Options} Options */
+/** @typedef {import("../../core/answers.js").ComparedSeries} Compared */
 
 const PERCENT = 100;
 
 /**
  * Return the figure: curves above, differences below, a dotted line where a run diverges.
  * @param {App} app
- * @param {any} response of "v2/scalar/compare"
+ * @param {import("../../core/answers.js").ComparedScalars} response
  * @param {import("./curve.js").Line[]} lines
  * @param {Options} options
  */
@@ -39,7 +40,7 @@ export function differenceFigure(app, response, lines, options) {
   return {
     data: [
       ...lines.map((line) => curveTrace(line, scale)),
-      ...response.series.map((/** @type {any} */ series) => differenceTrace(app, series, percent)),
+      ...response.series.map((series) => differenceTrace(app, series, percent)),
     ],
     layout: {
       ...theme.plotly(),
@@ -82,7 +83,7 @@ function curveTrace({ label, colour, dash, curve }, scale) {
 /**
  * Return the trace of a run's difference to the baseline. What is not drawn of it is in the tooltip.
  * @param {App} app
- * @param {any} series
+ * @param {Compared} series
  * @param {boolean} percent
  */
 function differenceTrace(app, series, percent) {
@@ -100,17 +101,11 @@ function differenceTrace(app, series, percent) {
   };
 }
 
-/** Return a dotted line for each run that diverges. @param {App} app @param {any[]} series */
+/** Return a dotted line for each run that diverges. @param {App} app @param {Compared[]} series */
 function divergenceLines(app, series) {
-  return series
-    .filter(({ parted }) => parted !== null)
-    .map(({ run, parted }) => ({
-      type: "line",
-      x0: parted,
-      x1: parted,
-      yref: "paper",
-      y0: 0,
-      y1: 1,
-      line: { color: app.selection.colour(run), width: 1, dash: "dot" },
-    }));
+  return series.flatMap(({ run, parted }) => {
+    if (parted === null) return [];
+    const line = { color: app.selection.colour(run), width: 1, dash: "dot" };
+    return [{ type: "line", x0: parted, x1: parted, yref: "paper", y0: 0, y1: 1, line }];
+  });
 }

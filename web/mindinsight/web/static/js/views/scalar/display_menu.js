@@ -65,13 +65,13 @@ function displayControls(page) {
     label: t("scalar.size"),
     options: ["small", "medium", "large"].map((value) => ({ value, label: t(`scalar.size.${value}`) })),
     value: options.size,
-    onchange: (value) => page.change({ size: /** @type {any} */ (value) }),
+    onchange: (value) => page.change({ size: /** @type {Options["size"]} */ (value) }),
   });
   const order = select({
     label: t("scalar.tip.order"),
     options: ["distance", "value", "name"].map((value) => ({ value, label: t(`scalar.tip.by.${value}`) })),
     value: options.tip,
-    onchange: (value) => page.change({ tip: /** @type {any} */ (value) }),
+    onchange: (value) => page.change({ tip: /** @type {Options["tip"]} */ (value) }),
   });
   const overwritten = check({
     label: t("scalar.overwritten"),

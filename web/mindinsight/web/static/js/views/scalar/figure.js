@@ -14,25 +14,27 @@ const MANY = 40;
 const ROOMS = 16;
 
 /** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/types.js").PlotlyShape} PlotlyShape */
+/** @typedef {import("./merge.js").Trace} Trace */
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./curve.js").Line} Line */
 /** @typedef {import("./traces.js").Pen} Pen */
 
-/** Traces of curves as drawn last, and what for. @type {WeakMap<object, {key: string, traces: any[]}>} */
+/** Traces of curves as drawn last, and what for. @type {WeakMap<object, {key: string, traces: Trace[]}>} */
 const drawn = new WeakMap();
 
 /** Cache of the traces that stay unchanged while other curves grow. */
 export class Still {
   /** Runs whose curves grow. @type {Set<string>} */
   growing = new Set();
-  /** @type {any[]} */
+  /** @type {Trace[]} */
   #parts = [];
-  /** @type {any[]} */
+  /** @type {Trace[]} */
   #traces = [];
 
   /**
    * Return the traces; the same array as before if they are unchanged.
-   * @param {any[]} parts
+   * @param {Trace[]} parts
    * @param {boolean} many
    */
   traces(parts, many) {
@@ -130,7 +132,7 @@ function markedX(options, lines, scale) {
   return scale.ticks ? scale.to(at) : at;
 }
 
-/** Return a vertical line over the whole height. @param {number} x @param {Record<string, any>} line */
+/** Return a vertical line over the whole height. @param {number} x @param {PlotlyShape["line"]} line */
 function upLine(x, line) {
   return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line };
 }
@@ -144,7 +146,7 @@ function upLine(x, line) {
  */
 function layout({ app, xScale, yScale }, threshold, marked, marks) {
   const { theme } = app;
-  /** @type {any[]} */
+  /** @type {PlotlyShape[]} */
   const lines = (threshold?.bounds() ?? []).map((v) => ({
     type: "line",
     xref: "paper",

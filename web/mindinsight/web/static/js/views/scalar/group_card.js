@@ -22,7 +22,7 @@ export function groupColour(app, index) {
 /**
  * Return the traces of a group, whose tooltip says how many of its runs reach a step.
  * @param {import("../../core/types.js").App} app
- * @param {any} band
+ * @param {import("../../core/answers.js").GroupBand} band
  * @param {number} index of the group
  * @param {string} label
  * @param {(v: number) => number} to
@@ -44,7 +44,7 @@ export function groupCard(page, tag, groups) {
   const { app } = page;
   const plot = plotArea(tag);
   const foot = h("div", { class: "small" });
-  /** @type {any[]} */
+  /** @type {import("../../core/answers.js").GroupBand[]} */
   let bands = [];
   /** Those that the bands are of. @type {Group[]} */
   let visible = [];

@@ -64,7 +64,7 @@ class LayerCard {
     this.page = page;
     this.stem = stem;
     this.run = run;
-    /** Layers × steps. @type {any} */
+    /** @type {import("../../core/answers.js").LayerGrid | null} */
     this.grid = null;
     this.heat = plotArea(app.t("scalar.layers.heat", { tag: stem }));
     this.foot = h("div", { class: "row small muted" }, app.t("scalar.layers.n", { n: tags.length }));
@@ -102,7 +102,7 @@ class LayerCard {
       this.heat,
       () => layerFigure(app, grid),
       (plot) =>
-        plot.on("plotly_click", (/** @type {any} */ event) => {
+        plot.on("plotly_click", (event) => {
           const tag = grid.tags[grid.layers.indexOf(event.points[0].y)];
           if (tag) page.change({ mode: "curves", filter: exactPattern(tag) });
         }),

@@ -2,12 +2,17 @@
 // than on points.
 
 /**
+ * Trace of numbers.
+ * @typedef {import("../../core/types.js").Trace & {x: ArrayLike<number>, y: ArrayLike<number>}} Trace
+ */
+
+/**
  * Return the fewest traces that look the same.
- * @param {any[]} traces
- * @returns {any[]} as few as show the same, in the order of their first lines
+ * @param {Trace[]} traces
+ * @returns {Trace[]} as few as show the same, in the order of their first lines
  */
 export function merged(traces) {
-  /** @type {Map<string, any[]>} */
+  /** @type {Map<string, Trace[]>} */
   const alike = new Map();
   const unmerged = [];
   for (const trace of traces) {
@@ -29,7 +34,7 @@ export function merged(traces) {
 
 /**
  * Return the columns of several traces with gaps between them.
- * @param {any[]} traces
+ * @param {Trace[]} traces
  * @param {"x" | "y"} axis
  */
 function joined(traces, axis) {

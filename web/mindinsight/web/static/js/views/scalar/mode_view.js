@@ -5,11 +5,11 @@ import { empty } from "../../components/empty.js";
 /**
  * @typedef {Object} Part
  * @property {HTMLElement | HTMLElement[]} element
- * @property {() => any} load fetch the data, then draw
- * @property {(runs: string[]) => any} update these runs have new points
- * @property {() => any} paint draw the data there is
+ * @property {() => unknown} load fetch the data, then draw
+ * @property {(runs: string[]) => unknown} update these runs have new points
+ * @property {() => unknown} paint draw the data there is
  * @property {(tags: string[]) => HTMLElement[]} [show] these tags, by the cards that are there already
- * @property {() => any} end
+ * @property {() => unknown} end
  */
 
 /**

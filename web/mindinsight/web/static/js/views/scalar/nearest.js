@@ -19,7 +19,7 @@ const CLOSE = 8; // px that a curve may begin after the pointer, or end before i
  * curve that has ended includes how far the pointer is beyond its end.
  * @param {Member} member
  * @param {import("./curve.js").Scales} scales
- * @param {any} layout of Plotly
+ * @param {import("./cursor.js").Axes} layout
  * @param {number} x
  * @param {number} y px
  * @returns {Near[]}

@@ -14,6 +14,11 @@ function classOf(field) {
   return FEW.includes(field) ? "number" : "number spare";
 }
 
+/**
+ * Statistics of a run: numbers, or names of what JSON has no number for.
+ * @typedef {Record<string, number | string> & {run: string}} RangeRow
+ */
+
 /** Ends that JSON has no number for. @type {Record<string, number>} */
 const NOT_FINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
@@ -44,7 +49,7 @@ export async function rangeTable(page, tags, signal) {
   const nameOf = (/** @type {string} */ id) => app.selection.run(id)?.name ?? id;
   const start = commonStart(runs.map(nameOf));
   const rows = answers.flatMap((answer) =>
-    answer.rows.map((/** @type {any} */ row) =>
+    answer.rows.map((/** @type {RangeRow} */ row) =>
       h(
         "tr",
         null,

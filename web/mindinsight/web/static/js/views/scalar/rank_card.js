@@ -10,6 +10,7 @@ import { bandFigure, heatFigure, scaleKey } from "./rank_figures.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./card.js").Page} Page */
+/** @typedef {import("./rank_figures.js").Grid} Grid */
 
 const NAMED = 8; // ranks named in the foot line at most
 
@@ -26,11 +27,11 @@ class RankCard {
     this.page = page;
     this.tag = tag;
     this.job = job;
-    /** Mean, deviation and range over all ranks. @type {any} */
+    /** Mean, deviation and range over all ranks. @type {import("../../core/answers.js").GroupBand | null} */
     this.summary = null;
-    /** Ranks × steps. @type {any} */
+    /** Ranks × steps. @type {Grid | null} */
     this.grid = null;
-    /** Curve of the picked rank. @type {any} */
+    /** Curve of the picked rank. @type {import("./rank_figures.js").RankCurve | null} */
     this.rankCurve = null;
     this.band = plotArea(app.t("scalar.ranks.band", { tag }));
     this.heat = plotArea(app.t("scalar.ranks.heat", { tag }));
@@ -75,17 +76,15 @@ class RankCard {
 
   /** Draw band, heat map and footer. */
   paint() {
-    const { page, grid } = this;
+    const { page, grid, summary } = this;
     const { app } = page;
-    if (!this.summary || !grid) return;
-    app.charts.draw(this.band, () => bandFigure(page, this.summary, this.rankCurve));
+    if (!summary || !grid) return;
+    app.charts.draw(this.band, () => bandFigure(page, summary, this.rankCurve));
     app.charts.draw(
       this.heat,
-      () => heatFigure(app, this.grid, this.heat.clientHeight),
+      () => heatFigure(app, grid, this.heat.clientHeight),
       (plot) =>
-        plot.on("plotly_click", (/** @type {any} */ event) =>
-          this.pick(this.grid.ranks.indexOf(event.points[0].customdata)),
-        ),
+        plot.on("plotly_click", (event) => this.pick(grid.ranks.indexOf(Number(event.points[0].customdata)))),
     );
     replace(this.key, scaleKey(app, grid.most, grid.not_finite.length > 0));
     replace(
@@ -98,7 +97,9 @@ class RankCard {
   /** Draw the curve of one rank over the band. @param {number} row */
   pick(row) {
     const { app } = this.page;
-    const [run, rank] = [this.grid.runs[row], this.grid.ranks[row]];
+    const { grid } = this;
+    if (!grid) return undefined;
+    const [run, rank] = [grid.runs[row], grid.ranks[row]];
     return this.picking.ask(
       (signal) => app.api.columns("v2/scalar/series", { tag: this.tag, run: [run], px: 600 }, { signal }),
       ({ series: [curve] }) => {
@@ -126,7 +127,7 @@ class RankCard {
 /**
  * Create the buttons of outlier ranks, and the claims about the whole job.
  * @param {App} app
- * @param {any} grid
+ * @param {import("../../core/answers.js").RankGrid} grid
  * @param {(row: number) => void} pick
  */
 export function outlierRanks(app, grid, pick) {
@@ -147,11 +148,11 @@ export function outlierRanks(app, grid, pick) {
   });
   const hidden = far.size - named.length;
   const more = hidden > 0 && h("span", { class: "muted" }, app.t("scalar.ranks.more", { n: hidden }));
-  const whole = grid.claims.filter((/** @type {any} */ { verdict }) => verdict !== "found");
+  const whole = grid.claims.filter(({ verdict }) => verdict !== "found");
   return [
     named,
     more,
-    whole.map((/** @type {import("../../core/claims.js").Claim} */ claim) =>
+    whole.map((claim) =>
       h(
         "span",
         { class: claim.verdict === "clear" ? "badge ok" : "badge", "data-claim": claim.key },

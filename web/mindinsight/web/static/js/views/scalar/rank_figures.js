@@ -8,6 +8,11 @@ import { bandSheet, bandTraces, lineOn } from "./band.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./card.js").Page} Page */
+/** @typedef {import("./curve.js").Curve & {label: string}} RankCurve */
+/**
+ * Ranks × steps with the distance of each cell from the median, and the distance that is usual.
+ * @typedef {import("../../core/answers.js").RankGrid & {away: Float32Array, most: number}} Grid
+ */
 
 const ROW = 2; // px of a row of the heat map at least
 const NOT_FINITE = "--warn";
@@ -16,8 +21,8 @@ const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above
 /**
  * Return the band of all ranks, with the curve of one rank.
  * @param {Page} page
- * @param {any} summary mean, deviation and range over the ranks
- * @param {any} rank
+ * @param {import("./band.js").Band} summary mean, deviation and range over the ranks
+ * @param {RankCurve | null} rank
  */
 export function bandFigure(page, summary, rank) {
   const { app } = page;
@@ -42,7 +47,7 @@ export function bandFigure(page, summary, rank) {
 /**
  * Return the heat map of rank and step: the distance from the median.
  * @param {App} app
- * @param {any} grid
+ * @param {Grid} grid
  * @param {number} height px there are
  */
 export function heatFigure(app, grid, height) {

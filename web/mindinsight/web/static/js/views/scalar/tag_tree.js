@@ -112,7 +112,7 @@ export function tagTree(page, body) {
  * Create a branch. Its children are created when it is opened.
  * @param {Page} page
  * @param {Branch} branch
- * @returns {any}
+ * @returns {HTMLElement}
  */
 function row(page, branch) {
   const { t } = page.app;

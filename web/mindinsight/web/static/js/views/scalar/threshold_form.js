@@ -56,6 +56,7 @@ export function thresholdForm(page, tag, close) {
 function limitFields(page, tag) {
   const { t } = page.app;
   const current = parseThreshold(page.options().thresholds.get(tag));
+  /** @type {Threshold["kind"]} */
   let kind = current?.kind ?? "above";
   const field = (/** @type {"low" | "high"} */ end) =>
     h("input", {
@@ -72,7 +73,7 @@ function limitFields(page, tag) {
     options: KINDS.map((value) => ({ value, label: t(`scalar.threshold.${value}`) })),
     value: kind,
     onchange: (value) => {
-      kind = /** @type {any} */ (value);
+      kind = /** @type {Threshold["kind"]} */ (value);
       showHigh();
     },
   });
@@ -82,7 +83,7 @@ function limitFields(page, tag) {
     read() {
       const upper = high.hidden ? low : high;
       const complete = low.value !== "" && upper.value !== "";
-      const threshold = new Threshold(/** @type {any} */ (kind), Number(low.value), Number(upper.value));
+      const threshold = new Threshold(kind, Number(low.value), Number(upper.value));
       const text = complete ? threshold.toString() : null;
       if (text && parseThreshold(text)) return text;
       low.setAttribute("aria-invalid", "true");

@@ -116,8 +116,8 @@ function numbers(app, tag, steps, values) {
  * Return the figure of a small chart.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
- * @param {any} steps
- * @param {any} values
+ * @param {ArrayLike<number>} steps
+ * @param {ArrayLike<number>} values
  */
 function figure(app, run, steps, values) {
   const layout = app.theme.plotly();

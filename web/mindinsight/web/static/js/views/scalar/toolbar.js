@@ -9,6 +9,7 @@ import { addChartButton } from "./add_chart.js";
 import { smoothing, yScale } from "./controls.js";
 import { baselineOf, comparedRuns } from "./compare.js";
 
+/** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./card.js").Page} Page */
 
 /** Create the toolbar. @param {Page} page */
@@ -37,7 +38,7 @@ export function toolbar(page) {
     label: t("scalar.mode"),
     options: modes,
     value: options.mode,
-    onchange: (value) => page.change({ mode: /** @type {any} */ (value) }),
+    onchange: (value) => page.change({ mode: /** @type {Options["mode"]} */ (value) }),
   });
   const own = {
     curves: () => drawing(page),

@@ -6,6 +6,7 @@ import { xColumn, smoothedValues } from "./curve.js";
 
 /** @typedef {import("./curve.js").Curve} Curve */
 /** @typedef {import("./curve.js").Line} Line */
+/** @typedef {import("./merge.js").Trace} Trace */
 
 /**
  * What the traces of a chart share.
@@ -43,7 +44,7 @@ export function tracesOf(pen, line) {
  * @param {Pen} pen
  * @param {Line} line
  * @param {ArrayLike<number>} x
- * @returns {Record<string, any>}
+ * @returns {Trace}
  */
 function rangeOf(pen, line, x) {
   const low = yValues(pen, line.curve.low ?? []);
@@ -73,7 +74,7 @@ function stroke(line, width, opacity) {
   };
 }
 
-/** Return positions on the x axis. @param {Pen} pen @param {{step: any, wall: any, x?: any}} curve */
+/** Return positions on the x axis. @param {Pen} pen @param {import("./curve.js").Positions} curve */
 function xValues(pen, curve) {
   const x = xColumn(curve, pen.options.x);
   return pen.xScale.ticks ? Float64Array.from(x, pen.xScale.to) : x;
@@ -81,7 +82,7 @@ function xValues(pen, curve) {
 
 /** Return positions on the y axis. @param {Pen} pen @param {ArrayLike<number>} values */
 function yValues(pen, values) {
-  return pen.yScale.ticks ? Float64Array.from(/** @type {any} */ (values), pen.yScale.to) : values;
+  return pen.yScale.ticks ? Float64Array.from(values, pen.yScale.to) : values;
 }
 
 /**
@@ -175,7 +176,12 @@ export function beyond(pen, source, threshold) {
   return alone ? [line, alone] : [line];
 }
 
-/** Return a trace of markers. @param {any[]} x @param {any[]} y @param {any} marker */
+/**
+ * Return a trace of markers.
+ * @param {number[]} x
+ * @param {number[]} y
+ * @param {import("../../core/sketch/paths.js").Marker} marker
+ */
 function dots(x, y, marker) {
   return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip", cliponaxis: false };
 }

@@ -30,7 +30,7 @@ export function clippedLines(lines, options, tall) {
  * @param {Scale} scale
  * @param {boolean} many whether raw values behind smoothed ones are left out
  * @param {Range} [tall] range of y that is looked at in this chart
- * @returns {{axis: Record<string, any>, clip: Range | null}} Plotly's y axis; the range that lines are cut to
+ * @returns {{axis: import("../../core/types.js").PlotlyAxis, clip: Range | null}}
  */
 export function valueAxis(lines, options, scale, many, tall) {
   const calm = options.clip

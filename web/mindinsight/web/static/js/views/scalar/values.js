@@ -11,7 +11,10 @@ import { closest } from "./nearest.js";
 import { reaches, xColumn } from "./curve.js";
 
 /** @typedef {{by: string, down: boolean}} Order */
-/** @typedef {{key: string, label: string, value: (row: Row) => any, text: (row: Row) => string}} Field */
+/**
+ * @typedef {{key: string, label: string, value: (row: Row) => number | string | undefined,
+ *   text: (row: Row) => string}} Field
+ */
 /** @typedef {{line: import("./curve.js").Line, row: number}} Row */
 
 /** @type {Record<string, Omit<Field, "key" | "label">>} */

@@ -1,12 +1,12 @@
 // Conversion of zooms between Plotly's units and the data's.
 
 /** @typedef {[number, number]} Range */
-/** @typedef {{r2c: (end: any) => number}} PlotlyAxis from what stands in a range to a number */
+/** @typedef {{r2c: (end: unknown) => number}} PlotlyAxis from what stands in a range to a number */
 
 /**
  * Return the zoom after a change of the layout. Null means a zoom was undone, undefined that an axis did not
  * change.
- * @param {Record<string, any>} change of "plotly_relayout"
+ * @param {Record<string, unknown>} change of "plotly_relayout"
  * @param {{xaxis: PlotlyAxis, yaxis: PlotlyAxis}} layout
  * @param {import("./curve.js").Scales} scales
  * @param {boolean} wall whether x is in milliseconds
@@ -26,9 +26,9 @@ export function zoomed(change, layout, scales, wall) {
 
 /**
  * Return the new range of an axis; null if it did not change.
- * @param {Record<string, any>} change
+ * @param {Record<string, unknown>} change
  * @param {string} axis
- * @param {(end: any) => number} value
+ * @param {(end: unknown) => number} value
  * @returns {Range | null}
  */
 function ends(change, axis, value) {
