@@ -292,6 +292,17 @@ def ranks_0_1_and_5(folder: Path) -> Question:
     return job(folder, {rank: noisy(rank) for rank in (0, 1, 5)})
 
 
+@situation(makes=["claim.health.some_of_each"], never=["claim.health.missing_ranks", "claim.health.alike"])
+def one_rank_of_each_node_of_eight(folder: Path) -> Question:
+    """Nothing says that ranks 1 to 7 should have recorded anything."""
+    return job(folder, {rank: noisy(rank) for rank in (0, 8, 16)})
+
+
+@situation(makes=["claim.health.missing_ranks"], never=["claim.health.some_of_each", "claim.health.alike"])
+def ranks_of_two_nodes_of_eight_without_two(folder: Path) -> Question:
+    return job(folder, {rank: noisy(rank) for rank in range(16) if rank % 8 != 3})
+
+
 @situation(
     makes=["claim.health.alike"],
     never=[

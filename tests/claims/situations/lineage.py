@@ -263,3 +263,58 @@ def negative_objective(folder: Path) -> Question:
     depth = chance.integers(0, 9, 40)
     settings["depth"] = depth.tolist()
     return search(folder, settings, -depth + chance.normal(size=40) * 0.1)
+
+
+@situation(makes=["claim.lineage.few_combinations"], never=[*LEADS, *CHANCE, *SUBTLE])
+def eight_combinations_with_five_seeds_each(folder: Path) -> Question:
+    """Each of the random settings names the combination; none of them is known to matter."""
+    chance, settings = drawn(8, 31)
+    settings["learning_rate"], logarithms = rates(chance, 8)
+    repeated = {name: [value for value in column for _ in range(5)] for name, column in settings.items()}
+    return search(folder, repeated, np.repeat(logarithms, 5) + 6 + 0.1 * chance.normal(size=40))
+
+
+@situation(makes=[*LEADS], never=["claim.lineage.few_combinations", *CHANCE])
+def full_grid_of_eight_with_five_seeds_each(folder: Path) -> Question:
+    """Four rates with each of two optimizers: the effect of one is not that of the other."""
+    chance = np.random.default_rng(32)
+    settings = {
+        "learning_rate": [rate for rate in (1e-4, 1e-3, 1e-2, 1e-1) for _ in range(10)],
+        "optimizer": [name for _ in range(4) for name in ("adam", "sgd") for _ in range(5)],
+    }
+    loss = np.log10(settings["learning_rate"]) + 6 + 0.3 * chance.normal(size=40)
+    return search(folder, settings, loss)
+
+
+@situation(makes=["claim.lineage.left_out"], never=["claim.lineage.failing", *LEADS])
+def combination_that_fails_with_every_seed(folder: Path) -> Question:
+    """Two of twenty combinations fail with all four seeds. Nothing tells which setting is the cause."""
+    chance, settings = drawn(20, 33)
+    settings["rate"] = chance.uniform(0, 1, 20).tolist()
+    repeated = {name: [value for value in column for _ in range(4)] for name, column in settings.items()}
+    highest = np.repeat(np.argsort(np.argsort(settings["dropout"])) >= 18, 4)
+    return search(folder, repeated, np.where(highest, math.nan, 2 + 0.02 * chance.normal(size=80)))
+
+
+@situation(makes=[*LEADS], never=["claim.lineage.together"])
+def setting_that_follows_the_one_that_matters(folder: Path) -> Question:
+    """The decay follows the rate loosely and has no effect of its own: only the rate is named."""
+    from mindinsight.server.curves.importance import importance
+
+    chance, settings = drawn(60, 34)
+    settings["learning_rate"], logarithms = rates(chance, 60)
+    settings["decay"] = (logarithms + 0.9 * chance.normal(size=60)).tolist()
+    answer = importance("loss", settings, ((logarithms + 3) ** 2 + 0.1 * chance.normal(size=60)).tolist())
+    assert answer.claims[0].values["settings"] == ["learning_rate"]
+    return Question(direct=lambda: answer.claims)
+
+
+@situation(makes=["claim.lineage.fixed"], never=["claim.lineage.same_columns", *LEADS])
+def rate_that_is_written_as_1_and_as_1_0(folder: Path) -> Question:
+    """Equal numbers are one value."""
+    from mindinsight.server.curves.importance import importance
+
+    chance, settings = drawn(40, 35)
+    settings["scale"] = [1, 1.0] * 20
+    loss = np.tile([1.0, 2.0], 20) + 0.1 * chance.normal(size=40)
+    return Question(direct=lambda: importance("loss", settings, loss.tolist()).claims)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.curves.alignment import align, claim_of
-from mindinsight.server.curves.rank_outliers import missing_ranks
+from mindinsight.server.curves.missing_ranks import missing_ranks
 from tests.claims.situation import Question, exactly, situation
 
 TOLERANCE = 1e-3

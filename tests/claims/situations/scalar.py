@@ -696,3 +696,21 @@ def a_log_of_which_more_can_be_read(folder: Path) -> Question:
 @situation(makes=["claim.log.lines", "claim.log.drawn"], never=["claim.log.lines_so_far"])
 def a_log_of_more_lines_than_are_drawn(folder: Path) -> Question:
     return log(10_000, 5001, whole=True)
+
+
+def group(folder: Path, **curves: Sequence[float]) -> Question:
+    """Ask for the mean of a group of runs."""
+    for name, values in curves.items():
+        written(folder / name, {"loss": dict(enumerate(values))})
+    query = "&".join(f"run=./{name}" for name in curves)
+    return Question(base=folder, request=f"/v2/scalar/band?tag=loss&ended=hold&{query}")
+
+
+@situation(makes=["claim.group.non_finite"], never=["claim.group.gaps"])
+def a_member_of_a_group_diverges(folder: Path) -> Question:
+    return group(folder, a=noisy(1), b=[*noisy(2)[:60], *[math.nan] * 20])
+
+
+@situation(makes=["claim.group.gaps"], never=["claim.group.non_finite"])
+def a_member_of_a_group_is_nan_for_a_while(folder: Path) -> Question:
+    return group(folder, a=noisy(1), b=[*noisy(2)[:60], math.nan, *noisy(3)[:40]])

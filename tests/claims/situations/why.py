@@ -660,3 +660,25 @@ def booleans_that_differ(folder: Path) -> Question:
 def texts_that_differ_in_case_only(folder: Path) -> Question:
     """Names are not booleans: Adam and adam are two texts."""
     return groups(folder, [{"optimizer": "Adam"}] * 6, [{"optimizer": "adam"}] * 6)
+
+
+@situation(
+    makes=["claim.why.same_values"],
+    never=["claim.why.same_settings", "claim.why.none_separates", "claim.why.too_few_runs", *SEPARATES],
+)
+def settings_that_have_the_same_values_in_both_groups(folder: Path) -> Question:
+    """They vary from run to run, and no group has a value that the other one lacks."""
+    values = [{"lr": 0.1, "optimizer": "adam"}, {"lr": 0.2, "optimizer": "sgd"}]
+    return groups(folder, values * 2, values * 2)
+
+
+@situation(makes=["claim.why.partly"], never=["claim.why.same_values", *SEPARATES])
+def value_that_one_group_has_more_often(folder: Path) -> Question:
+    """Both values are in both groups, though nearly always adam in the good one."""
+    adam, sgd = {"optimizer": "adam"}, {"optimizer": "sgd"}
+    return groups(folder, [*[adam] * 11, sgd], [*[sgd] * 11, adam])
+
+
+@situation(makes=["claim.why.same_settings"], never=["claim.why.same_values", *SEPARATES, *NOTHING])
+def number_that_one_writer_wrote_as_an_integer(folder: Path) -> Question:
+    return groups(folder, [{"scale": 1}] * 3, [{"scale": 1.0}] * 3)

@@ -1,11 +1,9 @@
 """Onset of the divergence of good and bad runs."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
-from mindinsight.server.curves.curve_comparison import Separation, Value, compare_groups, separations
+from mindinsight.server.curves.curve_comparison import compare_groups
 from mindinsight.server.curves.curve_statistics import at_steps, difference
 from mindinsight.server.types import Doubles, Ints
 
@@ -146,81 +144,22 @@ def test_a_lasting_break_counts_where_good_runs_had_single_values() -> None:
     assert compare_groups([(steps, once)], [(steps, single)]).broken is None
 
 
+def test_the_onset_is_that_of_the_means_where_a_run_breaks_later() -> None:
+    """A sentence and a table tell the same step."""
+    good = [curve(n) for n in range(4)]
+    bad = [(steps, np.where(steps >= 100, values * 1.5, values)) for steps, values in map(curve, range(5, 9))]
+    bad[0][1][290:] = np.nan
+    result = compare_groups(good, bad)
+    assert (result.kind, result.broken) == ("not_finite", 290)
+    assert result.onset == result.diverges and abs((result.onset or 0) - 100) <= 15
+    alike = [curve(n) for n in range(5, 9)]
+    alike[0][1][290:] = np.nan
+    assert (compare_groups(good, alike).onset, compare_groups(good, alike).diverges) == (290, None)
+
+
 def test_few_steps_say_nothing() -> None:
     steps, values = curve(1)
     assert compare_groups([(steps[:9], values[:9])], [(steps[:9], values[:9])]).kind == "too_few"
-
-
-INSIDE = [0.001, 0.002, 0.004, 0.006, 0.009]
-OUTSIDE = [1e-5, 2e-5, 1e-4, 0.05, 0.1]
-
-
-def separation_of(good: Sequence[Value], bad: Sequence[Value]) -> Separation:
-    return separations([good], [bad])[0]
-
-
-def test_a_threshold_separates() -> None:
-    separation = separation_of([0.1, 0.2], [0.3, 0.4])
-    assert (separation.effect, separation.region_of, separation.values, separation.inside) == (
-        1,
-        "good",
-        (0.1, 0.2),
-        (2, 0),
-    )
-    assert separation_of([0.3, 0.4], [0.1, 0.2]).values == (0.3, 0.4)
-    assert separation_of([0.1, 0.3], [0.2, 0.4]).effect == pytest.approx(0.5)
-    assert separation_of([1, 2], [1, 2]).effect == 0
-
-
-def test_an_interval_separates_on_either_side() -> None:
-    good = separation_of(INSIDE, OUTSIDE)
-    assert (good.effect, good.region_of, good.values) == (1, "good", tuple(INSIDE))
-    bad = separation_of(OUTSIDE, INSIDE)
-    assert (bad.effect, bad.region_of, bad.values) == (1, "bad", tuple(INSIDE))
-    assert good.chance < 0.05
-
-
-def test_texts_separate_by_their_shares() -> None:
-    assert separation_of(["adam", "adam"], ["sgd"]).effect == 1
-    separation = separation_of(["adam", "sgd"], ["sgd", "sgd"])
-    assert (separation.effect, separation.values) == (pytest.approx(0.5), ("adam",))
-    assert separation_of(["adam"], ["adam"]).effect == 0
-    assert separation_of([float("nan"), 1.0], [2.0, 3.0]).effect == 1
-
-
-def test_a_setting_that_only_one_group_has_separates_them() -> None:
-    assert separation_of([None, None], [0.1, 0.2]).values == (None,)
-    assert separation_of([True], [1]).effect == 1
-
-
-def test_without_a_group_nothing_is_separated() -> None:
-    assert (separation_of([], [1]).effect, separation_of([], [1]).chance) == (0, 1)
-    assert separations([], []) == []
-
-
-def test_few_runs_are_separated_by_chance() -> None:
-    assert separation_of([1, 2, 3], [4]).chance == pytest.approx(0.5)
-    assert separation_of([1, 2, 3], [4, 5, 6]).chance == pytest.approx(0.1)
-    assert separation_of([1] * 10, [2] * 10).chance < 0.01
-    assert separation_of([1, 1], [1, 1]).chance == 1
-
-
-def test_chance_is_corrected_for_the_number_of_settings() -> None:
-    chance = np.random.default_rng(0)
-    good, bad = chance.uniform(size=(30, 4)).tolist(), chance.uniform(size=(30, 4)).tolist()
-    separation = separations([[1, 2, 3, 4], *good], [[5, 6, 7, 8], *bad])[0]
-    assert separation.chance < 0.05
-    assert separation.corrected > 0.5
-
-
-def test_random_settings_are_rarely_beyond_chance() -> None:
-    alarms = 0
-    for seed in range(40):
-        chance = np.random.default_rng(seed)
-        columns = chance.uniform(size=(12, 16)).tolist()
-        separation = separations([column[:8] for column in columns], [column[8:] for column in columns])
-        alarms += min(setting.corrected for setting in separation) <= 0.05
-    assert alarms <= 5  # two are expected
 
 
 def test_only_steps_of_both_are_compared() -> None:

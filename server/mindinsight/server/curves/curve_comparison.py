@@ -1,17 +1,14 @@
-"""Differences of two curves or groups of curves: where they diverge, and which setting separates groups."""
+"""Differences of two curves or groups of curves: where they diverge."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
 from statistics import NormalDist
 from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mindinsight.server.curves.alignment import (
@@ -57,14 +54,14 @@ class GroupDivergence:
     """Divergence of the means of two groups of curves."""
 
     kind: DivergenceKind
-    onset: int | None = None  # step from which they diverge, or a bad run grows until it breaks
+    onset: int | None = None  # step from which they diverge, else a bad run grows until it breaks, or breaks
     shift: float | None = None  # bad mean minus good mean after the onset, relative to the good one
     spreads: float | None = None  # the same in standard deviations within the groups, None for single runs
     score: float = 0.0  # size of the change in noise levels
     broken: int | None = None  # step of the first NaN or infinity in a bad run
     broken_runs: int = 0  # number of bad runs with a non-finite value
     grows: int | None = None  # step from which the run that breaks first grows, None if unknown
-    diverges: int | None = None  # step from which the means diverge, even if a run breaks later
+    diverges: int | None = None  # the onset if the means diverge from a step on, even if a run breaks later
     longer: bool = False  # whether good runs have non-finite values too, only shorter or earlier
     end: int | None = None  # interval: last step at which they differ
     from_start: bool = False  # interval: whether it begins with the first common step
@@ -98,10 +95,11 @@ def compare_groups(
     row = min(breaks, key=lambda number: (breaks[number], number))
     longer = any(not np.isfinite(values).all() for _, values in good)
     grows = None if longer else _growth(*bad[row])
+    onset = breaks[row] if grows is None else grows
     return replace(
         judgement,
         kind="not_finite",
-        onset=breaks[row] if grows is None else grows,
+        onset=judgement.onset if judgement.runs else onset,
         broken=breaks[row],
         broken_runs=len(breaks),
         grows=grows,
@@ -469,132 +467,3 @@ def _usual_spread(good: Doubles, bad: Doubles, centre: Doubles) -> float | None:
     size = max(float(np.median(np.abs(centre))), 1e-300)
     known = known[~np.isnan(known)]
     return float(np.median(known)) / size if len(known) else None
-
-
-_DIVISIONS: Final = 2000  # divisions into two groups that are tried
-_ROUNDING: Final = 1e-9  # difference of scores that counts as equal
-_THRESHOLD: Final = 0.001  # share of a threshold's effect that decides between equal effects
-
-Value: TypeAlias = str | int | float | bool | None  # None: the run does not have the setting
-Divisions: TypeAlias = npt.NDArray[np.bool_]  # [d, n] True for runs in the first group
-
-
-@dataclass(frozen=True, slots=True)
-class Separation:
-    """Separation of good from bad runs by one setting."""
-
-    effect: float  # 0 to 1: difference of the shares of both groups that have one of ``values``
-    chance: float  # probability that this setting separates random groups equally well
-    corrected: float  # probability that any of the settings compared does
-    region_of: str  # "good" or "bad": the group with the larger share of ``values``
-    values: tuple[Value, ...]  # distinct values of the region in order, for numbers those of an interval
-    inside: tuple[int, int]  # numbers of good and bad runs with one of ``values``
-
-
-def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]]) -> list[Separation]:
-    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting."""
-    sizes = [(len(ours), len(theirs)) for ours, theirs in zip(good, bad, strict=True)]
-    if not sizes or 0 in sizes[0]:
-        return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0)) for _ in sizes]
-    first, second = sizes[0]
-    divisions = _divisions(first + second, first)
-    actual = (np.arange(first + second) < first)[None]
-    chances, observed, regions = [], [], []
-    for ours, theirs in zip(good, bad, strict=True):
-        values = [*ours, *theirs]
-        order, ordered = _order(values)
-        scores = _scores(order, ordered, divisions)
-        score = float(_scores(order, ordered, actual)[0])
-        descending = np.sort(-scores)
-        chances.append(np.searchsorted(descending, -scores + _ROUNDING, side="right") / len(scores))
-        observed.append(float((scores >= score - _ROUNDING).mean()))
-        regions.append(_region(values, order, ordered, first))
-    smallest = np.min(np.stack(chances), axis=0)  # [d]
-    return [
-        Separation(
-            effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), side, region, inside
-        )
-        for (effect, side, region, inside), chance in zip(regions, observed, strict=True)
-    ]
-
-
-def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
-    """Return the number of each run's value in ascending order, and whether the values have an order.
-
-    A missing value precedes all numbers. NaN, booleans and text have no order.
-    """
-    known = [value for value in values if value is not None]
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-        numbers = [value for value in known if not (isinstance(value, float) and math.isnan(value))]
-        if len(numbers) == len(known):
-            number_of = {value: number for number, value in enumerate(sorted(set(numbers)), start=1)}
-            return np.array([0 if value is None else number_of[value] for value in values], np.int64), True
-    return np.unique(np.array([repr(value) for value in values]), return_inverse=True)[1], False
-
-
-def _differences(order: Ints, divisions: Divisions) -> Doubles:
-    """Return [d, values] the share of the first group with each value, minus the share of the second."""
-    holders = np.eye(int(order.max()) + 1)[order]  # [n, values]
-    first = divisions.sum(axis=1, keepdims=True)
-    return np.asarray(divisions @ holders / first - ~divisions @ holders / (len(order) - first), np.float64)
-
-
-def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
-    """Return the effect [d] of each division. Of equal effects, a threshold counts more than an interval.
-
-    Intervals are much more numerous than thresholds, so chance finds one more often.
-    """
-    shares = _differences(order, divisions)
-    if not ordered:
-        return np.asarray(np.abs(shares).sum(axis=1) / 2, np.float64)
-    below = np.cumsum(shares, axis=1)
-    high, low = np.maximum(below.max(axis=1), 0.0), np.minimum(below.min(axis=1), 0.0)
-    return np.asarray(high - low + _THRESHOLD * np.maximum(high, -low), np.float64)
-
-
-def _region(
-    values: Sequence[Value], order: Ints, ordered: bool, first: int
-) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group in the region, its values, and the runs of both groups there."""
-    shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
-    if ordered:
-        chosen, side = _interval(shares)
-    else:
-        chosen, side = shares > 0, "good"
-        if chosen.sum() > (shares < 0).sum():
-            chosen, side = shares < 0, "bad"
-    inside = chosen[order]
-    there = {number: values[row] for row, number in enumerate(order.tolist()) if chosen[number]}
-    counts = int(inside[:first].sum()), int(inside[first:].sum())
-    effect = abs(counts[0] / first - counts[1] / (len(values) - first))
-    return effect, side, tuple(there[number] for number in sorted(there)), counts
-
-
-def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:
-    """Return the interval in which the shares differ most, and the group in it.
-
-    The complement of an interval separates equally well. Of both, the one that is an interval is returned.
-    """
-    below = np.concatenate(([0.0], np.cumsum(shares)))
-    top, bottom = int(np.argmax(below)), int(np.argmin(below))
-    low, high = sorted((top, bottom))
-    places = np.arange(len(shares))
-    inside = (places >= low) & (places < high)
-    side = "good" if top > bottom else "bad"
-    if side == "bad" and (low == 0 or high == len(shares)):  # a threshold is stated for the good runs
-        return ~inside, "good"
-    return inside, side
-
-
-@lru_cache(maxsize=4)
-def _divisions(number: int, first: int) -> Divisions:
-    """Return all divisions of runs into groups, or a random sample that starts with the actual one."""
-    if math.comb(number, first) <= _DIVISIONS:
-        chosen = [list(rows) for rows in combinations(range(number), first)]
-    else:
-        generator = np.random.default_rng(0)
-        chosen = [generator.permutation(number)[:first].tolist() for _ in range(_DIVISIONS)]
-        chosen[0] = list(range(first))  # the actual division, so that no chance is 0
-    divisions = np.zeros((len(chosen), number), np.bool_)
-    divisions[np.arange(len(chosen))[:, None], chosen] = True
-    return divisions

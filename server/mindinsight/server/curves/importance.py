@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from mindinsight.server.claims import Claim, few, format_number
-from mindinsight.server.curves.curve_comparison import Separation, Value, separations
 from mindinsight.server.curves.overflow_safe import unit_of
+from mindinsight.server.curves.permutation_test import Factor, proven
 from mindinsight.server.curves.random_forest import Forest, binned, grow
-from mindinsight.server.types import Doubles
+from mindinsight.server.curves.setting_separation import Separation, Value, identity, numbered, separations
+from mindinsight.server.types import Doubles, Ints
 
 FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 
@@ -75,15 +76,13 @@ def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
     return float(np.sqrt((counts * (means - target.mean()) ** 2).sum() / whole))
 
 
-FEWEST: Final = 12  # runs below which no setting exceeds its shuffled copies
+FEWEST: Final = 12  # runs, or combinations of settings, below which hardly any effect exceeds chance
 _DECIDED: Final = 30  # runs from which "nothing matters" is an answer: fewer miss a medium effect
 _REPEATS: Final = 5  # shuffles of each setting
 _CARRIED: Final = 0.5  # share of the runs that must have a setting, or its presence matters, not its value
 _LABELS: Final = 1 / 3  # distinct texts per run from which a text is a name of runs and not a setting
-_LEAST: Final = 0.05  # fall of the explained share below which a setting is irrelevant: chance reaches 0.04
 _EXPLAINED: Final = 0.1  # share of the variance of unseen runs below which a forest predicts nothing
-# Factor on the best shuffled copy. 4 false alarms in 160 searches of pure noise were measured.
-_MARGIN: Final = 2.5
+_PER_LEVEL: Final = 2  # combinations for each value of a setting but the first, as a full grid has
 _ALIKE: Final = 0.9  # rank correlation of two settings from which no model can separate them
 _BEST: Final = 0.1  # share of the runs that are called best
 _FEW_BEST: Final = 4  # and the smallest number of them
@@ -167,15 +166,58 @@ def importance(
         return Importance((same, *left_out, *notes))
     ordered = ranks(target) / len(target)
     matrix = np.stack([_encoded(column, ordered) for column in judged.values()], axis=1)
-    measured, explained = _measured(judged, matrix, ordered, seed)
-    known = dict(zip(judged, matrix.T, strict=True))
+    trials = _trials(judged)
+    factors = _factors(judged, trials)
+    found = proven(factors, trials.means(ordered), seed)
+    measured, explained = _measured(judged, matrix, ordered, found, seed)
+    known = dict(zip(judged, matrix[trials.first].T, strict=True))
+    facts = {**facts, "combinations": trials.combinations}
     claims = [
-        *_decisive(measured, known, ordered, judged, facts),
+        *_decisive(measured, known, trials.means(ordered), judged, facts, not factors),
         *_regions(measured, judged, target, facts),
         *left_out,
         *notes,
     ]
     return Importance(tuple(claims), tuple(measured), max(0.0, explained), len(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trials:
+    """Runs that are independent: those of one combination of settings, as with several seeds, are one trial.
+
+    A setting of many values differs between combinations even if it does nothing. Shuffled runs would not.
+    """
+
+    number: Ints  # [n] of each run's trial
+    first: Ints  # [t] first run of each trial
+    combinations: int
+
+    def means(self, values: Doubles) -> Doubles:
+        """Return [t] the mean of each trial's runs, of ``values`` [n]."""
+        return np.asarray(np.bincount(self.number, values) / np.bincount(self.number), np.float64)
+
+
+def _trials(settings: Mapping[str, Sequence[Any]]) -> _Trials:
+    """Return the trials of runs. With fewer than ``FEWEST`` combinations every run is one."""
+    number = numbered(zip(*settings.values(), strict=True))
+    first = np.unique(number, return_index=True)[1]
+    if len(first) < FEWEST:
+        return _Trials(np.arange(len(number)), np.arange(len(number)), len(first))
+    return _Trials(number, first, len(first))
+
+
+def _factors(settings: Mapping[str, Sequence[Any]], trials: _Trials) -> dict[str, Factor]:
+    """Return the settings by name, or nothing if so few combinations cannot tell their effects apart."""
+    factors = {}
+    levels = 0
+    for name, column in settings.items():
+        values = [column[row] for row in trials.first.tolist()]
+        groups = numbered((value,) for value in values)
+        levels += int(groups.max())
+        order = None if _numbers(values) is None else _encoded(values, groups.astype(np.float64))
+        factors[name] = Factor(groups, order)
+    crossed = len(factors) == 1 or _PER_LEVEL * levels <= trials.combinations
+    return factors if crossed or trials.combinations >= FEWEST else {}
 
 
 def plain(key: str) -> str:
@@ -207,17 +249,24 @@ def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubl
     if finite.all() or not finite.any() or len(target) > _SEPARABLE:
         return []
     judged, _ = _judged(columns)
+    if not judged:
+        return []
+    trials = _trials(judged)
+    fails = trials.means((~finite).astype(np.float64)) >= 1 / 2
+    names = [*_factors(judged, trials)]
     groups = [
-        [[column[row] for row in np.flatnonzero(rows).tolist()] for column in judged.values()]
-        for rows in (finite, ~finite)
+        [[judged[name][row] for row in trials.first[chosen].tolist()] for name in names]
+        for chosen in (~fails, fails)
     ]
-    by_name = dict(zip(judged, separations(*groups), strict=True))
+    by_name = dict(zip(names, separations(*groups), strict=True))
     if not by_name:
         return []
     name, separation = min(by_name.items(), key=lambda entry: (-entry[1].effect, entry[1].chance, entry[0]))
     if separation.corrected > _FAILING:
         return []
-    good, bad = separation.inside
+    region = {identity(value) for value in separation.values}
+    inside = np.array([identity(value) in region for value in judged[name]])
+    good, bad = int((inside & finite).sum()), int((inside & ~finite).sum())
     facts = {
         "objective": plain(objective),
         "setting": plain(name),
@@ -254,7 +303,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     least = max(math.ceil(_CARRIED * runs), FEWEST)
     for name, column in settings.items():
         there = [value for value in column if _is_usable(value)]
-        distinct = {repr(value) for value in column}
+        distinct = {identity(value) for value in column}
         if len(distinct) < 2 or is_seed(name, column):
             if there:
                 (fixed if len(distinct) < 2 else seeds).append(plain(name))
@@ -294,18 +343,17 @@ def seed_note(names: Sequence[str]) -> list[Claim]:
 
 
 def _measured(
-    judged: Mapping[str, Sequence[Any]], matrix: Doubles, target: Doubles, seed: int
+    judged: Mapping[str, Sequence[Any]], matrix: Doubles, target: Doubles, found: Collection[str], seed: int
 ) -> tuple[list[ColumnImportance], float]:
-    """Return the importance of the columns of ``matrix``, largest first, and the explained share."""
+    """Return the importance of the columns of ``matrix``, largest first, and the explained share.
+
+    Only settings ``found`` to have an effect may matter.
+    """
     generator = np.random.default_rng(seed)
-    shuffles = [[column[row] for row in generator.permutation(len(column))] for column in judged.values()]
-    copies = np.stack([_encoded(column, target) for column in shuffles], axis=1)
-    bins = binned(np.concatenate((matrix, copies), axis=1))
+    bins = binned(matrix)
     forest = grow(bins, target, generator)
     falls, explained = _falls(forest, bins, target, generator)
     means = falls.mean(axis=1)
-    width = matrix.shape[1]
-    limit = max(_LEAST, _MARGIN * float(means[width:].max()))
     measured = [
         ColumnImportance(
             name,
@@ -313,7 +361,7 @@ def _measured(
             max(0.0, float(falls[number].min())),
             max(0.0, float(falls[number].max())),
             _sign(column, target),
-            bool(means[number] > limit and explained > _EXPLAINED),
+            name in found and explained > _EXPLAINED,
             sum(_is_usable(value) for value in column),
         )
         for number, (name, column) in enumerate(judged.items())
@@ -348,15 +396,23 @@ def _decisive(
     target: Doubles,
     judged: Mapping[str, Sequence[Any]],
     facts: Mapping[str, Any],
+    confounded: bool,
 ) -> Iterator[Claim]:
-    """Claim which settings matter, or that none was found, and which of them cannot be told apart."""
+    """Claim which settings matter, or that none was found, and which of them cannot be told apart.
+
+    ``known`` and ``target`` have one value for each trial. ``confounded`` settings have no known effect.
+    """
     names = [column.key for column in measured if column.matters]
     if not names:
         ordered = {name: known[name] for name in known if _numbers(judged[name]) is not None}
+        if confounded or len(target) < min(facts["runs"], _DECIDED):
+            values = {**facts, "n": facts["combinations"]}
+            yield Claim("claim.lineage.few_combinations", "unknown", values)
+            return
         if pairs := [*_weak(ordered, target, facts), *_pair(known, target, facts)]:
             yield from pairs
             return
-        decided = facts["runs"] >= _DECIDED
+        decided = len(target) >= _DECIDED
         key = "claim.lineage.nothing" if decided else "claim.lineage.undecided"
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return

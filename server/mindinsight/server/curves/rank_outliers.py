@@ -23,6 +23,7 @@ from mindinsight.server.curves.bands import (
     row_medians,
     spread_of,
 )
+from mindinsight.server.curves.missing_ranks import missing_ranks
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
@@ -383,7 +384,6 @@ _SILENT_POINTS: Final = 10  # points that a silent rank misses at least
 _SILENT_SHARE: Final = 0.05  # and as share of its points
 _NO_SHARE: Final = 1e9  # times the median; a larger difference means that the median counts as 0
 _PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read
-_GAPS: Final = 8  # of missing ranks that are named; the count tells how many there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,30 +455,6 @@ def _amount(relative: float) -> Claim:
         return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
     name = "claim.part.rank_less" if relative < 0 else "claim.part.rank_more"
     return Claim(name, "note", {"percent": float(f"{100 * abs(relative):.2g}")})
-
-
-def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:
-    """Return the claim that ranks have no data, up to the highest or to the number that was ``recorded``.
-
-    They may be among the runs that are ``left_out``. Ranks without a 0 that begin with 1 are counted from 1.
-    """
-    numbers = sorted(set(ranks))
-    first = 1 if numbers[:1] == [1] and recorded in (0, numbers[-1]) else 0
-    end = max([first + recorded, *(rank + 1 for rank in numbers)], default=0)
-    count = end - first - len(numbers)
-    if not numbers or not count:
-        return []
-    facts = {"n": count, "total": end - first, "ranks": _gaps(numbers, first, end)}
-    if left_out:
-        return [Claim("claim.health.left_out_ranks", "unknown", {**facts, "runs": left_out})]
-    return [Claim("claim.health.missing_ranks", "unknown", facts)]
-
-
-def _gaps(numbers: Sequence[int], first: int, end: int) -> list[str]:
-    """Return the gaps of ascending numbers between ``first`` and ``end``: "3" or "5–7", with "…" for more."""
-    gaps = [(a + 1, b - 1) for a, b in pairwise([first - 1, *numbers, end]) if b - a > 1]
-    names = [str(first) if first == last else f"{first}–{last}" for first, last in gaps]
-    return names if len(names) <= _GAPS else [*names[:_GAPS], "…"]
 
 
 def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:

@@ -24,6 +24,7 @@ from mindinsight.server.curves.alignment import (
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_outliers import outlier_claim
+from mindinsight.server.curves.setting_separation import Separation, Value, identity, separations
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
@@ -112,9 +113,9 @@ class Setting:
     """Hyperparameter in which the groups differ."""
 
     name: str
-    separation: curve_comparison.Separation
-    good: list[curve_comparison.Value]  # distinct values of the good runs
-    bad: list[curve_comparison.Value]
+    separation: Separation
+    good: list[Value]  # distinct values of the good runs
+    bad: list[Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +144,12 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
     differing = [
         number
         for number in range(len(names))
-        if len({repr(value) for value in (*columns[0][number], *columns[1][number])}) > 1
+        if len({identity(value) for group in columns for value in group[number]}) > 1
     ]
     ours, theirs = ([group[number] for number in differing] for group in columns)
     rows = [
         Setting(names[number], separation, _distinct(columns[0][number]), _distinct(columns[1][number]))
-        for number, separation in zip(differing, curve_comparison.separations(ours, theirs), strict=True)
+        for number, separation in zip(differing, separations(ours, theirs), strict=True)
     ]
     return sorted(rows, key=_telling)
 
@@ -169,17 +170,23 @@ def _seeds(runs: Sequence[Run], recorded: set[str]) -> list[str]:
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
     """Return a sort key: settings beyond chance first, then by effect, then by fewer values."""
     separation = row.separation
-    variety = len({repr(value) for value in (*row.good, *row.bad)})
+    variety = len({identity(value) for value in (*row.good, *row.bad)})
     return not _is_proven(separation), -separation.effect, separation.chance, variety, row.name
 
 
-def _is_proven(separation: curve_comparison.Separation) -> bool:
+def _differs(row: Setting) -> bool:
+    """Return True if a group has a value that the other one lacks, or one of the groups has it more often."""
+    ours, theirs = ({identity(value) for value in group} for group in (row.good, row.bad))
+    return ours != theirs or _is_proven(row.separation)
+
+
+def _is_proven(separation: Separation) -> bool:
     return separation.corrected <= (_CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
 
 
-def _distinct(values: Sequence[curve_comparison.Value]) -> list[curve_comparison.Value]:
-    once = {repr(value): value for value in values}
-    return [exact_as_text(once[name]) for name in sorted(once)]
+def _distinct(values: Sequence[Value]) -> list[Value]:
+    once = {identity(value): value for value in values}
+    return [exact_as_text(value) for value in sorted(once.values(), key=repr)]
 
 
 def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
@@ -259,7 +266,7 @@ def _non_finite_in_both(
         ours, theirs = ([_has_non_finite(values) for _, values in _curves(runs, tag)] for runs in (good, bad))
         if not any(ours) or not any(theirs) or sum(theirs) * len(ours) <= sum(ours) * len(theirs):
             continue
-        if curve_comparison.separations([ours], [theirs])[0].chance <= _CHANCE:
+        if separations([ours], [theirs])[0].chance <= _CHANCE:
             facts = {
                 "tag": tag,
                 "count": sum(theirs),
@@ -391,6 +398,10 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
     if not rows:
         yield Claim("claim.why.same_settings", "clear", {"n": recorded})
         return
+    differing = sum(map(_differs, rows))
+    if not differing:
+        yield Claim("claim.why.same_values", "clear", {"n": len(rows)})
+        return
     proven = [row for row in rows if _is_proven(row.separation)]
     for row in proven[:_NAMED]:
         yield _separates(row, good, bad)
@@ -405,12 +416,9 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
         percent = max(1, round(100 * row.separation.corrected))
         yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
     if not full:
-        decided = (
-            curve_comparison.separations([list(range(good))], [list(range(good, good + bad))])[0].chance
-            <= _CHANCE
-        )
+        decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= _CHANCE
         key = "claim.why.none_separates" if decided else "claim.why.too_few_runs"
-        yield Claim(key, "clear" if decided else "unknown", facts)
+        yield Claim(key, "clear" if decided else "unknown", {**facts, "n": differing})
 
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:
@@ -427,7 +435,7 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
     return Claim(key, "found", {**facts, **counts}, evidence)
 
 
-def _region(values: Sequence[curve_comparison.Value], every: Sequence[curve_comparison.Value]) -> list[Any]:
+def _region(values: Sequence[Value], every: Sequence[Value]) -> list[Any]:
     """Return the values of a region: numbers as an interval, texts one by one.
 
     They are written in full if two of ``every`` value of the setting would otherwise look alike.
@@ -443,7 +451,7 @@ def _region(values: Sequence[curve_comparison.Value], every: Sequence[curve_comp
     return [*unset, Claim("claim.part.lineage.range", "note", {"low": words[0], "high": words[-1]})]
 
 
-def _shown(value: curve_comparison.Value) -> str:
+def _shown(value: Value) -> str:
     """Return a value as a sentence shows it."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return format_number(value)
@@ -519,7 +527,7 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
         "bad": [run.id for run in theirs],
         "unknown": missing,
         "claims": [claim.as_json() for claim in claims],
-        "settings": [_setting_json(setting) for setting in rows],
+        "settings": [_setting_json(setting) for setting in rows if _differs(setting)],
         "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in tags],
     }
 

@@ -9,15 +9,11 @@ from typing import Any, Final
 
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.bands import FEWEST_STEPS, Spread, spread_of
-from mindinsight.server.curves.rank_outliers import (
-    RankOutlier,
-    judge,
-    missing_ranks,
-    rows_of_other_steps,
-)
+from mindinsight.server.curves.missing_ranks import missing_ranks
+from mindinsight.server.curves.rank_outliers import RankOutlier, judge, rows_of_other_steps
 from mindinsight.server.store.run import Run
 
-_RANGES: Final = 8  # of missing ranks that are named; the count tells how many there are
+_RANGES: Final = 8  # ranks that are named; the count tells how many there are
 _TAGS: Final = 6  # scalars of a job that are compared
 _JOBS: Final = 256  # that are remembered
 _GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again

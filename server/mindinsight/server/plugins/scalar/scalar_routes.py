@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, Ended, band, cells, continued, one_per_job
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
+from mindinsight.server.curves.group_members import non_finite_members
 from mindinsight.server.curves.rank_outliers import judge, outlier_claim
 from mindinsight.server.curves.sampling import sample_rows
 from mindinsight.server.curves.smoothing import SmoothingKind, smooth
@@ -71,6 +72,7 @@ async def band_of(
 
     With smoothing, the band is computed from the smoothed curves. `curves` counts the runs with a value. With
     `ended` the ranks of a job are one run, `jobs` counts these, and `curves` those that reach a step.
+    `claims` name the runs with non-finite values, which the mean leaves out.
     """
     lines = _lines(service.store.snapshot(), tag, run, job)
     view = View(px, weight=smoothing, kind=kind, least=least)
@@ -83,7 +85,10 @@ async def band_of(
     columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high")}
     columns["curves"] = whole.curves if reaching is None else reaching
     ids = [member.id for member, _ in lines]
-    head = {"tag": tag, "runs": ids, "jobs": len(set(jobs)), "step": whole.steps}
+    names = [member.removeprefix("./") for member in ids]
+    claims = non_finite_members(names, [(line.steps, line.values) for _, line in lines])
+    facts = [claim.as_json() for claim in claims]
+    head = {"tag": tag, "runs": ids, "jobs": len(set(jobs)), "claims": facts, "step": whole.steps}
     return answer({**head, **columns}, accept)
 
 

@@ -71,10 +71,11 @@ export function healthStrip(app, health, job, most = CELLS) {
   const text = health.claims.map((claim) => claimText(app, claim)).join(" ");
   const unknown = unknownRuns(health);
   const share = Math.ceil(health.runs.length / most);
+  const regular = health.claims.some(({ key }) => key === "claim.health.some_of_each");
   const rest = (/** @type {number} */ cell) =>
     health.runs.slice(cell * share, (cell + 1) * share).some((run) => unknown.has(run)) ? "unknown" : "well";
   const cells = cellsOf(health, most).flatMap((stray, i) => [
-    ...Array.from({ length: share > 1 ? 0 : missingBefore(health.ranks, i, most) }, () =>
+    ...Array.from({ length: share > 1 || regular ? 0 : missingBefore(health.ranks, i, most) }, () =>
       h("i", { class: "missing" }),
     ),
     h("i", { class: stray?.kind ?? rest(i), title: stray && rankText(app, health, stray) }),

@@ -89,7 +89,7 @@
 /** @typedef {{name: string, effect: number, chance: number, good: unknown[], bad: unknown[]}} Setting */
 /**
  * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
- *   score: number, diverges: number | null}} Metric
+ *   score: number, broken: number | null, runs: number}} Metric
  */
 /** @typedef {{file: string, reason: string, detail: string}} Damage what of a file could not be read */
 

@@ -1,6 +1,7 @@
 // Card of groups of runs for one tag: each group as a mean with its band.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
+import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { bandSheet, bandTraces } from "./band.js";
@@ -68,7 +69,12 @@ export function groupCard(page, tag, groups) {
       (responses) => {
         [visible, bands] = [selected, responses];
         const runs = bands.reduce((sum, band) => sum + band.jobs, 0);
-        replace(foot, app.t("scalar.groups.foot", { n: runs }));
+        const claims = bands.flatMap((band) => band.claims);
+        replace(
+          foot,
+          app.t("scalar.groups.foot", { n: runs }),
+          claims.map((claim) => claimElement(app, claim)),
+        );
         paint();
       },
       leaveAsIs,

@@ -101,14 +101,15 @@ export function metricsTable(app, metrics, groups, last) {
  */
 function metricRow(app, metric, groups, last) {
   const { t, format } = app;
-  const { tag, kind, onset, shift, diverges } = metric;
+  const { tag, kind, onset, shift, broken, runs } = metric;
   const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
+  const later = broken !== null && onset !== null && onset < broken;
   const what = h(
     "span",
     { class: /** @type {Record<string, string>} */ (classes)[kind] ?? "badge" },
-    t(`why.kind.${kind}`),
+    t(`why.kind.${later ? (runs ? "differs_then" : "grows_then") : kind}`),
   );
-  const alike = onset === null || (kind === "not_finite" && diverges === null); // until a run breaks
+  const alike = onset === null || (kind === "not_finite" && !runs); // until a run breaks
   const percent = shift === null || alike ? "" : signed(format.number(100 * shift, 3));
   return h(
     "tr",
