@@ -60,14 +60,12 @@ def calls(path: Any) -> Iterator[Any]:
                 yield f"{name or 'open'} in line {node.lineno}"
 
 
-FOUND = {str(path.relative_to(SERVER)): list(calls(path)) for path in sorted(SERVER.rglob("*.py"))}
-
-
-@pytest.mark.parametrize("module", sorted(FOUND.keys() - ALLOWED.keys()))
-def test_readers_go_through_the_opener(module: Any) -> None:
-    assert FOUND[module] == []
+def test_readers_go_through_the_opener() -> None:
+    modules = [path for path in sorted(SERVER.rglob("*.py")) if str(path.relative_to(SERVER)) not in ALLOWED]
+    assert len(modules) > 200
+    assert {path.name: opened for path in modules if (opened := list(calls(path)))} == {}
 
 
 @pytest.mark.parametrize("module", ALLOWED)
 def test_exceptions_are_needed(module: Any) -> None:
-    assert FOUND[module]
+    assert list(calls(SERVER / module))

@@ -474,12 +474,10 @@ def test_names_in_a_listing_lead_nowhere_else(site: Site, tmp_path: Path, name: 
     ["<", "<a ", "<a href=", "<a href='", '<a href="x', "<a  href='x\"", "<!--", "&#x41", "<a href=x "],
 )
 def test_a_page_of_tags_without_end_is_searched_once(site: Site, text: str) -> None:
-    """The standard library's parser takes 80 seconds for `<`, which the limit of CPU time stands for."""
+    """A search that begins anew at every tag would take hours, and end at the limit of time of any test."""
     site.answers["/runs/"] = body(text.encode() * (web_store.PAGE // len(text)))
     store = WebStore(site.url)
-    before = time.process_time()
-    store._page(store.root, None)
-    assert time.process_time() - before < 20
+    assert {link.removeprefix(store.root) for link in store._page(store.root, None)} <= {"x"}
 
 
 @pytest.mark.parametrize(

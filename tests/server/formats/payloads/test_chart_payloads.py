@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sklearn.metrics import average_precision_score
 
 from mindinsight.proto.graph_pb2 import TensorProto
 from mindinsight.proto.summary_pb2 import LossLandscape, Summary
@@ -58,6 +57,8 @@ def test_a_curve_has_even_thresholds_and_the_counts_above_them() -> None:
 
 def test_the_area_is_the_average_precision_of_scikit_learn() -> None:
     """Predictions lie on thresholds, so that counting by them loses nothing."""
+    from sklearn.metrics import average_precision_score  # takes a second, also of workers without this test
+
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, 500)
     predictions = np.round(np.clip(labels * 0.3 + rng.random(500) * 0.7, 0, 1) * 126) / 126
