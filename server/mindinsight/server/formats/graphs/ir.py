@@ -207,7 +207,7 @@ def _graph(data: bytes) -> IrText:
 
 
 def _graph_fields(data: bytes, graph: int) -> Iterator[tuple[int, int, int]]:
-    """Yield key, start and end of each field of a field `graph`. Raises UnreadableError beyond the limits."""
+    """Yield key, start and end of each field in a field `graph`. Raises UnreadableError beyond the limits."""
     count = 0
     for key, begin, end in message_fields(data, 0, len(data)):
         for span in message_fields(data, begin, end) if key == graph else ():
