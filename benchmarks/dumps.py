@@ -244,16 +244,14 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--msprobe", help="Python of an environment with mindstudio-probe and torch")
+    parts = {part.__name__: part for part in (statistics, small, pairs, huge, listing)}
+    parser.add_argument("--only", nargs="+", choices=parts, default=[*parts], help="rows to measure")
     options = parser.parse_args()
     rows = []
-    for measure in (
-        statistics,
-        small,
-        pairs,
-        huge,
-        listing,
-        *([lambda root: comparison(root, options.msprobe)] * bool(options.msprobe)),
-    ):
+    measures = [parts[name] for name in options.only]
+    if options.msprobe:
+        measures.append(lambda root: comparison(root, options.msprobe))
+    for measure in measures:
         with tempfile.TemporaryDirectory() as directory:
             rows += measure(Path(directory))
     versions = f"CPython {platform.python_version()}, NumPy {np.__version__}"

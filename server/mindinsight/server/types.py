@@ -24,6 +24,7 @@ Level: TypeAlias = Literal["info", "warning", "error"]  # of an alert
 LEVELS: Final[tuple[Level, ...]] = ("info", "warning", "error")
 # Unix seconds, 2015 to 2100. Event files exist since 2015; a clock that was never set starts in 1970 or 2000.
 BELIEVABLE: Final = (1_420_070_400.0, 4_102_444_800.0)
+ROUNDED: Final = "rounded_integer"  # an integer beyond 2^53 that float64 rounds; counted as skipped
 TENSOR_KINDS: Final = tuple(kind.name for kind in KINDS if kind.in_tensors)  # recorded so by TensorBoard
 PAYLOAD_KINDS: Final = tuple(kind.name for kind in KINDS if kind.storage == "payload")
 

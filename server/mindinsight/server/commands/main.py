@@ -11,11 +11,11 @@ from mindinsight.server.commands.parser import Parser
 from mindinsight.server.compute.plugin_modules import modules_of
 from mindinsight.server.errors import BadSettings
 
-_NOT_COMMANDS: Final = ("main", "options", "parser", "terminal")
+_NOT_COMMANDS: Final = ("main", "options", "parser", "terminal", "dump_selection")
 
 
-def parser(command: str = "") -> argparse.ArgumentParser:
-    """Return the parser of `command` if a module has that name, else of all commands.
+def parser(command: str = "", action: str = "") -> argparse.ArgumentParser:
+    """Return the parser of `command` if a module has that name, else of all commands; likewise of `action`.
 
     Only needed modules are imported.
 
@@ -26,14 +26,17 @@ def parser(command: str = "") -> argparse.ArgumentParser:
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
     subparsers.add_parser("help", help="").set_defaults(run=lambda _: _help(top))
     for module in modules_of(commands.__name__, commands.__path__, command, without=_NOT_COMMANDS):
-        module.register(subparsers)
+        if actions := module.register(subparsers):
+            name = f"{command}_{action}"
+            for part in modules_of(module.__name__, module.__path__, name, without=_NOT_COMMANDS):
+                part.register(actions)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     arguments_given = sys.argv[1:] if arguments is None else arguments
-    top = parser(arguments_given[0] if arguments_given else "")
+    top = parser(*arguments_given[:2])
     options = top.parse_args(arguments_given)
     if not hasattr(options, "run"):
         return _help(top)

@@ -22,10 +22,10 @@ from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.formats.dumps.dump_types import FileDamage
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.tensorboard.summary_values import ROUNDED
 from mindinsight.server.settings.base_dirs import empty_directory
 from mindinsight.server.store.run import Run, torn_files
 from mindinsight.server.texts import language_texts, terminal_language, terminal_text
+from mindinsight.server.types import ROUNDED
 
 if TYPE_CHECKING:
     import argparse

@@ -83,7 +83,8 @@ def encode(
     """Return a framed record in one of the formats for each of ``jobs``, which contain only scalars."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, (step, _, pairs, _, _) in enumerate(jobs):
-        groups.setdefault((wire.varint_width(step) if step else 0, *pairs[::2]), []).append(index)
+        width = (step.bit_length() + 6) // 7 if step >= 0 else 10  # bytes of the varint, none for step 0
+        groups.setdefault((width, *pairs[::2]), []).append(index)
     records = [b""] * len(jobs)
     for (width, *tags), rows in groups.items():
         offsets = layout(tuple(tags), width, encode_scalar, encode_event)

@@ -21,11 +21,6 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def varint_width(value: int) -> int:
-    """Return the length in bytes of :func:`varint` for a 64-bit ``value``."""
-    return 10 if value < 0 else (value.bit_length() + 6) // 7 or 1
-
-
 def integer(number: int, value: int) -> bytes:
     """Return field ``number`` of type int32, int64, bool or enum."""
     return varint(number << 3) + varint(value)

@@ -7,8 +7,10 @@ import os
 import platform
 import sys
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote
@@ -228,10 +230,7 @@ class RecordFile:
         """Write the first records that fit into one system call. Return their number."""
         descriptor = self._opened(len(records[0]))
         room = min(self._max_size - self._size, _JOIN_BELOW)
-        count, size = 1, len(records[0])
-        while count < len(records) and size + len(records[count]) <= room:
-            size += len(records[count])
-            count += 1
+        count = max(1, bisect_right(list(accumulate(map(len, records))), room))
         self._write(descriptor, records[:count])
         self._unused = False
         return count

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import Any, Final, TypeAlias
 
 from mindinsight.writer.encoding import events
@@ -364,16 +365,16 @@ class EventQueue:
     def _append(self, file: RecordSink, jobs: Sequence[Job]) -> Sequence[Job]:
         """Write ``jobs``. Return the jobs that the disk refused."""
         records = self._encode(jobs, self._item_failed)
-        encoded = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
-        done, error = file.append([record for _, record in encoded])
-        written = [job for job, _ in encoded[:done]]
+        encoded = list(compress(jobs, records))
+        done, error = file.append([*filter(None, records)])
+        written = encoded[:done]
         self._save_exports(written)
         if self._done:
             self._done(written)
         if error is None:
             return ()
         self._refuse(file, error)
-        return [job for job, _ in encoded[done:]]
+        return encoded[done:]
 
     def _refuse(self, file: RecordSink, error: OSError) -> None:
         """Record and log that a file refuses records. They are retried."""

@@ -137,9 +137,9 @@ class _Sums:
         self.both += sum_of_products(*scaled)
         np.abs(difference, out=error)
         np.abs(b, out=size)
-        if not size.all():
+        if not size.min():
             size[size == 0] = self._precision
-        self.differing += int(np.count_nonzero(difference))
+        self.differing += int(np.count_nonzero(difference != 0))  # a third of the time of counting floats
         at = int(error.argmax())
         largest = at if error[at] > self.absolute else None
         self.absolute = max(self.absolute, float(error[at]))

@@ -1,23 +1,24 @@
 """Parsers of MindSpore's ``.ir`` and ``.pb`` graphs next to a dump. Both return the same operators."""
 
+from __future__ import annotations
+
 import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from google.protobuf.message import DecodeError
-
-from mindinsight.proto import graph_pb2
 from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.graphs import graph_proto
 from mindinsight.server.formats.graphs.call_stacks import Frame, stacks_of
 from mindinsight.server.formats.read_limits import GRAPH, GRAPH_FIELD, IR, unreadable
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_lines
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+
+if TYPE_CHECKING:
+    from mindinsight.proto import graph_pb2
 
 MAX_DIGITS: Final = 9  # of an element's index
 PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
@@ -176,6 +177,8 @@ def read_pb(path: Path) -> IrText:
     Nodes are decoded one at a time, because protobuf may take a hundred bytes of memory for two bytes of a
     message.
     """
+    from google.protobuf.message import DecodeError  # few dumps have such a file
+
     with opened(path) as file:
         length = length_of(file)
         GRAPH.check_size(length)
@@ -186,8 +189,11 @@ def read_pb(path: Path) -> IrText:
 
 def _graph(data: bytes) -> IrText:
     """Parse the bytes of a model. Raises DecodeError, UnparsableError or UnicodeDecodeError."""
+    from mindinsight.proto import graph_pb2
+    from mindinsight.server.formats.graphs import graph_proto
+
     names, constants, nodes = [], {}, []
-    for key, start, end in _graph_fields(data):
+    for key, start, end in _graph_fields(data, graph_proto.GRAPH_FIELD_OF_MODEL):
         if key == graph_proto.PARAMETER_FIELD:
             names.append(show_text(graph_pb2.ParameterProto.FromString(data[start:end]).name))
         elif key == graph_proto.CONSTANT_FIELD:
@@ -200,11 +206,11 @@ def _graph(data: bytes) -> IrText:
     return IrText(tuple(names), tuple(_pb_node(node, dataflow, constants) for node in parsed))
 
 
-def _graph_fields(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield key, start and end of each field of a model's graph. Raises UnreadableError beyond the limits."""
+def _graph_fields(data: bytes, graph: int) -> Iterator[tuple[int, int, int]]:
+    """Yield key, start and end of each field in a field `graph`. Raises UnreadableError beyond the limits."""
     count = 0
     for key, begin, end in message_fields(data, 0, len(data)):
-        for span in message_fields(data, begin, end) if key == graph_proto.GRAPH_FIELD_OF_MODEL else ():
+        for span in message_fields(data, begin, end) if key == graph else ():
             count += 1
             GRAPH.check_items(count)
             GRAPH_FIELD.check_size(span[2] - span[1])

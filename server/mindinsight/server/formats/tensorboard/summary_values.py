@@ -20,7 +20,7 @@ from mindinsight.server.formats.media_types import SIGNATURE_BYTES, picture_type
 from mindinsight.server.formats.tensorboard import tensor_proto
 from mindinsight.server.formats.tensorboard.hparams import session_end
 from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint
-from mindinsight.server.types import TENSOR_KINDS
+from mindinsight.server.types import ROUNDED, TENSOR_KINDS
 
 SIMPLE_VALUE: Final = 2 << 3 | 5
 IMAGE, HISTO, AUDIO, TENSOR, _METADATA = (number << 3 | 2 for number in (4, 5, 6, 8, 9))
@@ -37,7 +37,6 @@ _NUMBER_KINDS: Final = {
     "pr_curves": "pr_curve",
 }
 _TEXT_KINDS: Final = {**dict.fromkeys(("", "text"), "text"), "custom_scalars": "layout"}  # of strings
-ROUNDED: Final = "rounded_integer"  # an integer beyond 2^53 that float64 rounds; counted as skipped
 _PLUGINS: Final = frozenset(
     (*_NUMBER_KINDS, *_TEXT_KINDS, "images", "audio", "mesh", "graphs", "graph_keras_model", "profile")
 ) - {""}

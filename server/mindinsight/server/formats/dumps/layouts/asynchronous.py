@@ -1,5 +1,7 @@
 """Layout of asynchronous and ACL dumps of Ascend devices, their ``bin`` files and overflow records."""
 
+from __future__ import annotations
+
 import math
 import re
 import struct
@@ -7,12 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
-from mindinsight.proto import dump_pb2
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.arrays.element_types import Array, canonical, decode
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_as
@@ -25,6 +25,9 @@ from mindinsight.server.formats.read_limits import OPERATOR, UnreadableError, un
 from mindinsight.server.formats.sanitizer import show_text
 from mindinsight.server.formats.text_files import read_json
 from mindinsight.server.formats.wire_format import UnparsableError, message_fields
+
+if TYPE_CHECKING:
+    from mindinsight.proto import dump_pb2
 
 _DTYPES_BY_NUMBER: Final = (
     "int8 float32 float16 int8 uint8 int16 uint16 int32 int64 uint32 uint64 bool float64 string "
@@ -104,6 +107,10 @@ def find_slot(path: Path, io: str, number: int) -> Slot:
 
 def _parse_message(data: bytes) -> dump_pb2.DumpData:
     """Parse the message of a file. Raises UnreadableError."""
+    from google.protobuf.message import DecodeError  # other layouts do without protobuf
+
+    from mindinsight.proto import dump_pb2
+
     message = dump_pb2.DumpData()
     with unreadable("dump.bad_message", "operator", DecodeError, UnparsableError):
         for count, _ in enumerate(message_fields(data, 0, len(data)), 1):
