@@ -78,6 +78,17 @@ test("the objective is the one asked for, else the first metric that most runs h
   assert.equal(objectiveAmong({ columns: [column("train:lr")], rows: [] }, ""), null);
 });
 
+test("without a metric the objective is a scalar that is a result by its name", () => {
+  const among = (scalars, requested = "") =>
+    objectiveAmong({ columns: [column("train:lr")], rows: [], scalars }, requested);
+  assert.equal(among(["train/loss", "step_time", "train/acc", "val/loss"]), "scalar:val/loss");
+  assert.equal(among(["train/loss", "val/loss", "val/accuracy"]), "scalar:val/accuracy");
+  assert.equal(among(["train/loss"]), "scalar:train/loss");
+  assert.equal(among(["grad_norm", "lr"]), null);
+  assert.equal(among(["val/loss", "grad_norm"], "scalar:grad_norm"), "scalar:grad_norm");
+  assert.equal(among(["val/loss"], "scalar:gone"), "scalar:val/loss");
+});
+
 test("known columns have words, a user's own keep their names", () => {
   const t = (key) => `«${key}»`;
   assert.equal(labelOf(t, "train:learning_rate"), "«lineage.column.learning_rate»");

@@ -52,10 +52,16 @@ def test_settings_and_results_are_a_table_and_lines(page: Any, samples: Any) -> 
     expect(rank).to_contain_text("0.04001")
 
 
+def place_of(page: Any, axis: str) -> Any:
+    """Where an axis is, once the importance has come: what it changes is drawn anew."""
+    expect(page.locator(".importance-panel")).to_have_attribute("aria-busy", "false")
+    return field(page, axis).bounding_box()
+
+
 def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     expect(lines_in(page)).to_have_count(6)
-    box = field(page, "loss").bounding_box()
+    box = place_of(page, "loss")
     middle = box["x"] + box["width"] / 2
     page.mouse.move(middle, box["y"] + box["height"] - 2)
     page.mouse.down()
@@ -76,7 +82,7 @@ def test_a_drag_outlives_what_comes_meanwhile(page: Any, samples: Any) -> None:
     page.get_by_role("combobox", name="Objective").select_option("Learning rate")
     expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
     expect(lines_in(page)).to_have_count(6)
-    box = field(page, "loss").bounding_box()
+    box = place_of(page, "loss")
     middle = box["x"] + box["width"] / 2
     page.mouse.move(middle, box["y"] + box["height"] - 2)
     page.mouse.down()
@@ -93,7 +99,7 @@ def test_a_drag_outlives_what_comes_meanwhile(page: Any, samples: Any) -> None:
 def test_a_button_pressed_elsewhere_sets_no_range(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     expect(lines_in(page)).to_have_count(6)
-    box = field(page, "loss").bounding_box()
+    box = place_of(page, "loss")
     page.mouse.move(box["x"] + 100, box["y"] + 20)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
@@ -307,7 +313,7 @@ def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(
             record.add_value("custom_lineage_data", "own", {"rate": 0.1 * number, "size": number**2})
             record.record(1)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
-    expect(page.get_by_text("No run recorded an evaluation result in its lineage")).to_be_visible()
+    expect(page.get_by_text("No run recorded an evaluation result")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_disabled()
     strokes = page.locator(".axes path.run").evaluate_all("all => all.map(one => one.getAttribute('stroke'))")
     (dots,) = chart("Scatter plot").until(lambda traces: len(traces[0]["x"]) == 3)
@@ -316,3 +322,25 @@ def test_without_a_metric_there_is_no_objective_until_somebody_chooses_one(
     expect(page.get_by_role("heading", name="Importance for size")).to_be_visible()
     expect(page.get_by_text("Only 3 runs have a finite size")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Colour by objective")).to_be_enabled()
+
+
+def test_the_last_value_of_a_scalar_is_the_objective_of_a_sweep(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    """Facts of the training that repeat a setting are no further axes."""
+    for number in range(16):
+        rate = 0.01 * (number + 1)
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
+            record.add_value("custom_lineage_data", "own", {"rate": rate, "lr": 0.5 + rate})
+            record.add_value("train_lineage", "facts", {"learning_rate": 0.5 + rate})
+            for step in range(3):
+                record.add_value("scalar", "train/loss", 1.0 / (step + 1))
+                record.add_value("scalar", "val/accuracy", rate * step)
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(page.get_by_role("heading", name="Importance for val/accuracy (last value)")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Move the axis"))).to_have_count(3)
+    page.get_by_role("combobox", name="Objective").select_option("train/loss (last value)")
+    expect(page.get_by_role("heading", name="Importance for train/loss (last value)")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("combobox", name="Objective")).to_have_value("scalar:train/loss")

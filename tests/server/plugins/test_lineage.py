@@ -92,7 +92,7 @@ def test_an_objective_that_no_run_has_is_told(shared_samples: Any) -> None:
 
 def test_runs_that_are_gone_have_no_objective(shared_samples: Any) -> None:
     answer = table(shared_samples("lenet"), run="./gone", objective="metric:loss")
-    assert answer == {"columns": [], "rows": [], "objective": None}
+    assert answer == {"columns": [], "rows": [], "objective": None, "scalars": []}
 
 
 def test_the_pipeline_of_data_from_the_source_on(shared_samples: Any) -> None:
@@ -166,3 +166,43 @@ def test_importance_of_the_chosen_runs(tmp_path: Path, samples: Any) -> None:
     assert importance_of(client, objective="metric:none").status_code == 404
     itself = importance_of(client, objective="user:rate").json()
     assert "user:rate" not in [column["key"] for column in itself["columns"]]
+
+
+def test_the_last_value_of_a_scalar_is_an_objective(tmp_path: Path, samples: Any) -> None:
+    """Shared scalars are offered; those of few runs and runs without it are not."""
+    base = tmp_path / "base"
+    for number in range(20):
+        rate = 0.001 * (number + 1)
+        with SummaryRecord(str(base / f"run_{number}")) as record:
+            record.add_value("custom_lineage_data", "user", {"rate": rate, "seed": number})
+            for step in range(3):
+                record.add_value("scalar", "val/error", rate * 3 if step == 2 else 5.0)
+                if number == 0:
+                    record.add_value("scalar", "rare", 1.0)
+                record.record(step)
+    client = samples()
+    wait_until_read(client, 20)
+    plain = table(client)
+    assert plain["scalars"] == ["val/error"]
+    assert "scalar:val/error" not in [column["key"] for column in plain["columns"]]
+    answer = table(client, objective="scalar:val/error")
+    assert answer["columns"][-1] == {"key": "scalar:val/error", "numeric": True, "repeated": False}
+    assert row(answer, "./run_4")["scalar:val/error"] == pytest.approx(0.015)
+    found = client.get("/v2/lineage/importance", params={"objective": "scalar:val/error"}).json()
+    assert [column["key"] for column in found["columns"] if column["matters"]] == ["user:rate"]
+    missing = client.get("/v2/lineage/importance", params={"objective": "scalar:none"})
+    assert missing.status_code == 404
+
+
+def test_columns_that_repeat_a_setting_are_marked(tmp_path: Path, samples: Any) -> None:
+    for number, rate in enumerate((0.1, 0.2)):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
+            record.add_value("custom_lineage_data", "user", {"lr": rate, "batch_size": 8 + number})
+            record.add_value("train_lineage", "train", {"learning_rate": rate, "batch_size": 16})
+            record.record(1)
+    client = samples()
+    wait_until_read(client, 2)
+    repeated = {column["key"]: column["repeated"] for column in table(client)["columns"]}
+    assert repeated["train:learning_rate"]
+    assert not repeated["train:batch_size"]  # another value than the user's
+    assert not repeated["user:lr"]

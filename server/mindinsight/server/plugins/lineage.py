@@ -1,7 +1,8 @@
 """Routes for lineage: the table of hyper-parameters and metrics, parameter importance, data pipelines."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -16,10 +17,13 @@ from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage, repeated_fa
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.run import Run
 
 router = APIRouter()
 forests = APIRouter(route_class=PayloadRoute)
 
+_SCALARS: Final = 500  # names in a menu; a run may have 10,000
+_SCALAR: Final = "scalar:"  # before the tag of a scalar whose last value is the objective
 _ANSWERS: Final = 16  # cached results, one for each objective and selection of runs
 
 Runs = Annotated[list[str] | None, Query(description="run ids; default: all runs", max_length=1000)]
@@ -38,16 +42,24 @@ def table(
     run: Runs = None,
     objective: Annotated[str | None, Query(description="key of the column to explain")] = None,
 ) -> dict[str, Any]:
-    """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys."""
-    rows = _lineage_rows(service, run)
+    """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys.
+
+    A `repeated` column has the values of a `user:` column. An objective `scalar:TAG` is a column, too: the
+    last value of the scalar. `scalars` are the tags that most of the runs have.
+    """
+    records = _with_lineage(service, run)
+    rows = _rows(records, objective)
     keys = sorted({key for row in rows.values() for key in row}, key=_in_order)
     if not rows:
         objective = None  # the runs were deleted after the page had read their columns
     if objective is not None and objective not in keys:
         raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
-    columns = [{"key": key, "numeric": _is_numeric([row.get(key) for row in rows.values()])} for key in keys]
+    repeated = _repeated(records)
+    numeric = {key: _is_numeric([row.get(key) for row in rows.values()]) for key in keys}
+    columns = [{"key": key, "numeric": numeric[key], "repeated": key in repeated} for key in keys]
     values = [{"run": run_id, "values": exact_as_text(row)} for run_id, row in rows.items()]
-    return {"columns": columns, "rows": values, "objective": objective}
+    shared = _shared_scalars(records)
+    return {"columns": columns, "rows": values, "objective": objective, "scalars": shared}
 
 
 @forests.get("/importance")
@@ -63,16 +75,14 @@ def importance_of(
     -1 only if the relation is monotone) and the number of runs that have it (`carried`). `explained` is the
     share of the variance that the forest explains of unseen runs.
     """
-    rows = list(_lineage_rows(service, run).values())
+    records = _with_lineage(service, run)
+    rows = list(_rows(records, objective).values())
     keys = {key for row in rows for key in row}
-    if objective not in keys and not any(objective in row for row in _lineage_rows(service, None).values()):
-        raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
-    runs = service.store.snapshot().runs
-    chosen = runs.values() if run is None else [runs[run_id] for run_id in run if run_id in runs]
-    twice = {
-        f"train:{name}" for name in repeated_facts(record.lineage for record in chosen if record.lineage)
-    }
-    keys -= {objective, *twice}
+    if objective not in keys:
+        everywhere = _rows(_with_lineage(service, None), objective)
+        if not any(objective in row for row in everywhere.values()):
+            raise ApiError(404, "unknown_column", f"There is no column {objective!r}.", column=objective)
+    keys -= {objective, *_repeated(records)}
     settings = sorted((key for key in keys if not key.startswith("metric:")), key=_in_order)
     columns = {key: [row.get(key) for row in rows] for key in settings}
     answer = _importance(service, objective, columns, [row.get(objective) for row in rows])
@@ -95,11 +105,34 @@ def dataset(service: CurrentService, run: str) -> dict[str, Any]:
     return {"run": run, "stages": stages(graph) if graph else []}
 
 
-def _lineage_rows(service: Service, run: list[str] | None) -> dict[str, dict[str, Any]]:
-    """Return the lineage of the given runs, or of all, by run id. Runs without lineage are omitted."""
+def _with_lineage(service: Service, run: list[str] | None) -> list[Run]:
+    """Return the given runs, or all, that have lineage."""
     runs = service.store.snapshot().runs
     chosen = runs.values() if run is None else [runs[run_id] for run_id in run if run_id in runs]
-    return {record.id: row_of(record.lineage) for record in chosen if record.lineage is not None}
+    return [record for record in chosen if record.lineage is not None]
+
+
+def _rows(records: Iterable[Run], objective: str | None) -> dict[str, dict[str, Any]]:
+    """Return the lineage by run id, with the last value of the scalar that is the objective."""
+    rows = {record.id: row_of(record.lineage) for record in records if record.lineage is not None}
+    if objective is not None and objective.startswith(_SCALAR):
+        for record in records:
+            series = record.scalars.get(objective.removeprefix(_SCALAR))
+            if series is not None:
+                rows[record.id][objective] = series.last_value
+    return rows
+
+
+def _repeated(records: Iterable[Run]) -> set[str]:
+    """Return the columns whose values are those of a setting of the user."""
+    lineages = (record.lineage for record in records if record.lineage is not None)
+    return {f"train:{name}" for name in repeated_facts(lineages)}
+
+
+def _shared_scalars(records: Sequence[Run]) -> list[str]:
+    """Return the tags that most of the runs have, those of most runs first."""
+    counts = Counter(tag for record in records for tag in record.scalars)
+    return [tag for tag, count in counts.most_common(_SCALARS) if 2 * count > len(records)]
 
 
 def _importance(
@@ -139,7 +172,7 @@ def stages(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _in_order(key: str) -> tuple[int, int, str]:
     group, _, name = key.partition(":")
     position = TRAIN_FACTS.index(name) if group == "train" else 0
-    return ("user", "train", "data", "metric").index(group), position, name
+    return ("user", "train", "data", "metric", "scalar").index(group), position, name
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:

@@ -141,7 +141,7 @@ def test_what_a_run_does_after_the_start_is_posted_at_the_first_check(
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
         sender.check()
         assert until(lambda: receiver.steps() == [1])
-        assert not sender._outboxes[0]._state.waiting
+        assert until(lambda: not sender._outboxes[0]._state.waiting)
 
 
 def test_each_address_gets_its_own_format(receiver: Receiver, sending: Any) -> None:
@@ -274,9 +274,10 @@ def test_a_server_with_webhooks_posts_as_long_as_it_runs(tmp_path: Path) -> None
     (tmp_path / "base").mkdir()
     hooks = (Webhook("json", "http://127.0.0.1:1/"),)
     app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1, webhooks=hooks))
+    before = set(threading.enumerate())
     with TestClient(app):
         threads = [thread for thread in threading.enumerate() if thread.name in ("webhook", "webhooks")]
-        threads = [thread for thread in threads if thread.is_alive()]
+        threads = [thread for thread in threads if thread.is_alive() and thread not in before]
         assert len(threads) == 2
     for thread in threads:
         thread.join(10)

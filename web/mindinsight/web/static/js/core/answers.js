@@ -154,7 +154,7 @@
 /**
  * Mean, deviation and range over runs by step; `curves` reach a step, of `jobs`.
  * @typedef {Record<"step" | "mean" | "deviation" | "low" | "high" | "curves", Float64Array> &
- *   {runs: string[], jobs: number}} GroupBand
+ *   {runs: string[], jobs: number, claims: Claim[]}} GroupBand
  */
 /**
  * Ranks × steps of a scalar. `not_finite` numbers the cells without a finite value.
@@ -336,6 +336,8 @@
  *   "v2/layout/list": {layouts: {run: string, name: string, tag: string}[]},
  *   "v2/answers/alignment": Alignment,
  *   "v2/answers/why": Why,
+ *   "v2/lineage/table": {columns: {key: string, numeric: boolean, repeated: boolean}[], scalars: string[],
+ *     rows: {run: string, values: Record<string, string | number | boolean>}[], objective: string | null},
  *   "v2/lineage/dataset": {run: string, stages: Stage[]},
  *   "v2/reports": {reports: {id: string, title: string, changed: number, blocks: number}[]},
  *   "v2/runs": import("./types.js").RunList,

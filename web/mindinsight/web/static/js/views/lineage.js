@@ -10,7 +10,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { isDragged } from "./lineage/axis_drag.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
-import { axesShown, labelOf, logAxes, moved, objectiveAmong, topFactor } from "./lineage/columns.js";
+import { axesShown, labelOf, logAxes, moved, objectiveAmong, SCALAR, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
 import { ImportancePanel } from "./lineage/importance.js";
 import { rowsTable } from "./lineage/tables.js";
@@ -28,6 +28,7 @@ import { tint } from "../components/objective_colour.js";
  * @property {Column[]} columns
  * @property {Row[]} rows
  * @property {string | null} [objective]
+ * @property {string[]} [scalars] tags that most of the runs have
  */
 /** @typedef {import("./lineage/state.js").State} State */
 
@@ -153,14 +154,14 @@ export class Lineage {
     const { api, t } = this.app;
     const plain = await api.get("v2/lineage/table", { run }, { signal });
     const objective = objectiveAmong(plain, this.state.objective);
-    const answer = await api.get("v2/lineage/table", { run, objective }, { signal });
-    return {
-      ...answer,
-      columns: answer.columns.map((/** @type {{key: string, numeric: boolean}} */ column) => ({
-        ...column,
-        label: labelOf(t, column.key),
-      })),
-    };
+    const answer = objective?.startsWith(SCALAR)
+      ? await api.get("v2/lineage/table", { run, objective }, { signal })
+      : plain;
+    const { axes } = this.state;
+    const columns = answer.columns
+      .filter(({ key, repeated }) => !repeated || axes.includes(key) || key === objective)
+      .map((column) => ({ ...column, label: labelOf(t, column.key) }));
+    return { ...answer, columns, objective };
   }
 
   /** Choose another objective. @param {string} objective */

@@ -1,10 +1,12 @@
 // Columns of the lineage table: names, order, and which of them are axes.
 
+import { bestEnd } from "../../components/runs/values.js";
 import { plainText } from "../../core/format.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
 
+const EVALUATION = /(^|[/_.-])(val|valid|validation|eval|evaluation|test)([/_.-]|$)/i;
 const MOST_AXES = 9;
 const DECADE = 10; // people try learning rates by factors, not by steps
 const RATE = /(^|[:._/-])(lr|learning_?rate|weight_?decay)([:._/-]|$)/i;
@@ -16,6 +18,9 @@ export const SEED = new RegExp(
   "i",
 );
 
+/** Name of a column before the tag of a scalar whose last value is the objective. */
+export const SCALAR = "scalar:";
+
 /**
  * Return the label of a column. Names given by users stay unchanged.
  * @param {import("../../core/types.js").Translate} t
@@ -23,22 +28,41 @@ export const SEED = new RegExp(
  */
 export function labelOf(t, key) {
   const [group, name] = [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)];
+  if (group === "scalar") return t("lineage.last_value", { tag: name });
   return group === "train" || group === "data" ? t(`lineage.column.${name}`) : name;
 }
 
 /**
- * Return the requested objective if it is a numeric column, otherwise the first of the metrics that most runs
- * have.
- * @param {{columns: {key: string, numeric: boolean}[], rows: Row[]}} table
+ * Return the requested objective if it is a numeric column or a scalar, otherwise the first of the metrics
+ * that most runs have. Without metrics it is the scalar whose name says best that it is a result.
+ * @param {{columns: {key: string, numeric: boolean}[], rows: Row[], scalars?: string[]}} table
  * @param {string} requested
  * @returns {string | null}
  */
-export function objectiveAmong({ columns, rows }, requested) {
+export function objectiveAmong({ columns, rows, scalars = [] }, requested) {
   const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
-  if (numeric.includes(requested)) return requested;
+  if (numeric.includes(requested) || scalars.includes(tagOf(requested))) return requested;
   const metrics = numeric.filter((key) => key.startsWith("metric:"));
   const holders = (/** @type {string} */ key) => rows.filter(({ values }) => key in values).length;
-  return metrics.find((key) => holders(key) * 2 > rows.length) ?? metrics[0] ?? null;
+  return metrics.find((key) => holders(key) * 2 > rows.length) ?? metrics[0] ?? resultAmong(scalars);
+}
+
+/** Return the tag of a key of a scalar; "" for others. @param {string} key */
+function tagOf(key) {
+  return key.startsWith(SCALAR) ? key.slice(SCALAR.length) : "";
+}
+
+/**
+ * Return the key of a scalar that is a result: of an evaluation first, then one that is best at its highest.
+ * @param {string[]} tags
+ */
+function resultAmong(tags) {
+  const results = tags.filter((tag) => bestEnd(tag) !== null);
+  const merit = (/** @type {string} */ tag) =>
+    2 * Number(EVALUATION.test(tag)) + Number(bestEnd(tag) === "max");
+  const best = Math.max(...results.map(merit));
+  const first = results.find((tag) => merit(tag) === best);
+  return first === undefined ? null : SCALAR + first;
 }
 
 /**

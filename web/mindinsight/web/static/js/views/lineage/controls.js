@@ -6,7 +6,7 @@ import { dialog } from "../../components/dialog.js";
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { isBrushed } from "./axes.js";
-import { logAxes } from "./columns.js";
+import { labelOf, logAxes, SCALAR } from "./columns.js";
 import { differenceDialog } from "./difference.js";
 
 /** @typedef {import("../lineage.js").Lineage} Lineage */
@@ -18,10 +18,14 @@ export function toolbar(view) {
   const numeric = data.columns
     .filter((column) => column.numeric)
     .map((column) => ({ value: column.key, label: column.label }));
+  const known = new Set(numeric.map(({ value }) => value));
+  const scalars = (data.scalars ?? [])
+    .map((tag) => ({ value: SCALAR + tag, label: labelOf(t, SCALAR + tag) }))
+    .filter(({ value }) => !known.has(value));
   const none = state.objective ? [] : [{ value: "", label: "–" }];
   const objective = select({
     label: t("lineage.objective"),
-    options: [...none, ...numeric],
+    options: [...none, ...numeric, ...scalars],
     value: state.objective,
     onchange: (value) => view.aim(value),
   });
