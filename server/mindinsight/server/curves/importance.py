@@ -157,7 +157,7 @@ def importance(
         claim = Claim("claim.lineage.too_few", "unknown", {**facts, "n": len(rows), "fewest": FEWEST})
         return Importance((claim, *left_out))
     target = target[rows]
-    if not np.ptp(target) > 0:
+    if not target.max() > target.min():
         return Importance((Claim("claim.lineage.constant", "unknown", facts), *left_out))
     settings = {name: [column[row] for row in rows] for name, column in columns.items()}
     judged, notes = _judged(settings)
