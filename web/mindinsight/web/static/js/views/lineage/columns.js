@@ -102,9 +102,7 @@ export function axisType(values, key = "") {
  */
 export function logAxes({ columns, rows }, chosen) {
   const wanted = (/** @type {Column} */ { key, numeric }) =>
-    numeric &&
-    !SEED.test(key) &&
-    axisType(columnNumbers(rows, key), key) === "log";
+    numeric && !SEED.test(key) && axisType(columnNumbers(rows, key), key) === "log";
   const isLog = (/** @type {Column} */ column) =>
     chosen.has(column.key) || (!chosen.has(`!${column.key}`) && wanted(column));
   return new Set(columns.filter(isLog).map(({ key }) => key));
