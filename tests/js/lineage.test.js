@@ -7,6 +7,7 @@ import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/v
 import {
   axesShown,
   axisType,
+  columnNumbers,
   labelOf,
   logAxes,
   moved,
@@ -236,4 +237,14 @@ test("learning rates and settings over two decades have logarithmic axes by defa
   const logs = (/** @type {string[]} */ ...chosen) => [...logAxes(data, new Set(chosen))];
   assert.deepEqual(logs(), ["hyper:lr", "hyper:width"]);
   assert.deepEqual(logs("!hyper:lr", "hyper:momentum"), ["hyper:width", "hyper:momentum"]);
+});
+
+test("integers beyond 2^53 are exact in tables, and numbers on axes", () => {
+  const large = ["9007199254740993", 5, "-4611686018427387905", "9007199254740995", undefined];
+  const many = large.map((big, i) => ({ run: String(i), values: { big } }));
+  assert.deepEqual(
+    sortedBy(many, "big", false).map(({ run }) => run),
+    ["2", "1", "0", "3", "4"],
+  );
+  assert.deepEqual(columnNumbers(many, "big"), [2 ** 53, 5, -(2 ** 62), 2 ** 53 + 4, null]);
 });

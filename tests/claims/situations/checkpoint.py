@@ -15,8 +15,8 @@ from tests.claims.situation import Question, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
 
 ONES = np.ones(4, np.float32)
-WEIGHTS = ("unchanged", "changed", "type", "shape", "reshaped", "first", "second", "unreadable")
-CELLS = ("changed", "unchanged", "start", "absent", "type", "shape", "reshaped", "unreadable", "lost")
+WEIGHTS = ("unchanged", "bits", "changed", "type", "shape", "reshaped", "first", "second", "unreadable")
+CELLS = ("changed", "unchanged", "bits", "start", "absent", "type", "shape", "reshaped", "unreadable", "lost")
 BROKEN = np.array([1, np.nan, 1, np.inf], np.float32)
 
 
@@ -297,10 +297,10 @@ differences("weights_that_are_equal", "Equal bytes.", {"a": ONES}, {"a": ONES}, 
 differences("weights_of_which_one_changed", "One.", {"a": ONES}, {"a": 2 * ONES}, "changed")
 differences(
     "weight_with_the_other_zero",
-    "Minus zero has other bytes.",
+    "Minus zero is equal and has other bytes.",
     {"a": 0 * ONES},
     {"a": -0.0 * ONES},
-    "changed",
+    "bits",
 )
 differences(
     "weight_with_the_same_nan", "Equal bytes.", {"a": ONES * np.nan}, {"a": ONES * np.nan}, "unchanged"
@@ -337,6 +337,13 @@ def cells(
 
 
 cells("cells_of_a_weight_that_learns", "It moves.", ["start", "changed"], {"a": ONES}, {"a": 2 * ONES})
+cells(
+    "cells_of_a_weight_with_the_other_zero",
+    "It is equal.",
+    ["start", "bits"],
+    {"a": 0 * ONES},
+    {"a": -0.0 * ONES},
+)
 cells("cells_of_a_frozen_weight", "It stays.", ["start", "unchanged"], {"a": ONES}, {"a": ONES})
 cells(
     "cells_of_a_weight_that_is_missing_for_a_while",
@@ -414,3 +421,18 @@ def cells_of_a_weight_that_the_first_checkpoint_cannot_give(folder: Path) -> Que
         return words("checkpoint.cell", *(cell.state for row in table for cell in row.cells))
 
     return Question(direct=ask)
+
+
+ZEROS = ["claim.checkpoint.bits", "claim.checkpoint.no_change"]
+
+
+@situation(makes=ZEROS, never=["claim.checkpoint.changed"])
+def weight_of_which_only_the_sign_of_zero_changed(folder: Path) -> Question:
+    files(folder, {"w": 0 * ONES, "v": ONES}, {"w": -0.0 * ONES, "v": ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(makes=["claim.checkpoint.changed"], never=ZEROS)
+def weight_that_is_zero_and_then_tiny(folder: Path) -> Question:
+    files(folder, {"w": 0 * ONES}, {"w": 1e-38 * ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")

@@ -318,3 +318,16 @@ def rate_that_is_written_as_1_and_as_1_0(folder: Path) -> Question:
     settings["scale"] = [1, 1.0] * 20
     loss = np.tile([1.0, 2.0], 20) + 0.1 * chance.normal(size=40)
     return Question(direct=lambda: importance("loss", settings, loss.tolist()).claims)
+
+
+@situation(makes=["claim.lineage.left_out"], never=["claim.lineage.pair"])
+def inner_optimum_of_a_rate_that_the_decay_follows(folder: Path) -> Question:
+    """The product of both is nearly the square of one."""
+    from mindinsight.server.curves.importance import importance
+
+    chance, settings = drawn(16, 37)
+    settings["learning_rate"], logarithms = rates(chance, 16)
+    settings["decay"] = (logarithms + 0.3 * chance.normal(size=16)).tolist()
+    loss = (logarithms + 3) ** 2 + 0.3 * chance.normal(size=16)
+    loss[0] = math.nan
+    return Question(direct=lambda: importance("loss", settings, loss.tolist()).claims)

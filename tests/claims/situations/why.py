@@ -682,3 +682,23 @@ def value_that_one_group_has_more_often(folder: Path) -> Question:
 @situation(makes=["claim.why.same_settings"], never=["claim.why.same_values", *SEPARATES, *NOTHING])
 def number_that_one_writer_wrote_as_an_integer(folder: Path) -> Question:
     return groups(folder, [{"scale": 1}] * 3, [{"scale": 1.0}] * 3)
+
+
+def ending(folder: Path, good: int, bad: int) -> Question:
+    """Compare four good with four bad runs, of which some end with infinity."""
+    sides = [
+        [{"loss": [*curve(n)[:150], *[math.inf] * 50] if n < ends else curve(n)} for n in range(4)]
+        for ends in (good, bad)
+    ]
+    return with_curves(folder, *sides)
+
+
+@situation(makes=["claim.why.good_end_non_finite"], never=["claim.why.together", *BREAKS])
+def good_runs_that_diverge(folder: Path) -> Question:
+    """The runs that are called good end with infinity, and the bad ones do not."""
+    return ending(folder, 4, 0)
+
+
+@situation(makes=["claim.why.together"], never=["claim.why.good_end_non_finite", *BREAKS])
+def as_many_good_as_bad_runs_that_diverge(folder: Path) -> Question:
+    return ending(folder, 2, 2)

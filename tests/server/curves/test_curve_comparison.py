@@ -203,3 +203,26 @@ def test_another_scalar_as_axis_is_taken_at_equal_steps() -> None:
     assert rows.tolist() == [1, 3]
     assert tokens.tolist() == [100.0, 300.0]
     assert len(at_steps(np.zeros(0, np.int64), np.zeros(0), np.array([1]))[0]) == 0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300, 1.6e308])
+@pytest.mark.filterwarnings("error")
+def test_values_of_any_size_are_compared_as_their_shares(size: float) -> None:
+    good = [curve(n) for n in range(4)]
+    bad = [(steps, np.where(steps >= 200, values * 1.5, values)) for steps, values in map(curve, range(5, 9))]
+    top = max(float(values.max()) for _, values in (*good, *bad))
+    scaled = [[(steps, values / top * size) for steps, values in group] for group in (good, bad)]
+    plain, other = compare_groups(good, bad), compare_groups(*scaled)
+    assert (other.kind, other.onset, other.runs) == (plain.kind, plain.onset, plain.runs) == ("parts", 200, 4)
+    assert other.shift == pytest.approx(plain.shift)
+    assert compare_groups(good, scaled[1]).kind == "apart"
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_smallest_beside_the_largest_values_give_no_warning() -> None:
+    steps, values = curve(1)
+    kinds = [values * 1e300, values * 1e-300, values * 0, np.where(steps % 2, 1.7e308, -1.7e308)]
+    for good in kinds:
+        for bad in kinds:
+            result = compare_groups([(steps, good)] * 3, [(steps, bad)] * 2)
+            assert result.shift is None or np.isfinite(result.shift)

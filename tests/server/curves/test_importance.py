@@ -73,6 +73,15 @@ def test_pure_noise_names_no_setting(seed: int) -> None:
     assert keys(importance("metric:loss", runs(), objective)) in (["nothing"], ["weak"])  # 2 % are weak
 
 
+def test_the_best_runs_are_all_that_are_as_good() -> None:
+    columns = runs()
+    reached = [float(rate > 1e-3) for rate in columns["user:rate"]]
+    result = importance("metric:accuracy", columns, reached)
+    (best,) = [claim for claim in result.claims if claim.key == "claim.lineage.highest"]
+    assert best.values["n"] == sum(reached)
+    assert best.values["region"].values["high"] == max(columns["user:rate"])
+
+
 def test_settings_that_change_together_cannot_be_told_apart() -> None:
     columns = runs()
     columns["user:double"] = [2 * value for value in columns["user:bend"]]

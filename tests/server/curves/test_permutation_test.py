@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.curves.importance import ranks
-from mindinsight.server.curves.permutation_test import CHANCE, Factor, proven
+from mindinsight.server.curves.permutation_test import CHANCE, Factor, proven, rivals
 from mindinsight.server.types import Doubles
 
 
@@ -50,6 +50,20 @@ def test_a_setting_that_follows_a_proven_one_is_not_proven_by_it() -> None:
     rate = chance.uniform(size=80)
     factors = {"follower": number(rate + 0.3 * chance.standard_normal(80)), "rate": number(rate)}
     assert proven(factors, ranks(rate + 0.1 * chance.standard_normal(80))) == ["rate"]
+
+
+def test_a_setting_that_explains_as_much_is_a_rival_and_another_effect_is_not() -> None:
+    chance = np.random.default_rng(4)
+    rate, size = chance.uniform(size=(2, 40))
+    factors = {
+        "rate": number(rate),
+        "double": number(rate + 0.01 * chance.standard_normal(40)),
+        "size": number(size),
+        "noise": number(chance.uniform(size=40)),
+    }
+    target = ranks(rate + size + 0.1 * chance.standard_normal(40))
+    assert rivals(factors, target, "rate") == ["double"]
+    assert rivals(factors, target, "size") == []
 
 
 def test_a_setting_that_matters_only_with_a_proven_one_is_proven() -> None:

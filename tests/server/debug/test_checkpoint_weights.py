@@ -126,7 +126,7 @@ def test_files_of_different_formats_are_compared_name_by_name(tmp_path: Path) ->
         "turned": "reshaped",
         "wider": "type",
         "gone": "first",
-        "signed": "changed",
+        "signed": "bits",
         "empty": "unchanged",
         "added": "second",
     }

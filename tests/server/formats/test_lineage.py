@@ -29,6 +29,7 @@ from mindinsight.server.formats.lineage import (
     shortest,
 )
 from mindinsight.server.types import Damage
+from mindinsight.writer.encoding.lineage import user_defined_info
 from tests.narrowing import require
 
 SAMPLES = Path(__file__).parents[2] / "data" / "events"
@@ -314,3 +315,10 @@ def test_the_shortest_decimal_denotes_the_same_float32(value: float) -> None:
     stored = struct.unpack("<f", struct.pack("<f", value))[0]
     assert shortest(stored) == value
     assert struct.pack("<f", shortest(stored)) == struct.pack("<f", value)
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**62) - 1, 2**63 - 1, 2**53 - 1, 5])
+def test_integers_of_64_bits_come_back_as_they_were_set(value: int) -> None:
+    info = user_defined_info({"offset": value, "name": "0" * 18})
+    event = encode_record(LineageEvent(user_defined_info=info).SerializeToString())
+    assert decode_lineage(event).user_defined == {"offset": value, "name": "0" * 18}

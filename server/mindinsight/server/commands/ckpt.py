@@ -21,6 +21,7 @@ _ENDINGS: Final = (".ckpt", ".safetensors", ".npz", ".npy", ".pt", ".pth", ".bin
 _MOST_NAMES: Final = 20  # files listed in an error
 _STATES: Final[Mapping[checkpoint_weights.State, str]] = {
     "unchanged": "unchanged",
+    "bits": "equal values of other bits",
     "changed": "changed",
     "type": "other type",
     "shape": "other shape",

@@ -346,6 +346,7 @@ def _judged(
     relative = relative_difference(values, base)
     absolute = bool((np.abs(relative) >= _MOST).any())
     sizes = np.abs(subtract(values, base) if absolute else relative)
+    unit = unit_of(sizes)
     over = np.flatnonzero(np.abs(relative) > tolerance)
     beyond = int(shared[rows[over[0]]]) if len(over) else facts.broken
     before = shared[shared < beyond] if beyond is not None else shared
@@ -356,7 +357,7 @@ def _judged(
         last_beyond=int(shared[rows[over[-1]]]) if len(over) else None,
         over=len(over),
         largest=float(sizes.max()) if len(sizes) else None,
-        noise=float(np.median(sizes)) if len(sizes) else None,
+        noise=float(np.median(sizes / unit)) * unit if len(sizes) else None,
         absolute=absolute,
     )
     floor = max(tolerance * _NOISE_SHARE, _ROUNDING)

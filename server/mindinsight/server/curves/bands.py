@@ -202,7 +202,7 @@ def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
     edges = np.linspace(0, len(centre), _LEVEL_BLOCKS + 1).astype(np.int64)
     size = np.array([float(np.mean(np.abs(centre[a:b]))) for a, b in pairwise(edges)])
     blocks = [row_medians((values - centre)[:, a:b]) for a, b in pairwise(edges)]
-    levels = np.stack(blocks, axis=1) / np.maximum(size, 1e-300)  # [r, blocks]
+    levels = np.stack(blocks, axis=1) / np.maximum(size, 1e-100)  # [r, blocks]; squares must not overflow
     half = _LEVEL_BLOCKS // 2
     for part in (levels, levels[:, half:], levels[:, :half]):
         spread = _spread(row_medians(part), _level_errors(part))

@@ -18,7 +18,7 @@ from mindinsight.server.curves.alignment import (
     size_nearby,
 )
 from mindinsight.server.curves.bands import Cells, cells
-from mindinsight.server.curves.overflow_safe import subtract, unit_of
+from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.rank_outliers import cumulated
 from mindinsight.server.types import Doubles, Floats, Ints
 
@@ -76,6 +76,7 @@ def compare_groups(
 ) -> GroupDivergence:
     """Compare curves (steps ascending, values) of good and bad runs, not empty, one of some ``scalars``."""
     grid = cells([*good, *bad], _COLUMNS)
+    grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
     split = len(good)
     limited = np.stack([_without_spikes(row) for row in grid.mean])
     for rows in (slice(None, split), slice(split, None)):  # how most runs of a group begin is no spike
@@ -115,13 +116,12 @@ def _without_spikes(means: Doubles) -> Doubles:
     known = np.flatnonzero(~np.isnan(means))
     if len(known) < FEWEST:
         return means
-    unit = unit_of(means)
-    values = means[known] / unit
+    values = means[known]
     nearby = _course(values)
     noise = 1.4826 * float(np.median(np.abs(values - nearby)))
     most = _SPIKE * max(noise, _NOISE * float(np.median(np.abs(values))))
     limited = means.copy()
-    limited[known] = np.clip(values, nearby - most, nearby + most) * unit
+    limited[known] = np.clip(values, nearby - most, nearby + most)
     return limited
 
 
@@ -180,9 +180,8 @@ def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
 
 def _outside(means: Doubles, split: int) -> list[int]:
     """Return the bad rows that are somewhere farther from the good mean than good runs usually are."""
-    scaled = means / unit_of(means)
-    good_mean, _ = _mean_and_spread(scaled[:split])
-    deviations = scaled - good_mean
+    good_mean, _ = _mean_and_spread(means[:split])
+    deviations = means - good_mean
     there = ~np.isnan(deviations)
     edges = np.unique(np.linspace(0, means.shape[1], _INTERVALS + 1).astype(np.int64))
     sums = cumulated(np.where(there, deviations, 0.0), edges)
@@ -202,20 +201,18 @@ def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     columns = np.flatnonzero(~np.isnan(good_mean[:end]) & ~np.isnan(bad_mean[:end]))
     if len(columns) < FEWEST:
         return GroupDivergence("too_few")
-    plain = subtract(bad_mean[columns], good_mean[columns])
+    plain = bad_mean[columns] - good_mean[columns]
     spread = _usual_spread(good_spread[columns], bad_spread[columns], good_mean[columns])
     steps = grid.steps[columns]
-    unit = unit_of(grid.mean)
-    centre = good_mean[columns] / unit
+    centre = good_mean[columns]
     size = np.maximum(_course(size_nearby(centre)), 1e-300)
-    relative = np.clip((bad_mean[columns] / unit - centre) / size, -_MOST, _MOST)
+    relative = np.clip(plain / size, -_MOST, _MOST)
     judged = _judged(steps, relative, plain, spread)
-    plain = plain / unit
-    deviations = (grid.mean[:, columns] / unit - centre) / size
+    deviations = np.clip((grid.mean[:, columns] - centre) / size, -_MOST, _MOST)
     tested = _tested(judged, steps, (relative, plain), deviations, split, tests)
     early = tested.kind == "parts" and (tested.onset or 0) <= int(steps[_window(len(steps))])
     if early or tested.kind in ("apart", "interval"):
-        lag = find_lag(steps, good_mean[columns] / unit, bad_mean[columns] / unit)
+        lag = find_lag(steps, good_mean[columns], bad_mean[columns])
         ends, begins = tested.end, tested.onset
         if lag is not None and ends is not None and begins is not None and abs(lag) > ends - begins:
             lag = None  # what is late differs for at least as long
@@ -454,10 +451,9 @@ def _mean_and_spread(means: Doubles) -> tuple[Doubles, Doubles]:
     """Return mean and standard deviation [c] of the rows. NaN without values, or with one for deviation."""
     known = ~np.isnan(means)
     count = known.sum(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.where(known, means, 0.0).sum(axis=0) / np.maximum(count, 1)
-        distance = np.where(known, means - mean, 0.0)
-        spread = np.sqrt((distance**2).sum(axis=0) / np.maximum(count - 1, 1))
+    mean = np.where(known, means, 0.0).sum(axis=0) / np.maximum(count, 1)
+    distance = np.where(known, means - mean, 0.0)
+    spread = np.sqrt((distance**2).sum(axis=0) / np.maximum(count - 1, 1))
     return np.where(count > 0, mean, np.nan), np.where(count > 1, spread, np.nan)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from mindinsight.server.claims import Claim, few, format_number
 from mindinsight.server.curves.overflow_safe import unit_of
-from mindinsight.server.curves.permutation_test import Factor, proven
+from mindinsight.server.curves.permutation_test import Factor, proven, rivals
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.curves.setting_separation import Separation, Value, identity, numbered, separations
 from mindinsight.server.types import Doubles, Ints
@@ -84,6 +84,7 @@ _LABELS: Final = 1 / 3  # distinct texts per run from which a text is a name of 
 _EXPLAINED: Final = 0.1  # share of the variance of unseen runs below which a forest predicts nothing
 _PER_LEVEL: Final = 2  # combinations for each value of a setting but the first, as a full grid has
 _ALIKE: Final = 0.9  # rank correlation of two settings from which no model can separate them
+_RELATED: Final = 0.5  # the same from which few runs may not separate them
 _BEST: Final = 0.1  # share of the runs that are called best
 _FEW_BEST: Final = 4  # and the smallest number of them
 _NARROW: Final = 0.6  # share of all runs in the best region above which it is not informative
@@ -157,7 +158,7 @@ def importance(
         claim = Claim("claim.lineage.too_few", "unknown", {**facts, "n": len(rows), "fewest": FEWEST})
         return Importance((claim, *left_out))
     target = target[rows]
-    if not np.ptp(target) > 0:
+    if not target.max() > target.min():
         return Importance((Claim("claim.lineage.constant", "unknown", facts), *left_out))
     settings = {name: [column[row] for row in rows] for name, column in columns.items()}
     judged, notes = _judged(settings)
@@ -173,7 +174,7 @@ def importance(
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
     facts = {**facts, "combinations": trials.combinations}
     claims = [
-        *_decisive(measured, known, trials.means(ordered), judged, facts, not factors),
+        *_decisive(measured, known, trials.means(ordered), judged, facts, factors),
         *_regions(measured, judged, target, facts),
         *left_out,
         *notes,
@@ -396,16 +397,16 @@ def _decisive(
     target: Doubles,
     judged: Mapping[str, Sequence[Any]],
     facts: Mapping[str, Any],
-    confounded: bool,
+    factors: Mapping[str, Factor],
 ) -> Iterator[Claim]:
     """Claim which settings matter, or that none was found, and which of them cannot be told apart.
 
-    ``known`` and ``target`` have one value for each trial. ``confounded`` settings have no known effect.
+    ``known`` and ``target`` have one value for each trial. ``factors`` is empty if no effect can be known.
     """
     names = [column.key for column in measured if column.matters]
     if not names:
         ordered = {name: known[name] for name in known if _numbers(judged[name]) is not None}
-        if confounded or len(target) < min(facts["runs"], _DECIDED):
+        if not factors or len(target) < min(facts["runs"], _DECIDED):
             values = {**facts, "n": facts["combinations"]}
             yield Claim("claim.lineage.few_combinations", "unknown", values)
             return
@@ -417,8 +418,15 @@ def _decisive(
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": len(measured)})
         return
     evidence = tuple({"setting": column.key} for column in measured if column.matters)
+    like = {name: rivals(factors, target, name) for name in names}
     alike_of = {
-        name: [other for other in known if other != name and _move_together(known[name], known[other])]
+        name: [
+            other
+            for other in known
+            if other != name
+            and (_follows(known[name], known[other], _ALIKE) or other in like[name])
+            and _follows(known[name], known[other], _RELATED)
+        ]
         for name in names
     }
     first = [name for name in names if not set(alike_of[name]) & set(names[: names.index(name)])]
@@ -458,22 +466,23 @@ def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any
     for first, left in enumerate(centred):
         for second in range(first + 1, len(centred)):
             right = centred[second]
-            base = np.stack((np.ones(len(left)), left, right), axis=1)
+            # with squares: the product of settings that follow each other is nearly one
+            base = np.stack((np.ones(len(left)), left, right, left**2, right**2), axis=1)
             columns = np.stack((left * right / len(left), target), axis=1)
             rest = columns - base @ np.linalg.lstsq(base, columns, rcond=None)[0]
             correlation = abs(pearson(rest) or 0.0) if np.ptp(rest[:, 0]) > _ROUNDING else 0.0
             if correlation > best:
                 best, chosen = correlation, (first, second)
     count = len(names) * (len(names) - 1) // 2
-    if count and _chance(best, len(target) - 2) * count <= _PAIR:
+    if count and _chance(best, len(target) - base.shape[1] + 1) * count <= _PAIR:
         setting, other = (names[number] for number in chosen)
         values = {**facts, "setting": plain(setting), "other": plain(other)}
         yield Claim("claim.lineage.pair", "found", values, ({"setting": setting}, {"setting": other}))
 
 
-def _move_together(left: Doubles, right: Doubles) -> bool:
+def _follows(left: Doubles, right: Doubles, least: float) -> bool:
     correlation = spearman(left, right)
-    return correlation is not None and abs(correlation) > _ALIKE
+    return correlation is not None and abs(correlation) > least
 
 
 def _regions(
@@ -485,17 +494,19 @@ def _regions(
     """Yield claims on the values of the best runs and the direction of the objective, for settings that
     matter."""
     count = max(_FEW_BEST, int(_BEST * len(target)))
-    order = np.argsort(target, kind="stable")
+    ordered = np.sort(target)  # runs that are as good as the last of the best are among them
+    best = {"lowest": target <= ordered[count - 1], "highest": target >= ordered[-count]}
     end = better_end(str(facts["objective"]))
     for column in (column for column in measured if column.matters):
         setting = {"setting": plain(column.key), "objective": facts["objective"]}
         if column.sign:
             key = "claim.lineage.rises" if column.sign > 0 else "claim.lineage.falls"
             yield Claim(key, "note", setting)
-        for name, chosen in (("lowest", order[:count]), ("highest", order[::-1][:count])):
-            region = _region(judged[column.key], chosen.tolist()) if end in (None, name) else None
+        for name, chosen in best.items():
+            rows: list[int] = np.flatnonzero(chosen).tolist()
+            region = _region(judged[column.key], rows) if end in (None, name) else None
             if region:
-                values = {**setting, "n": count, "region": region, "runs": len(target)}
+                values = {**setting, "n": len(rows), "region": region, "runs": len(target)}
                 yield Claim(_BEST_RUNS[name], "note", values)
 
 

@@ -52,10 +52,11 @@ def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) 
 def _period(numbers: Ints, recorded: int) -> int | None:
     """Return the number of ranks after which those with data repeat, or None if they have no such pattern."""
     span = int(numbers[-1] - numbers[0])
-    stride = gcd(*(numbers - numbers[0]).tolist())
+    stride: int = gcd(*(numbers - numbers[0]).tolist())
     if len(numbers) < 2 or (len(numbers) < _FEWEST and span % _DEVICES):
         return None
-    for period in sorted({*range(2, min(_NODE, span) + 1), max(stride, 2)}):
+    periods: set[int] = {*range(2, min(_NODE, span) + 1), max(stride, 2)}
+    for period in sorted(periods):
         some = len(np.unique(numbers % period))
         whole = some <= _RECORDED * period and len(numbers) >= 2 * some and recorded % period == 0
         if whole and len(numbers) >= _PRESENT * len(_of_pattern(numbers, period, int(numbers[-1]) + 1)):

@@ -85,6 +85,28 @@ def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> lis
     return names
 
 
+def rivals(factors: Mapping[str, Factor], target: Doubles, name: str, seed: int = 0) -> list[str]:
+    """Return the settings by which ``target`` [n] may be explained instead of by the setting ``name``.
+
+    Such a setting explains the target beyond chance, and leaves ``name`` nothing to explain beyond it.
+    """
+    generator = np.random.default_rng(seed)
+
+    def explains(factor: Factor, model: Doubles) -> bool:
+        basis = _basis(model)
+        designs = [_basis(_rest(design, basis)) for design in _designs(factor, [])]
+        return _clearest([it for it in designs if it.shape[1]], basis, target, generator) is not None
+
+    constant = np.ones((len(target), 1))
+    return [
+        other
+        for other, factor in factors.items()
+        if other != name
+        and explains(factor, constant)
+        and not explains(factors[name], np.concatenate((constant, factor.model()), axis=1))
+    ]
+
+
 def _designs(factor: Factor, known: Sequence[Factor]) -> list[Doubles]:
     """Return the shapes of an effect: any, a trend, and those that change with a ``known`` setting."""
     bins = factor.bins(_BINS)

@@ -56,8 +56,8 @@ def usual_change(raw: Doubles, size: Doubles) -> Doubles:
     known_size = np.where(np.isnan(size), usual_size, size)
     unit = unit * np.maximum(known_size / usual_size, 1.0)
     unit = np.maximum(unit, 1e-3 * np.maximum(known_size, usual_size))
-    own = np.array([_typical(row) for row in changes / np.maximum(unit[1:], 1e-300)])
-    noisier = np.maximum(own / max(float(np.median(own)), 1e-300), 1.0) if ranks > 2 else np.ones(ranks)
+    own = np.array([min(_typical(row), 1e9) for row in changes / np.maximum(unit[1:], 1e-300)])
+    noisier = np.maximum(own / max(float(np.median(own)), 1e-9), 1.0) if ranks > 2 else np.ones(ranks)
     step_spread = np.zeros(columns)
     if ranks >= 5:
         step_spread = np.nan_to_num(1.4826 * row_medians(np.abs(raw).T))
@@ -362,9 +362,8 @@ def _without_course(raw: Doubles, median: Doubles) -> Doubles:
     long plateau. Of both remainders the smaller one counts at each step.
     """
     constant = raw - np.nanmedian(raw)
-    share = (
-        raw - np.nanmedian(raw / np.where(median == 0, np.nan, median)) * median if median.any() else constant
-    )
+    large = np.abs(median) > 1e-290  # of smaller ones a share may overflow
+    share = raw - np.nanmedian(raw / np.where(large, median, np.nan)) * median if large.any() else constant
     fixed = share if np.nansum(np.abs(share)) < np.nansum(np.abs(constant)) else constant
     moving = raw - _moving_median(raw)
     return np.where(np.abs(moving) < np.abs(fixed), moving, fixed)

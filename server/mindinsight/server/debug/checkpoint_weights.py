@@ -23,7 +23,7 @@ from mindinsight.server.formats.sanitizer import show_name
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 State: TypeAlias = Literal[
-    "unchanged", "changed", "type", "shape", "reshaped", "first", "second", "unreadable"
+    "unchanged", "bits", "changed", "type", "shape", "reshaped", "first", "second", "unreadable"
 ]
 
 
@@ -40,8 +40,9 @@ class WeightStatistics:
 class WeightDifference:
     """Difference of a tensor between two files.
 
-    ``first``, ``second``: only in that file. ``unchanged``: equal bytes. ``type``: types differ, values are
-    compared. ``shape``: shapes differ, and values do. ``reshaped``: equal bytes in another shape.
+    ``first``, ``second``: only in that file. ``unchanged``: equal bytes. ``bits``: equal values in other
+    bytes, as 0.0 and -0.0 or two NaN. ``type``: types differ, values are compared. ``shape``: shapes differ,
+    and values do. ``reshaped``: equal bytes in another shape.
     """
 
     name: str
@@ -171,13 +172,17 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
         claims = [Claim("claim.checkpoint.only_one", "found", values), *claims]
         if len(alone) == len(differences):
             return [Claim("claim.checkpoint.no_common_tensor", "unknown"), *claims]
-    equal = ("unchanged", "reshaped", "unreadable", "first", "second")
+    equal = ("unchanged", "bits", "reshaped", "unreadable", "first", "second")
+    if bits := [item.name for item in differences if item.state == "bits"]:
+        values = {"n": len(bits), "names": few(bits, _NAMED)}
+        claims = [Claim("claim.checkpoint.bits", "note", values), *claims]
     changed = [item.name for item in differences if item.state not in equal]
     if changed:
         values = {"n": len(changed), "count": len(differences) - len(alone), "names": few(changed, _NAMED)}
         return [Claim("claim.checkpoint.changed", "found", values), *claims]
-    if not claims and differences:
-        return [Claim("claim.checkpoint.no_change", "clear", {"n": len(differences)})]
+    if differences and len(claims) == bool(bits):
+        same = len(differences) - len(bits)
+        return [*([Claim("claim.checkpoint.no_change", "clear", {"n": same})] if same else []), *claims]
     return claims or [Claim("claim.checkpoint.no_common_tensor", "unknown")]
 
 
@@ -238,7 +243,8 @@ def _read_and_compared(
         return WeightDifference(first.name, "unchanged", first, second, equal=equal)
     text = any(weight.dtype.startswith("str") for weight in (first, second))  # "str32" of NumPy
     measures = None if text else measure_value_pair(now, before)
-    state = "type" if equal is None else "changed"
+    alike = measures is not None and not measures.differing
+    state = "type" if equal is None else "bits" if alike else "changed"
     return WeightDifference(first.name, state, first, second, measures, equal)
 
 

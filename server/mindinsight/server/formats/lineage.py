@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeVar
@@ -61,6 +62,7 @@ def _parameters(parameter: lineage_pb2.OperationParameter) -> dict[str, Any]:
 
 MAX_BYTES: Final = 16 << 20  # read from a file; a training writes a few kilobytes
 MAX_METRICS: Final = 1 << 20  # bytes of JSON text in one record
+_LARGE: Final = re.compile(r"-?[1-9]\d{15,19}")  # an integer of 64 bits beyond 2^53
 MAX_ITEMS: Final = 10_000  # metrics, or values defined by the user
 
 
@@ -274,12 +276,19 @@ def _check_count(values: Mapping[str, Any]) -> None:
         raise ValueError(f"{len(values)} values are more than {MAX_ITEMS}")
 
 
+def _integer_of(text: str) -> int | str:
+    """Return the integer beyond 2^53 that a writer stored as text, or the text."""
+    is_large = _LARGE.fullmatch(text) is not None and abs(int(text)) > 1 << 53
+    return int(text) if is_large else text
+
+
 def _user_defined(info: lineage_pb2.UserDefinedInfo) -> dict[str, Any]:
     """Return the values that the user defined, by name."""
     values: dict[str, Any] = {}
     for part in info.user_info:
         values.update(_user_defined(part))
-    for plain in (info.map_int32, info.map_str, info.map_double):
-        values.update(plain)
+    values |= info.map_int32
+    values.update({name: _integer_of(text) for name, text in info.map_str.items()})
+    values |= info.map_double
     values.update({name: _user_defined(part) for name, part in info.map_dict.items()})
     return values

@@ -261,9 +261,21 @@ def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 def _non_finite_in_both(
     good: Sequence[Run], bad: Sequence[Run], tags: Sequence[TagParting]
 ) -> Iterator[Claim]:
-    """Claim that more bad than good runs have non-finite values beyond chance, though no run breaks."""
+    """Claim that more good than bad runs end with non-finite values, or that more bad than good runs have
+    some beyond chance, though no bad run breaks."""
     for tag in [row.tag for row in tags if row.parting.broken is None][:_SCALARS]:
-        ours, theirs = ([_has_non_finite(values) for _, values in _curves(runs, tag)] for runs in (good, bad))
+        curves = [[values for _, values in _curves(runs, tag)] for runs in (good, bad)]
+        ends = [sum(len(values) > 0 and not np.isfinite(values[-1]) for values in group) for group in curves]
+        if ends[0] * len(curves[1]) > ends[1] * len(curves[0]):
+            facts = {
+                "tag": tag,
+                "good": ends[0],
+                "goods": len(curves[0]),
+                "count": ends[1],
+                "n": len(curves[1]),
+            }
+            yield Claim("claim.why.good_end_non_finite", "found", facts)
+        ours, theirs = ([_has_non_finite(values) for values in group] for group in curves)
         if not any(ours) or not any(theirs) or sum(theirs) * len(ours) <= sum(ours) * len(theirs):
             continue
         if separations([ours], [theirs])[0].chance <= _CHANCE:

@@ -33,8 +33,8 @@ export function coloured(runs, valueOf, colour) {
     .map((run) => ({ id: run.id, value: clean(valueOf(run)) }))
     .filter(({ value }) => value !== null);
   const values = [...new Set(having.map(({ value }) => value))];
-  const ramp = values.length > FEW && values.every((value) => typeof value === "number");
-  const range = ramp ? rangeOf(/** @type {number[]} */ (values), colour) : null;
+  const ramp = values.length > FEW && values.every(isNumber);
+  const range = ramp ? rangeOf(values.map(Number), colour) : null;
   const entries = ramp
     ? []
     : entriesOf(
@@ -50,6 +50,9 @@ export function coloured(runs, valueOf, colour) {
   }
   return { of, entries, range, without: runs.length - having.length };
 }
+
+/** Return whether a value is a number, or an integer beyond 2^53 as text. @param {unknown} value */
+const isNumber = (value) => typeof value === "number" || /^-?\d{16,}$/.test(String(value));
 
 /**
  * Return a value as a number or text, or null if it is missing or NaN.

@@ -34,7 +34,7 @@ const KINDS = {
   tensors: { lost: nonFinite, unchanged: () => false, weight: nonFinite },
   compare: {
     lost: (row) => row.measures?.apart ?? 0,
-    unchanged: (row) => row.state === "unchanged",
+    unchanged: ({ state }) => state === "unchanged" || state === "bits",
     weight: (row) => (row.state === "unchanged" ? -1 : (row.measures?.apart ?? 0)),
   },
   timeline: {

@@ -66,6 +66,6 @@ export function cells(app, mode, row, open) {
 /** Create the badge with the state of a tensor. @param {App} app @param {SavedRow} row */
 function badge({ t }, row) {
   const why = row.error ? `${t(row.error.reason)} ${row.error.detail}` : null;
-  const style = row.state === "unchanged" ? "badge" : "badge warn";
+  const style = ["unchanged", "bits"].includes(row.state ?? "") ? "badge" : "badge warn";
   return h("span", { class: style, title: why }, t(`dump.weights.state.${row.state}`));
 }

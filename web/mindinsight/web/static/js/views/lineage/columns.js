@@ -95,6 +95,16 @@ export function axesShown({ columns, rows }, { axes, objective }) {
 }
 
 /**
+ * Return the values of a numeric column for a chart, null where there is none. Integers beyond 2^53, which
+ * arrive as texts, are rounded.
+ * @param {Row[]} rows @param {string} key
+ * @returns {(number | null)[]}
+ */
+export function columnNumbers(rows, key) {
+  return rows.map((row) => ((row.values[key] ?? null) === null ? null : Number(row.values[key])));
+}
+
+/**
  * Return "log" if all values are positive and span two decades, one for a learning rate, otherwise "linear".
  * @param {unknown[]} values of a column
  * @param {string} [key] of the column
@@ -116,12 +126,7 @@ export function axisType(values, key = "") {
  */
 export function logAxes({ columns, rows }, chosen) {
   const wanted = (/** @type {Column} */ { key, numeric }) =>
-    numeric &&
-    !SEED.test(key) &&
-    axisType(
-      rows.map((row) => row.values[key]),
-      key,
-    ) === "log";
+    numeric && !SEED.test(key) && axisType(columnNumbers(rows, key), key) === "log";
   const isLog = (/** @type {Column} */ column) =>
     chosen.has(column.key) || (!chosen.has(`!${column.key}`) && wanted(column));
   return new Set(columns.filter(isLog).map(({ key }) => key));
@@ -167,7 +172,8 @@ export function sortedBy(rows, key, down) {
 
 /** Compare two values: numbers by size, texts in natural order. @param {unknown} a @param {unknown} b */
 function compare(a, b) {
-  return typeof a === "number" && typeof b === "number"
-    ? a - b
-    : String(a).localeCompare(String(b), undefined, { numeric: true });
+  return (
+    Number(a) - Number(b) || // integers beyond 2^53 are texts
+    String(a).localeCompare(String(b), undefined, { numeric: true })
+  );
 }

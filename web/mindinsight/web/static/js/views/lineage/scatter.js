@@ -3,6 +3,7 @@
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { inkRamp } from "../../components/objective_colour.js";
+import { columnNumbers } from "./columns.js";
 import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
 
 /** @typedef {import("./axes.js").Column} Column */
@@ -89,8 +90,8 @@ function pairFigure(app, columns, rows, [across, up], marker) {
       {
         type: "scatter",
         mode: "markers",
-        x: rows.map((row) => row.values[across]),
-        y: rows.map((row) => row.values[up]),
+        x: columnNumbers(rows, across),
+        y: columnNumbers(rows, up),
         text: rows.map((row) => app.selection.run(row.run)?.name ?? row.run),
         customdata: rows.map((row) => row.run),
         marker,

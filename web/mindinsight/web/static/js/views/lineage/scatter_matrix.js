@@ -1,6 +1,6 @@
 // Scatter matrix: every pair of the objective and the most important settings.
 
-import { axisType, SEED } from "./columns.js";
+import { axisType, columnNumbers, SEED } from "./columns.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
@@ -32,7 +32,7 @@ export function matrixColumns(columns, importance, objective) {
 export function matrixFigure(app, columns, rows, marker) {
   const text = rows.map((row) => app.selection.run(row.run)?.name ?? row.run);
   const customdata = rows.map((row) => row.run);
-  const numbers = (/** @type {Column} */ column) => rows.map((row) => row.values[column.key]);
+  const numbers = (/** @type {Column} */ column) => columnNumbers(rows, column.key);
   /** @type {Record<string, unknown>} */
   const layout = { ...app.theme.plotly(), hovermode: "closest", showlegend: false };
   columns.forEach((column, at) => {

@@ -101,6 +101,8 @@ class CurveCard {
       },
     });
     this.element.classList.add("curve-card");
+    this.loaded = 0; // unix time in seconds of the newest answer
+    this.offState = page.app.live.onState(() => this.showFoot());
     this.requests = latest(); // also while a filter leaves the card out
     this.rangeRequests = latest(this.element);
     this.visibility = whenNear(this.element, () => this.look());
@@ -173,6 +175,7 @@ class CurveCard {
       (answers) => {
         this.axis = axis;
         this.curves = new Map(answers.map((answer) => [answer.tag, answer.series]));
+        this.loaded = Date.now() / 1000;
         this.fetched();
         this.paint();
       },
@@ -209,6 +212,7 @@ class CurveCard {
         grown.forEach((run) => this.still.growing.add(run));
         this.awaited = new Set();
         this.curves = fresh;
+        this.loaded = Date.now() / 1000;
         return this.paint();
       },
       leaveAsIs,
@@ -246,9 +250,14 @@ class CurveCard {
     /** Return the curves with their labels and colours. */
     const lines = this.lines();
     this.legend.show(lines);
-    replace(this.foot, footOf(this.page, lines, this.key));
+    this.showFoot(lines);
     this.showValues(lines);
     this.showRange();
+  }
+
+  /** Show the number of points and what is beside the chart. @param {import("./curve.js").Line[]} lines */
+  showFoot(lines = this.lines()) {
+    if (this.curves.size) replace(this.foot, footOf(this.page, lines, this.key, this.loaded));
   }
 
   /** Show the values of all curves at the clicked position. @param {import("./curve.js").Line[]} lines */
@@ -299,6 +308,7 @@ class CurveCard {
 
   /** Remove the card. */
   end() {
+    this.offState();
     this.requests.end();
     this.rangeRequests.end();
     this.visibility.end();

@@ -92,22 +92,33 @@ function valueText(curve, axis, x) {
 }
 
 /**
+ * Return the text of how many points are drawn, with the time at which they were loaded if newer points may
+ * have been held back since.
+ * @param {import("../../core/types.js").App} app
+ * @param {Line[]} lines
+ * @param {number} loaded unix time in seconds
+ */
+export function pointsText({ live, format, t }, lines, loaded) {
+  const all = lines.reduce((sum, line) => sum + line.curve.points, 0).toLocaleString("en");
+  const shown = lines.reduce((sum, line) => sum + line.curve.step.length, 0).toLocaleString("en");
+  const held = live.paused() || live.interval() > 0 || live.state() !== "live";
+  return held
+    ? t("scalar.points.at", { shown, all, time: format.time(loaded) })
+    : t("scalar.points", { shown, all });
+}
+
+/**
  * Create the footer.
  * @param {import("./card.js").Page} page
  * @param {Line[]} lines
  * @param {string} key of the chart
+ * @param {number} loaded unix time in seconds
  */
-export function footOf(page, lines, key) {
+export function footOf(page, lines, key, loaded) {
   const { app } = page;
-  const points = lines.reduce((sum, line) => sum + line.curve.points, 0);
-  const visible = lines.reduce((sum, line) => sum + line.curve.step.length, 0);
   const restarts = lines.filter((line) => line.curve.overwritten_points > 0).length;
   return [
-    h(
-      "span",
-      { class: "grow" },
-      app.t("scalar.points", { shown: visible.toLocaleString("en"), all: points.toLocaleString("en") }),
-    ),
+    h("span", { class: "grow" }, pointsText(app, lines, loaded)),
     lines.some(({ curve }) => curve.low) &&
       h("span", { class: "muted", title: app.t("scalar.job.band_how") }, app.t("scalar.job.band")),
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
