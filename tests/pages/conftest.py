@@ -40,7 +40,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from tests.narrowing import require
 
-PATIENCE = 30.0  # s: a machine may be busy; nothing is measured here
+PATIENCE = 60.0  # s: a machine may be busy; nothing is measured here
 
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -92,7 +92,7 @@ class Running:
     def stop(self) -> None:
         self.app.state.hub.close()
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(60)
         for connection in self._server.server_state.connections:  # that outlived the patience of uvicorn
             peer = getattr(connection, "transport").get_extra_info("socket")  # noqa: B009 - not in its type
             with contextlib.suppress(OSError, AttributeError):
@@ -305,6 +305,7 @@ def profile(playwright: Playwright, profile_directory: Path) -> Iterator[Browser
         viewport={"width": 1440, "height": 900},
         reduced_motion="reduce",
     )
+    profile.set_default_timeout(1000 * PATIENCE)
     keep_renderer(profile.pages[0])
     yield profile
     profile.close()

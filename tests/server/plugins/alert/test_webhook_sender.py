@@ -99,7 +99,7 @@ def test_a_thread_that_dies_as_it_begins_keeps_nobody_waiting(
     monkeypatch.setattr(sender._outboxes[0], "_bootstrap", int)
     sender.start()
     sender.stop()
-    sender._outboxes[1].join(10)
+    sender._outboxes[1].join(60)
     assert caplog.text.count("A thread that posts alerts cannot be started") == 1
 
 
@@ -115,7 +115,7 @@ def sending(tmp_path: Path) -> Any:
         yield sender
         sender.stop()
         for outbox in sender._outboxes:
-            outbox.join(10)
+            outbox.join(60)
             assert not outbox.is_alive()
 
     return start
@@ -279,5 +279,5 @@ def test_a_server_with_webhooks_posts_as_long_as_it_runs(tmp_path: Path) -> None
         threads = [thread for thread in threads if thread.is_alive()]
         assert len(threads) == 2
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
