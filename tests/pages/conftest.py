@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,6 +37,7 @@ from playwright.sync_api import (
 )
 
 from mindinsight.server.app import create_app, make_service
+from mindinsight.server.http import static_files
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from tests.narrowing import require
@@ -108,6 +110,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """Read and hash the files of the pages once, and not for each of the hundreds of servers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(static_files, "Assets", cache(static_files.Assets))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -129,6 +129,7 @@ def test_pages_do_without_a_bundle(
 ) -> None:
     """From a checkout in which somebody edits scripts: every module on its own."""
     monkeypatch.setattr(static_files, "BUNDLE", "none")
+    monkeypatch.setattr(static_files, "Assets", Assets)  # one that reads anew
     url = serve(sample_base)
     page.goto(url + "overview?run=./lenet")
     expect(page.locator(".tile .chart").first).to_be_visible()
