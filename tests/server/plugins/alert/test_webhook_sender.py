@@ -112,11 +112,13 @@ def sending(tmp_path: Path) -> Any:
         sender = WebhookSender(webhooks, alerts, "http://h/", Deliveries(tmp_path, Path("/base")), LIMIT)
         for outbox in sender._outboxes:
             outbox.start()
-        yield sender
-        sender.stop()
-        for outbox in sender._outboxes:
-            outbox.join(60)
-            assert not outbox.is_alive()
+        try:
+            yield sender
+        finally:  # also of a test that fails, else its threads are counted by the tests that follow
+            sender.stop()
+            for outbox in sender._outboxes:
+                outbox.join(60)
+        assert not any(outbox.is_alive() for outbox in sender._outboxes)
 
     return start
 
@@ -137,11 +139,13 @@ def test_only_new_alerts_are_posted_and_each_once(receiver: Receiver, sending: A
 def test_what_a_run_does_after_the_start_is_posted_at_the_first_check(
     receiver: Receiver, sending: Any
 ) -> None:
-    alerts = [alert(1, wall=time.time() + 0.8), alert(2, wall=time.time() - 60), alert(3, wall="nan")]
+    alerts: list[Any] = []
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        now = time.time()
+        alerts += [alert(1, wall=now + 0.8), alert(2, wall=now - 60), alert(3, wall="nan")]
         sender.check()
         assert until(lambda: receiver.steps() == [1])
-        assert not sender._outboxes[0]._state.waiting
+        assert until(lambda: not sender._outboxes[0]._state.waiting)
 
 
 def test_each_address_gets_its_own_format(receiver: Receiver, sending: Any) -> None:
