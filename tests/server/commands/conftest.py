@@ -90,7 +90,7 @@ def shell(tmp_path: Path) -> Iterator[Any]:
 
 
 def ended(pid: Any) -> bool:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while daemon.birth(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not daemon.birth(pid)

@@ -25,7 +25,7 @@ def test_all_start_together_and_go_on_after_a_call_that_fails(caplog: pytest.Log
     for _ in range(3):
         assert threads.run(lambda: 1 / 0)
     assert threads.run(done.set)
-    assert done.wait(30)
+    assert done.wait(60)
     assert len(named("three")) == 3
     threads.stop()
     until(lambda: not named("three"))
@@ -41,7 +41,7 @@ def test_they_end_with_the_object_or_by_stop_and_take_no_more() -> None:
     threads = Threads(2, "stopped")
     assert threads.run(done.set)
     threads.stop()
-    assert done.wait(30)  # what was given before
+    assert done.wait(60)  # what was given before
     assert not threads.run(done.clear)
     until(lambda: not named("stopped"))
 
@@ -58,7 +58,7 @@ def test_where_the_system_gives_fewer_those_work(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(threading.Thread, "start", some)
     threads, done = Threads(3, "few"), threading.Event()
     assert threads.run(done.set)
-    assert done.wait(30)
+    assert done.wait(60)
     assert not Threads(3, "none").run(done.set)
 
 
@@ -77,7 +77,7 @@ def test_who_has_nothing_to_do_for_a_while_says_so() -> None:
     idle = threading.Event()
     threads = Threads(1, "idle", idle.set, 0.01)
     threads.start()
-    assert idle.wait(30)
+    assert idle.wait(60)
     threads.stop()
 
 
@@ -89,7 +89,7 @@ def test_results_are_there_as_they_come() -> None:
 
     def work() -> Iterator[Any]:
         yield 1
-        gate.wait(10)
+        gate.wait(60)
         yield 2
 
     job = BackgroundJob(THREADS, work, 2)
@@ -97,7 +97,7 @@ def test_results_are_there_as_they_come() -> None:
         pass
     assert (job.items, job.done) == ([1], False)
     gate.set()
-    assert job.wait(10)
+    assert job.wait(60)
     assert (job.items, job.error) == ([1, 2], "")
 
 
@@ -115,10 +115,10 @@ def test_a_job_that_is_stopped_ends_and_cleans_up() -> None:
             ended.set()
 
     job = BackgroundJob(THREADS, work)
-    assert first.wait(10)
+    assert first.wait(60)
     job.stop()
-    assert ended.wait(10)
-    assert job.wait(10)
+    assert ended.wait(60)
+    assert job.wait(60)
     assert future.cancelled()
     assert (job.items, job.error, job.done) == ([], "", False)
 
@@ -134,6 +134,6 @@ def test_what_ends_a_job_early_is_said(caplog: pytest.LogCaptureFixture) -> None
         raise OSError("the disk is gone")
 
     job = BackgroundJob(THREADS, work)
-    job.wait(10)
+    job.wait(60)
     assert (job.items, job.error, job.done) == ([1], "the disk is gone", True)
     assert "the disk is gone" in caplog.text

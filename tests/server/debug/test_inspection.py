@@ -24,7 +24,7 @@ def test_statistics_come_while_the_listing_is_there(data: Any, executor: Any) ->
     inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None, Threads(2, "job"))
     listing = inspected.listing()
     assert len(listing.entries) == 99
-    assert listing.wait(20)
+    assert listing.wait(60)
     assert [result.entry for result in listing.results] == list(listing.entries)
     entry = listing.entries[7]
     assert require(require(require(listing.result(entry)).measurement).statistics.count) > 0
@@ -43,7 +43,7 @@ def test_a_dump_that_grows_is_followed(copied: Any, executor: Any, monkeypatch: 
     shutil.copy(source, step / source.name.replace("Conv2D-op51", "Conv2D-op99"))
     after = inspected.listing()
     assert len(after.entries) == len(before.entries) + 1
-    assert after.wait(20)
+    assert after.wait(60)
     assert len(after.results) == 100
     inspected.stop()
 
@@ -59,12 +59,12 @@ def test_a_file_that_was_half_written_is_read_again_when_it_is_whole(
     source.write_bytes(content[:-5])
     inspected = Inspection(str(path), 0, 0, executor, None, Threads(2, "job"))
     before = inspected.listing()
-    assert before.wait(20)
+    assert before.wait(60)
     assert [result.damage.path for result in before.results if result.damage] == [str(source)]
     source.write_bytes(content)
     after = inspected.listing()
     assert after is not before
-    assert after.wait(20)
+    assert after.wait(60)
     assert [result.damage for result in after.results if result.damage] == []
     inspected.stop()
 
@@ -79,7 +79,7 @@ def test_a_file_that_stays_broken_is_not_read_for_ever(
     os.utime(source, (1, 1))
     inspected = Inspection(str(path), 0, 0, executor, None, Threads(2, "job"))
     before = inspected.listing()
-    assert before.wait(20)
+    assert before.wait(60)
     assert inspected.listing() is before
 
 
@@ -92,12 +92,12 @@ def test_measuring_that_an_error_ended_is_tried_again(
         broken.setattr(inspection, "measure_all", lambda *values: map(require, [None]))
         inspected = Inspection(str(data / "ms_sync_v2_0_names"), 0, 0, executor, None, Threads(2, "job"))
         first = inspected.listing()
-        assert first.wait(20)
+        assert first.wait(60)
     assert (first.done, list(first.results)) == (True, [])
     assert inspected.listing() is first  # not at once: a file may end them each time
     monkeypatch.setattr(inspection, "RETRY", 0)
     again = inspected.listing()
-    assert again.wait(20)
+    assert again.wait(60)
     assert len(again.results) == len(again.entries) == 99
     assert inspected.listing() is again
     inspected.stop()

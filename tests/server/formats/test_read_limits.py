@@ -22,7 +22,7 @@ from mindinsight.server.formats import file_bytes, read_limits
 from mindinsight.server.formats.read_limits import Limits, UnreadableError
 from mindinsight.server.formats.weights.mindspore_checkpoints import MAX_UNUSED, open_checkpoint
 from mindinsight.server.formats.weights.weight_files import open_weights
-from tests.thoroughness import amount
+from tests.thoroughness import amount, share
 
 LIMIT = 2 << 30  # bytes of address space, of which the interpreter and its libraries take 0.4 GiB
 SMALLER = amount(LIMIT, 1 << 30)  # for what is as much smaller in make test
@@ -240,7 +240,7 @@ def test_archives_packed_in_ways_that_no_writer_uses(tmp_path: Path, method: Any
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("item", ["[]", "{}", '""', "1", "[[]]"])
+@pytest.mark.parametrize("item", share(["[]", "{}", '""', "1", "[[]]"], 3))
 def test_sixty_megabytes_of_json(tmp_path: Path, item: str) -> None:
     (tmp_path / "dump.json").write_text(
         '{"data": [' + ",".join([item] * ((60 << 20) // (len(item) + 1))) + "]}"
@@ -262,8 +262,11 @@ def test_a_dumped_operator_with_slots_without_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("content", [b"\n\0", b"\n\2\n\0"], ids=["nodes", "inputs"])
-@pytest.mark.parametrize("code", [PB, GRAPH], ids=["pb", "graph"])
+@pytest.mark.parametrize(
+    ("code", "content"),
+    share([(PB, b"\n\0"), (PB, b"\n\2\n\0"), (GRAPH, b"\n\0"), (GRAPH, b"\n\2\n\0")], 3),
+    ids=lambda value: value.hex() if isinstance(value, bytes) else value[5:40],
+)
 def test_a_graph_of_empty_nodes_without_end(tmp_path: Path, code: Any, content: bytes) -> None:
     data = content * (16 << 20)
     if code is PB:

@@ -39,7 +39,7 @@ def test_a_server_does_the_job_that_another_one_was_asked_for(tmp_path: Path) ->
     number = COUNT.start(first, Body(upto=3))
     for service in (first, second, second):
         job = COUNT.find(service, number)
-        assert job.wait(10)
+        assert job.wait(60)
         assert list(job.items) == [0, 1, 2]
     assert (first.made, second.made) == ([3], [3])
 

@@ -114,19 +114,19 @@ def test_others_are_answered_while_a_search_goes_on(
 
     def slow(body: Any) -> Any:
         begun.set()
-        assert done.wait(20)
+        assert done.wait(60)
         return parse_search(body)
 
     monkeypatch.setattr(lineages, "parse_search", slow)
     with ThreadPoolExecutor(2) as threads:
         search = threads.submit(v1.post, path, {})
-        assert begun.wait(20)
+        assert begun.wait(60)
         other = threads.submit(v1.get, "ui-config")
         try:
-            assert other.result(timeout=10).status_code == 200
+            assert other.result(timeout=60).status_code == 200
         finally:
             done.set()
-        assert search.result(timeout=20).status_code == 200
+        assert search.result(timeout=60).status_code == 200
 
 
 def test_the_dataset_graph_of_a_run(v1: Any) -> None:

@@ -37,7 +37,7 @@ class Disk:
 
     def append(self, records: Any) -> Any:
         self.requested.set()
-        self.ready.wait(10)
+        self.ready.wait(60)
         if self.full and records:
             return 0, OSError(errno.ENOSPC, "No space left on device")
         self.records += records
@@ -120,13 +120,13 @@ def test_a_queued_job_is_on_disk_after_flush(make: Any, disk: Any) -> None:
 
 def test_it_is_on_disk_by_itself_after_flush_seconds(make: Any, disk: Any) -> None:
     make(flush_seconds=0.01).put(job(1))
-    assert disk.requested.wait(10)
+    assert disk.requested.wait(60)
 
 
 def test_much_is_not_left_waiting(make: Any, disk: Any) -> None:
     file = make(queue_bytes=1 << 30)
     file.put(job(1, cost=2 << 20))
-    assert disk.requested.wait(10)
+    assert disk.requested.wait(60)
 
 
 def test_flush_and_close_without_jobs_touch_nothing(make: Any, disk: Any) -> None:
@@ -190,10 +190,10 @@ def test_put_waits_for_a_slow_disk_and_says_so_once(
     disk.ready.clear()
     putting = threading.Thread(target=lambda: [file.put(job(step)) for step in range(40)])
     putting.start()
-    assert disk.requested.wait(10)
+    assert disk.requested.wait(60)
     assert putting.is_alive()
     disk.ready.set()
-    putting.join(10)
+    putting.join(60)
     file.flush()
     assert len(disk.records) == 40
     assert [record.getMessage().count("waits") for record in caplog.records] == [1]

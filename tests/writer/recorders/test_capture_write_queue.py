@@ -36,7 +36,7 @@ def test_a_full_queue_makes_the_caller_wait() -> None:
     caller.start()
     assert not second.wait(0.2)
     gate.set()
-    assert second.wait(10)
+    assert second.wait(60)
     caller.join()
     queue.close()
 
@@ -121,8 +121,8 @@ def test_a_write_that_hangs_is_waited_for_within_a_limit(
     assert isinstance(queue.error, TimeoutError)
     assert "the training continues: TimeoutError: the disk has taken nothing" in caplog.text
     gate.set()
-    assert done.wait(10)
-    queue._thread.join(10)
+    assert done.wait(60)
+    queue._thread.join(60)
     assert not queue._thread.is_alive()
 
 

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,14 @@ from mindinsight.writer.recorders.dump_recorder import delegate_dump, settings_o
 from mindinsight.writer.recorders.recorder_config import ConfigError, load_dump_config, parse_dump_config
 
 
-def test_the_configuration_is_written_and_named_in_the_variable(tmp_path: Path) -> None:
-    path = Path("/tmp") / tmp_path.name.replace(".", "_") / "dump"
+@pytest.fixture
+def path() -> Iterator[Path]:
+    """A path that MindSpore takes: no dots, which the temporary folder of a user may have."""
+    with tempfile.TemporaryDirectory(prefix="delegated-", dir="/tmp") as folder:
+        yield Path(folder) / "dump"
+
+
+def test_the_configuration_is_written_and_named_in_the_variable(path: Path) -> None:
     config = parse_dump_config(
         {"path": str(path), "net_name": "Net", "iteration": "0|5-8", "kernels": ["MatMul"]}
     )

@@ -99,7 +99,7 @@ def test_a_thread_that_dies_as_it_begins_keeps_nobody_waiting(
     monkeypatch.setattr(sender._outboxes[0], "_bootstrap", int)
     sender.start()
     sender.stop()
-    sender._outboxes[1].join(10)
+    sender._outboxes[1].join(60)
     assert caplog.text.count("A thread that posts alerts cannot be started") == 1
 
 
@@ -112,11 +112,13 @@ def sending(tmp_path: Path) -> Any:
         sender = WebhookSender(webhooks, alerts, "http://h/", Deliveries(tmp_path, Path("/base")), LIMIT)
         for outbox in sender._outboxes:
             outbox.start()
-        yield sender
-        sender.stop()
-        for outbox in sender._outboxes:
-            outbox.join(10)
-            assert not outbox.is_alive()
+        try:
+            yield sender
+        finally:  # also of a test that fails, else its threads are counted by the tests that follow
+            sender.stop()
+            for outbox in sender._outboxes:
+                outbox.join(60)
+        assert not any(outbox.is_alive() for outbox in sender._outboxes)
 
     return start
 
@@ -137,8 +139,10 @@ def test_only_new_alerts_are_posted_and_each_once(receiver: Receiver, sending: A
 def test_what_a_run_does_after_the_start_is_posted_at_the_first_check(
     receiver: Receiver, sending: Any
 ) -> None:
-    alerts = [alert(1, wall=time.time() + 0.8), alert(2, wall=time.time() - 60), alert(3, wall="nan")]
+    alerts: list[Any] = []
     with sending(lambda: alerts, Webhook("json", receiver.url)) as sender:
+        now = time.time()
+        alerts += [alert(1, wall=now + 0.8), alert(2, wall=now - 60), alert(3, wall="nan")]
         sender.check()
         assert until(lambda: receiver.steps() == [1])
         assert until(lambda: not sender._outboxes[0]._state.waiting)
@@ -280,5 +284,5 @@ def test_a_server_with_webhooks_posts_as_long_as_it_runs(tmp_path: Path) -> None
         threads = [thread for thread in threads if thread.is_alive() and thread not in before]
         assert len(threads) == 2
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()

@@ -46,7 +46,7 @@ def client(base: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]
 
 def ready(condition: Any) -> None:
     """Wait until something is as it will be."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
