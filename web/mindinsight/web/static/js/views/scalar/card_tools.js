@@ -5,6 +5,7 @@ import { menu } from "../../components/dialog.js";
 import { openMenu } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { savePage } from "../../components/share.js";
+import { arrangeItems } from "./arrange_menu.js";
 import { chartTitle, FORMULA, tagText } from "./options.js";
 import { pictureOf } from "./picture.js";
 import { thresholdForm } from "./threshold_form.js";
@@ -20,7 +21,7 @@ export function toolsOf(page, tags, plot) {
     const pins = page.options().pins.filter((other) => other !== key);
     page.change({ pins: pinned() ? pins : [...pins, key] });
   });
-  pin.setAttribute("aria-pressed", String(pinned()));
+  const draw = () => pin.setAttribute("aria-pressed", String(pinned()));
   const more = iconButton("more", app.t("scalar.more"), () => {
     const box = menu(
       more,
@@ -28,7 +29,7 @@ export function toolsOf(page, tags, plot) {
       app.t("scalar.more"),
     );
   });
-  return [pin, more];
+  return { elements: [pin, more], draw };
 }
 
 /**
@@ -88,5 +89,6 @@ function moreItems(page, tags, plot, opener, close) {
       page.change({ mixes: page.options().mixes.filter((mix) => mix.join("|") !== tags.join("|")) });
     items.push(h("button", { type: "button", class: "item", onclick: drop }, app.t("scalar.unmix")));
   }
-  return [h("div", { class: "stack" }, items, thresholdForm(page, tags[0], close))];
+  const arranging = arrangeItems(page, tags.join("|"), close);
+  return [h("div", { class: "stack" }, arranging, items, thresholdForm(page, tags[0], close))];
 }
