@@ -2,7 +2,7 @@
 
 import { iconButton } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";
-import { openMenu } from "../../components/pin_button.js";
+import { pinButton } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { savePage } from "../../components/share.js";
 import { arrangeItems } from "./arrange_menu.js";
@@ -25,11 +25,12 @@ export function toolsOf(page, tags, plot) {
   const more = iconButton("more", app.t("scalar.more"), () => {
     const box = menu(
       more,
-      moreItems(page, tags, plot, more, () => box.close()),
+      moreItems(page, tags, plot, () => box.close()),
       app.t("scalar.more"),
     );
   });
-  return { elements: [pin, more], draw };
+  const report = pinButton(app, () => /** @type {Element} */ (plot.closest(".card")));
+  return { elements: [pin, report, more], draw };
 }
 
 /**
@@ -37,10 +38,9 @@ export function toolsOf(page, tags, plot) {
  * @param {Page} page
  * @param {string[]} tags
  * @param {HTMLElement} plot
- * @param {HTMLElement} opener
  * @param {() => void} close
  */
-function moreItems(page, tags, plot, opener, close) {
+function moreItems(page, tags, plot, close) {
   const { app } = page;
   const runs = app.selection.runs().map((run) => run.id);
   const name = tags.join("_").replace(/[^\w.-]+/g, "_");
@@ -73,15 +73,6 @@ function moreItems(page, tags, plot, opener, close) {
         onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, chartTitle(tags))),
       },
       app.t("share.card"),
-    ),
-    h(
-      "button",
-      {
-        type: "button",
-        class: "item",
-        onclick: () => (close(), openMenu(app, opener, plot.closest(".card"))),
-      },
-      app.t("reports.pin"),
     ),
   ];
   if (page.options().mixes.some((mix) => mix.join("|") === tags.join("|"))) {
