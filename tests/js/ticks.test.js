@@ -35,21 +35,28 @@ const lines = (...columns) =>
   columns.map((values, i) => ({ label: `run${i}`, curve: { value: Float64Array.from(values) } }));
 
 test("a run that leaves the others behind does not flatten them", () => {
-  const calm = [[2, 1], [2.2, 1.1], [2.1, 0.9]]; // prettier-ignore
+  const calm = [[2, 1], [2.2, 1.1], [2.1, 0.9], [2, 1.1]]; // prettier-ignore
   const { above, below, range } = divergence(lines(...calm, [2, 60]));
-  assert.deepEqual([above.map(({ label }) => label), below, range], [["run3"], [], [0.9, 2.2]]);
+  assert.deepEqual([above.map(({ label }) => label), below, range], [["run4"], [], [0.9, 2.2]]);
   assert.deepEqual(
     divergence(lines(...calm, [2, -60])).below.map(({ label }) => label),
-    ["run3"],
+    ["run4"],
   );
 });
 
 test("runs of other sizes, of constants, or of two kinds are no divergence", () => {
   assert.equal(divergence(lines([2, 1], [2, 60])), null);
-  assert.equal(divergence(lines([0.1, 0.1], [0.1, 0.1], [0.01, 0.01])), null);
-  assert.equal(divergence(lines([2, 1], [2, 1.1], [50, 51])), null);
-  assert.equal(divergence(lines([2, 1], [2.1, 1], [2, 60], [2, 70])), null);
-  assert.equal(divergence(lines([2, NaN], [2.1, 1], [2, 1.1])), null);
+  assert.equal(divergence(lines(...Array(4).fill([0.1, 0.1]), [0.01, 0.01])), null);
+  assert.equal(divergence(lines(...Array(4).fill([2, 1]), [50, 51])), null);
+  assert.equal(divergence(lines(...Array(3).fill([2, 1]), [2, 60], [2, 70])), null);
+  assert.equal(divergence(lines(...Array(4).fill([2, NaN]), [2.1, 1])), null);
+});
+
+test("of four runs the one that learned is not clipped, and smoothed constants are constants", () => {
+  assert.equal(divergence(lines([0.1, 0.12], [0.1, 0.12], [0.1, 0.12], [0.1, 0.9])), null);
+  const noisy = [0.003, 0.003 + 5e-16];
+  assert.ok(noisy[1] > noisy[0]);
+  assert.equal(divergence(lines(...Array(4).fill(noisy), [0.03, 0.03 + 1e-14])), null);
 });
 
 test("an axis of any numbers ends, holds them and has finite ticks", () => {

@@ -13,8 +13,8 @@ def card(page: Any, tag: Any) -> Any:
 
 
 def options(page: Any, tag: Any) -> Any:
-    card(page, tag).get_by_role("button", name="Download and thresholds").click()
-    return page.get_by_role("dialog", name="Download and thresholds")
+    card(page, tag).get_by_role("button", name="Card menu").click()
+    return page.get_by_role("dialog", name="Card menu")
 
 
 def query(page: Any) -> Any:

@@ -646,7 +646,7 @@ def test_a_card_that_fills_the_window_is_a_dialog_with_its_axes(page: Page, samp
     eventually_true(page, lambda: chart("loss/auto").axis("yaxis")["type"] == "log")
     chart("loss/auto").point(0.5, 0.5)
     expect(dialog.get_by_role("tooltip")).to_be_visible()
-    dialog.get_by_role("button", name="Download and thresholds").click()
+    dialog.get_by_role("button", name="Card menu").click()
     with page.expect_download() as download:
         dialog.get_by_role("button", name="Image as SVG").click()
     picture = Path(download.value.path()).read_text(encoding="utf-8")

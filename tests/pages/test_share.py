@@ -54,7 +54,7 @@ def test_a_chart_is_a_file_that_opens_offline(
     page.goto(f"{samples}scalar?runs=lenet")
     chart("loss/auto").traces()
     card = page.get_by_role("group", name="loss/auto", exact=True)
-    card.get_by_role("button", name="Download and thresholds").click()
+    card.get_by_role("button", name="Card menu").click()
     path = save(page, page.get_by_role("button", name="Save as a single HTML file").click, tmp_path)
     assert path.name == "loss_auto.html"
     saved, requests = opened(path)

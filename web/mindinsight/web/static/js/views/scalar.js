@@ -3,6 +3,7 @@
 import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
+import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { preferencesOf } from "../core/preferences.js";
 import { nameOf, tagsOf } from "../core/tags.js";
@@ -15,6 +16,7 @@ import { groupsView } from "./scalar/groups.js";
 import { layersView } from "./scalar/layers.js";
 import { readOptions, writeOptions } from "./scalar/options.js";
 import { emptyPart } from "./scalar/mode_view.js";
+import { AS_RECORDED } from "./scalar/sections.js";
 import { tagTree } from "./scalar/tag_tree.js";
 import { createPast } from "./scalar/zoom_history.js";
 import { ranksView } from "./scalar/ranks.js";
@@ -31,6 +33,8 @@ import { patternOf, toolbar } from "./scalar/toolbar.js";
 const FETCH = ["x", "smooth", "smoothKind", "logX", "overwritten", "zoom", "tolerance", "group"];
 /** Options that need other cards. */
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
+/** Options of which cards are shown where; the curves stay. */
+const ARRANGE = ["filter", "pins", "mixes", ...Object.keys(AS_RECORDED)];
 /** Options that need other controls. */
 const HEAD = ["mode", "zoom", "tall", "pairs", "baseline"];
 const GAP = 1000; // ms between two looks for new points: no chart is drawn more often
@@ -148,7 +152,8 @@ class Scalars {
     writeOptions(this.app.url, this.options);
     const keys = Object.keys(changes);
     this.body.dataset.size = this.options.size;
-    if (keys.join() === "folds" || (keys.join() === "filter" && this.choose())) return;
+    if (keys.join() === "folds") return;
+    if (keys.every((key) => ARRANGE.includes(key)) && this.choose()) return;
     if (keys.some((key) => BUILD.includes(key))) this.build();
     else if (keys.some((key) => FETCH.includes(key))) this.part?.load();
     else this.part?.paint();
@@ -160,7 +165,8 @@ class Scalars {
     const tags = this.page.shown();
     const elements = this.part?.show?.(tags);
     if (!elements) return false;
-    replace(this.body, tags.length ? elements : emptyPart(this.nothing()).element);
+    const shown = tags.length ? elements : emptyPart(this.nothing()).element;
+    keepFocus(this.body, () => replace(this.body, shown));
     this.tree.show(this.page.tags, true);
     return true;
   }

@@ -1,5 +1,7 @@
 // Order of rows and columns.
 
+import { draggable, dropTarget } from "../../components/movable.js";
+
 /**
  * Return the sorting after a click on a header: in the column's first direction, then reversed, then none.
  * @param {string} sort "key", "-key" for descending, "" for none
@@ -36,7 +38,7 @@ export function withColumn(keys, key, beside) {
   return at < 0 ? [...keys, key] : keys.toSpliced(at + 1, 0, key);
 }
 
-const TYPE = "text/x-mindinsight-column";
+const TYPE = "column";
 
 /**
  * Make a header cell draggable. Alt with an arrow key moves it by one.
@@ -45,22 +47,11 @@ const TYPE = "text/x-mindinsight-column";
  * @param {(key: string, before: string | null) => void} onmove
  */
 export function movable(cell, key, onmove) {
-  cell.draggable = true;
   cell.dataset.column = key;
-  cell.addEventListener("dragstart", (event) => event.dataTransfer?.setData(TYPE, key));
-  cell.addEventListener("dragover", (event) => {
-    if (!event.dataTransfer?.types.includes(TYPE)) return;
-    event.preventDefault();
-    cell.classList.add("drop");
-  });
-  cell.addEventListener("dragleave", () => cell.classList.remove("drop"));
-  cell.addEventListener("drop", (event) => {
-    const dragged = event.dataTransfer?.getData(TYPE);
-    if (!dragged) return;
-    event.preventDefault();
-    const forward = isBefore(cell, dragged);
+  draggable(cell, TYPE, key);
+  dropTarget(cell, TYPE, (dragged) => {
     const next = /** @type {HTMLElement | null} */ (cell.nextElementSibling);
-    if (dragged !== key) onmove(dragged, forward ? (next?.dataset.column ?? null) : key);
+    if (dragged !== key) onmove(dragged, isBefore(cell, dragged) ? (next?.dataset.column ?? null) : key);
   });
   cell.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 2 }[event.key];

@@ -3,10 +3,12 @@
 
 import { card } from "../../components/card.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
+import { draggable, dropTarget } from "../../components/movable.js";
 import { aborted } from "../../core/api.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
+import { applySpan, sizeCorner, spanOf } from "./card_size.js";
 import { toolsOf } from "./card_tools.js";
 import { figure, Still } from "./figure.js";
 import { linesOf } from "./curve.js";
@@ -14,6 +16,7 @@ import { createLegend, footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
 import { chartControls } from "./controls.js";
 import { chartTitle, tagText } from "./options.js";
+import { CARD, dropChart } from "./sections.js";
 import { requestSeries } from "./series_request.js";
 import { rangeTable } from "./range.js";
 import { parseThreshold } from "./threshold.js";
@@ -64,6 +67,8 @@ class CurveCard {
     this.scales = null;
     /** The x axis that the curves were fetched for; until others come they are drawn over it. */
     this.axis = page.options().x;
+    /** Columns that the card takes; 0 before it was in the page. */
+    this.columns = 0;
     /** Whether all is to be fetched, and not only what is new. */
     this.stale = true;
     /** Whether it is to be drawn when it is in the page again. */
@@ -80,10 +85,11 @@ class CurveCard {
     this.values = h("div", { class: "scalar-range" });
     /** How the list of values is sorted. @type {import("./values.js").Order} */
     this.order = { by: "value", down: true };
+    this.tools = toolsOf(page, tags, this.plot);
     this.element = card({
       title: chartTitle(tags),
       mark: lookAlikeMark(page.app, chartTitle(tags)),
-      tools: toolsOf(page, tags, this.plot),
+      tools: this.tools.elements,
       body: h(
         "div",
         { class: "scalar-body" },
@@ -103,6 +109,9 @@ class CurveCard {
     this.element.classList.add("curve-card");
     this.loaded = 0; // unix time in seconds of the newest answer
     this.offState = page.app.live.onState(() => this.showFoot());
+    this.element.append(sizeCorner(page, this.key, () => this.element));
+    draggable(/** @type {HTMLElement} */ (this.element.querySelector("header")), CARD, this.key);
+    dropTarget(this.element, CARD, (dragged) => dragged === this.key || dropChart(page, dragged, this.key));
     this.requests = latest(); // also while a filter leaves the card out
     this.rangeRequests = latest(this.element);
     this.visibility = whenNear(this.element, () => this.look());
@@ -122,6 +131,16 @@ class CurveCard {
   load() {
     this.stale = true;
     this.visibility.ask();
+  }
+
+  /** Apply the arrangement. @param {string} start what all titles of the section begin with */
+  arrange(start) {
+    const span = spanOf(this.page, this.key);
+    this.element.shorten(start);
+    this.tools.draw();
+    applySpan(this.element, span);
+    if (this.columns && this.columns !== span.columns) this.load(); // points for another width
+    this.columns = span.columns;
   }
 
   /** Draw the card after it was added to the page. */

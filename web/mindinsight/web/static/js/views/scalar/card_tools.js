@@ -2,9 +2,10 @@
 
 import { iconButton } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";
-import { openMenu } from "../../components/pin_button.js";
+import { pinButton } from "../../components/pin_button.js";
 import { h } from "../../core/dom.js";
 import { savePage } from "../../components/share.js";
+import { arrangeItems } from "./arrange_menu.js";
 import { chartTitle, FORMULA, tagText } from "./options.js";
 import { pictureOf } from "./picture.js";
 import { thresholdForm } from "./threshold_form.js";
@@ -20,15 +21,16 @@ export function toolsOf(page, tags, plot) {
     const pins = page.options().pins.filter((other) => other !== key);
     page.change({ pins: pinned() ? pins : [...pins, key] });
   });
-  pin.setAttribute("aria-pressed", String(pinned()));
+  const draw = () => pin.setAttribute("aria-pressed", String(pinned()));
   const more = iconButton("more", app.t("scalar.more"), () => {
     const box = menu(
       more,
-      moreItems(page, tags, plot, more, () => box.close()),
+      moreItems(page, tags, plot, () => box.close()),
       app.t("scalar.more"),
     );
   });
-  return [pin, more];
+  const report = pinButton(app, () => /** @type {Element} */ (plot.closest(".card")));
+  return { elements: [pin, report, more], draw };
 }
 
 /**
@@ -36,10 +38,9 @@ export function toolsOf(page, tags, plot) {
  * @param {Page} page
  * @param {string[]} tags
  * @param {HTMLElement} plot
- * @param {HTMLElement} opener
  * @param {() => void} close
  */
-function moreItems(page, tags, plot, opener, close) {
+function moreItems(page, tags, plot, close) {
   const { app } = page;
   const runs = app.selection.runs().map((run) => run.id);
   const name = tags.join("_").replace(/[^\w.-]+/g, "_");
@@ -73,20 +74,12 @@ function moreItems(page, tags, plot, opener, close) {
       },
       app.t("share.card"),
     ),
-    h(
-      "button",
-      {
-        type: "button",
-        class: "item",
-        onclick: () => (close(), openMenu(app, opener, plot.closest(".card"))),
-      },
-      app.t("reports.pin"),
-    ),
   ];
   if (page.options().mixes.some((mix) => mix.join("|") === tags.join("|"))) {
     const drop = () =>
       page.change({ mixes: page.options().mixes.filter((mix) => mix.join("|") !== tags.join("|")) });
     items.push(h("button", { type: "button", class: "item", onclick: drop }, app.t("scalar.unmix")));
   }
-  return [h("div", { class: "stack" }, items, thresholdForm(page, tags[0], close))];
+  const arranging = arrangeItems(page, tags.join("|"), close);
+  return [h("div", { class: "stack" }, arranging, items, thresholdForm(page, tags[0], close))];
 }

@@ -1,46 +1,44 @@
 // Curves mode: pinned and combined charts first, then a section per prefix. Cards are in the page only near
 // the window; elsewhere a section is a few empty blocks of the same height.
 
+import { draggable, dropTarget } from "../../components/movable.js";
 import { h, replace } from "../../core/dom.js";
 import { whenNear } from "../../core/lazy_work.js";
 import { commonStart } from "../../core/names.js";
-import { byName } from "../../core/run_list.js";
+import { sectionButton } from "./arrange_menu.js";
 import { curveCard } from "./card.js";
-import { chartTitle, FORMULA } from "./options.js";
+import { spanOf } from "./card_size.js";
+import { chartTitle } from "./options.js";
+import { CARD, dropSection, moveChart, sectionsOf } from "./sections.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {ReturnType<typeof curveCard>} Card */
-/** @typedef {{name: string, charts: string[][]}} Section tags of each chart */
-/** @typedef {{element: HTMLElement, fill: () => void, end: () => void}} Block */
+/** @typedef {import("./sections.js").Section} Section */
+/** @typedef {{element: HTMLElement, fill: () => void, isFilled: () => boolean, end: () => void}} Block */
 
-const FIRST = /loss|acc|metric|error|perplexity|reward/i;
 const BLOCK = 24; // cards that come and go together, in whole rows
 const KEPT = 240; // cards that are kept with their curves when they are far away
+const SECTION = "section"; // what is dragged
 
 /** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
 export function curvesView(page, tags) {
   const cards = createCards(page);
-  const order = inOrder(page.tags);
-  /** By name. @type {Map<string, ReturnType<typeof createSection>>} */
+  /** By id. @type {Map<string, ReturnType<typeof createSection>>} */
   const sections = new Map();
   /** @param {string[]} passing */
   const arrange = (passing) => {
-    const found = new Set(passing);
-    const groups = chartGroups(
-      page,
-      order.filter((tag) => found.has(tag)),
-    );
-    const columns = page.columns();
-    const names = new Set(groups.map(({ name }) => name));
-    sections.forEach((section, name) => names.has(name) || section.show([], columns));
-    const elements = groups.map(({ name, charts }) => {
-      const section = sections.get(name) ?? createSection(page, name, cards);
-      sections.set(name, section);
-      section.show(charts, columns);
+    const groups = shownSections(page, passing);
+    const ids = new Set(groups.map(({ id }) => id));
+    sections.forEach((section, id) => ids.has(id) || section.show({ id, name: "", charts: [] }));
+    const elements = groups.map((group) => {
+      const section = sections.get(group.id) ?? createSection(page, group.id, cards);
+      sections.set(group.id, section);
+      section.show(group);
       return groups.length > 1 ? section.folding() : section.blocks();
     });
-    sections.get(groups[0]?.name)?.fill(); // what is in the window at first waits for no observer
-    return elements.flat();
+    sections.get(groups[0]?.id)?.fill(); // what is in the window at first waits for no observer
+    const none = h("p", { class: "muted" }, page.app.t("scalar.arrange.all_hidden"));
+    return groups.length ? elements.flat() : [none];
   };
   return {
     element: arrange(tags),
@@ -49,10 +47,26 @@ export function curvesView(page, tags) {
     update: (runs) => cards.all().forEach((card) => card.update(runs)),
     paint: () => cards.all().forEach((card) => card.paint()),
     end() {
-      sections.forEach((section) => section.show([], 1));
+      sections.forEach((section, id) => section.show({ id, name: "", charts: [] }));
       cards.all().forEach((card) => card.end());
     },
   };
+}
+
+/**
+ * Return the sections with those of their charts that are shown. The filter is about tags that are neither
+ * pinned nor added.
+ * @param {Page} page
+ * @param {string[]} passing
+ * @returns {Section[]}
+ */
+function shownSections(page, passing) {
+  const { pins, mixes, hidden, own, filter } = page.options();
+  const shown = new Set([...passing, ...pins, ...mixes.map((tags) => tags.join("|"))]);
+  hidden.forEach((chart) => shown.delete(chart));
+  return sectionsOf(page)
+    .map((section) => ({ ...section, charts: section.charts.filter((chart) => shown.has(chart)) }))
+    .filter(({ id, charts }) => charts.length || (own.includes(id) && !filter));
 }
 
 /** Create the cache of cards. Of many, only the newest stay after they left the page. @param {Page} page */
@@ -61,10 +75,9 @@ function createCards(page) {
   const known = new Map();
   return {
     all: () => [...known.values()],
-    /** @param {string[]} together tags of one chart */
-    of(together) {
-      const key = together.join("|");
-      const card = known.get(key) ?? curveCard(page, together);
+    /** @param {string} key */
+    of(key) {
+      const card = known.get(key) ?? curveCard(page, key.split("|"));
       known.set(key, card);
       return card;
     },
@@ -79,46 +92,55 @@ function createCards(page) {
 /**
  * Create a section of charts.
  * @param {Page} page
- * @param {string} name
+ * @param {string} id
  * @param {ReturnType<typeof createCards>} cards
  */
-function createSection(page, name, cards) {
+function createSection(page, id, cards) {
+  const title = h("span");
   const count = h("span", { class: "badge" });
-  const folded = () => page.options().folds.includes(name);
+  const folded = () => page.options().folds.includes(id);
   const ontoggle = () => {
     if (element.open !== folded()) return;
-    const others = page.options().folds.filter((other) => other !== name);
-    page.change({ folds: element.open ? others : [...others, name] });
+    const others = page.options().folds.filter((other) => other !== id);
+    page.change({ folds: element.open ? others : [...others, id] });
   };
-  const element = h(
-    "details",
-    { class: "group", open: !folded(), ontoggle },
-    h("summary", null, name, count),
-  );
+  const summary = h("summary", null, title, count);
+  draggable(summary, SECTION, id);
+  dropTarget(summary, SECTION, (dragged) => dropSection(page, dragged, id));
+  dropTarget(summary, CARD, (dragged) => moveChart(page, dragged, id, ""));
+  const element = h("details", { class: "group", open: !folded(), ontoggle }, summary);
+  const head = [summary, sectionButton(page, id)];
+  const empty = h("p", { class: "muted small" }, page.app.t("scalar.arrange.empty"));
   /** @type {Block[]} */
   let blocks = [];
   let shown = "";
   const elements = () => blocks.map((block) => block.element);
   return {
-    /** Show these charts, in blocks of whole rows. @param {string[][]} charts @param {number} columns */
-    show(charts, columns) {
+    /** Show a section's charts, in blocks of whole rows. @param {Section} section */
+    show({ name, charts }) {
+      replace(title, name);
+      const columns = page.columns();
       const size = columns * Math.ceil(BLOCK / columns);
-      const next = JSON.stringify([charts, charts.length > size && size]);
+      const spans = charts.map((chart) => spanOf(page, chart));
+      const next = JSON.stringify([charts, charts.length > size && size, spans]);
       if (next === shown) return;
       shown = next;
+      const filled = blocks.map((block) => block.isFilled());
       blocks.forEach((block) => block.end());
-      const start = commonStart(charts.map(chartTitle));
-      blocks = Array.from({ length: Math.ceil(charts.length / size) }, (_, i) =>
-        createBlock(cards, charts.slice(i * size, (i + 1) * size), { columns, start }),
+      const start = commonStart(charts.map((chart) => chartTitle(chart.split("|"))));
+      const cells = spans.map((span) => span.columns * span.rows);
+      blocks = inBlocks(charts, cells, size).map((members) =>
+        createBlock(cards, members.charts, { rows: Math.ceil(members.cells / columns), start }),
       );
+      blocks.forEach((block, i) => filled[i] && block.fill()); // what was in the window stays there
       count.textContent = String(charts.length);
-      element.classList.toggle("alone", charts.length === 1);
+      element.classList.toggle("alone", charts.length === 1 && cells[0] === 1);
     },
     fill: () => blocks[0]?.fill(),
     /** The section with its name. */
     folding() {
-      if (blocks.some((block) => block.element.parentElement !== element)) {
-        replace(element, element.firstElementChild, elements());
+      if (!blocks.length || blocks.some((block) => block.element.parentElement !== element)) {
+        replace(element, head, blocks.length ? elements() : empty);
       }
       return element;
     },
@@ -127,20 +149,38 @@ function createSection(page, name, cards) {
 }
 
 /**
+ * Split charts into blocks of about `size` cells of the grid.
+ * @param {string[]} charts
+ * @param {number[]} cells of each chart
+ * @param {number} size
+ */
+export function inBlocks(charts, cells, size) {
+  /** @type {{charts: string[], cells: number}[]} */
+  const blocks = [];
+  charts.forEach((chart, i) => {
+    let block = blocks.at(-1);
+    if (!block || block.cells >= size) blocks.push((block = { charts: [], cells: 0 }));
+    block.charts.push(chart);
+    block.cells += cells[i];
+  });
+  return blocks;
+}
+
+/**
  * Create a block of cards, which is empty while it is far from the window.
  * @param {ReturnType<typeof createCards>} cards
- * @param {string[][]} charts
- * @param {{columns: number, start: string}} options `start`: what all titles of the section begin with
+ * @param {string[]} charts
+ * @param {{rows: number, start: string}} options `start`: what all titles of the section begin with
  * @returns {Block}
  */
-function createBlock(cards, charts, { columns, start }) {
-  const element = h("div", { class: "cards far", style: { "--rows": Math.ceil(charts.length / columns) } });
+function createBlock(cards, charts, { rows, start }) {
+  const element = h("div", { class: "cards far", style: { "--rows": rows } });
   /** @type {Card[]} */
   let shown = [];
   const fill = () => {
     if (shown.length) return;
-    shown = charts.map((tags) => cards.of(tags));
-    shown.forEach((card) => card.element.shorten(start));
+    shown = charts.map(cards.of);
+    shown.forEach((card) => card.arrange(start));
     replace(
       element,
       shown.map((card) => card.element),
@@ -169,47 +209,7 @@ function createBlock(cards, charts, { columns, start }) {
   return {
     element,
     fill,
+    isFilled: () => shown.length > 0,
     end: () => (near.end(), shown.length && empty()),
   };
-}
-
-/**
- * Return the sections with the tags of each chart.
- * @param {Page} page
- * @param {string[]} tags in order
- * @returns {Section[]}
- */
-function chartGroups(page, tags) {
-  const { t } = page.app;
-  const { pins, mixes } = page.options();
-  const tagsThere = new Set(page.tags);
-  const pinned = pins
-    .map((pin) => pin.split("|"))
-    .filter((chart) => chart.every((tag) => tagsThere.has(tag) || tag.startsWith(FORMULA)));
-  const mixed = mixes.filter((mix) => !pins.includes(mix.join("|")));
-  const unpinned = tags.filter((tag) => !pins.includes(tag));
-  const chosen = [
-    { name: t("scalar.pinned"), charts: pinned },
-    { name: t("scalar.mixed"), charts: mixed },
-  ];
-  return [...chosen.filter(({ charts }) => charts.length), ...byPrefix(unpinned, t("scalar.no_prefix"))];
-}
-
-/** Group tags by their prefix. @param {string[]} tags @param {string} none @returns {Section[]} */
-function byPrefix(tags, none) {
-  /** @type {Map<string, string[][]>} */
-  const groups = new Map();
-  for (const tag of tags) {
-    const prefix = tag.includes("/") ? tag.slice(0, tag.indexOf("/")) : none;
-    const charts = groups.get(prefix);
-    if (charts) charts.push([tag]);
-    else groups.set(prefix, [[tag]]);
-  }
-  return [...groups].map(([name, charts]) => ({ name, charts }));
-}
-
-/** Sort tags: losses, accuracies and the like first, then by name. @param {string[]} tags */
-function inOrder(tags) {
-  const sorted = [...tags].sort(byName);
-  return [...sorted.filter((tag) => FIRST.test(tag)), ...sorted.filter((tag) => !FIRST.test(tag))];
 }

@@ -8,7 +8,8 @@ import { extent } from "./ticks.js";
 
 const TIMES = 5; // how much taller a line makes the chart, to be one that diverges
 const SHARE = 5; // at most one line in five diverges, else there is no norm
-const LEAST = 3; // lines: of two, neither is the norm
+const LEAST = SHARE; // lines: of three, the one that learned is as far from the others as one that diverged
+const FLAT = 1e-9; // share of its values that a constant varies by after smoothing
 
 /**
  * Return the lines above and below the others, and the others' range; null if no line flattens the chart.
@@ -31,7 +32,8 @@ export function divergence(lines) {
     const without = (/** @type {{line: Line}} */ end) => heightOf(rest.filter((other) => other !== end));
     const end = without(highest) <= without(lowest) ? highest : lowest;
     const norm = without(end); // of constants it is nothing: they lose nothing by being flat
-    if (!norm || height < TIMES * norm || end.high - end.low < (TIMES - 1) * norm) break;
+    const constant = norm <= FLAT * Math.max(Math.abs(highest.high), Math.abs(lowest.low));
+    if (constant || height < TIMES * norm || end.high - end.low < (TIMES - 1) * norm) break;
     (end === highest ? diverging.above : diverging.below).push(end.line);
     rest = rest.filter((other) => other !== end);
   }

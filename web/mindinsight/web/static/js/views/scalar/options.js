@@ -2,6 +2,7 @@
 
 import { idOf } from "../../core/names.js";
 import { SMOOTHING } from "../../core/preferences.js";
+import { joinFields, splitFields } from "./arrangement.js";
 
 /**
  * @typedef {Object} Options
@@ -24,6 +25,12 @@ import { SMOOTHING } from "../../core/preferences.js";
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[]} folds sections that are closed
+ * @property {import("./arrangement.js").ChartMove[]} moves charts that the user moved
+ * @property {string[]} hidden charts that the user removed from the page
+ * @property {Map<string, [number, number]>} spans chart's key -> columns and rows of its card
+ * @property {Map<string, string>} names section -> name that the user gave
+ * @property {string[]} own sections that the user added
+ * @property {import("./arrangement.js").Move[]} order sections that the user moved
  * @property {string[][]} mixes added charts: tags that share one, or a formula that begins with "="
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
@@ -69,6 +76,12 @@ export function readOptions(url, weight = SMOOTHING) {
     legend: url.get("legend") === "1",
     pins: url.all("pin"),
     folds: url.all("fold"),
+    moves: splitFields(url.all("put"), 3).map(([chart, before, section]) => [chart, before, section]),
+    hidden: url.all("hide"),
+    spans: readSpans(url.all("span")),
+    names: new Map(splitFields(url.all("name"), 2).map(([section, name]) => [section, name])),
+    own: url.all("section"),
+    order: splitFields(url.all("order"), 2).map(([section, before]) => [section, before]),
     mixes: url.all("mix").map((text) => text.split("|")),
     thresholds: new Map(url.all("th").map(splitLast)),
     job: url.get("job", ""),
@@ -116,6 +129,12 @@ function optionParams(options) {
     legend: options.legend ? "1" : null,
     pin: options.pins,
     fold: options.folds.slice(0, FOLDS),
+    put: options.moves.map(joinFields),
+    hide: options.hidden,
+    span: [...options.spans].map(([key, [columns, rows]]) => `${key}:${columns}x${rows}`),
+    name: [...options.names].map(joinFields),
+    section: options.own,
+    order: options.order.map(joinFields),
     mix: options.mixes.map((tags) => tags.join("|")),
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
@@ -216,6 +235,17 @@ function readTall(texts) {
     if (range) tall.set(key, range);
   }
   return tall;
+}
+
+/** Parse the sizes of cards: "loss:2x1". @param {string[]} texts */
+function readSpans(texts) {
+  /** @type {Options["spans"]} */
+  const spans = new Map();
+  for (const [key, text] of texts.map(splitLast)) {
+    const match = /^([1-4])x([1-3])$/.exec(text);
+    if (match) spans.set(key, [Number(match[1]), Number(match[2])]);
+  }
+  return spans;
 }
 
 /** Return a range as text. @param {[number, number]} range */

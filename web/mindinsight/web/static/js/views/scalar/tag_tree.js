@@ -4,6 +4,7 @@ import { button } from "../../components/button.js";
 import { h, replace } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
 import { byName } from "../../core/run_list.js";
+import { arrangeButton } from "./arrange_menu.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /**
@@ -80,7 +81,8 @@ export function tagTree(page, body) {
     button(t("scalar.tree.collapse"), () => fold(false), { class: "link" }),
     button(t("scalar.tree.expand"), () => fold(true), { class: "link" }),
   );
-  const element = h("div", { class: "tag-bar small" }, tree, folding);
+  const arranging = arrangeButton(page);
+  const element = h("div", { class: "tag-bar small" }, tree, folding, arranging.element);
   /** @type {string[]} */
   let tags = [];
   const draw = () => {
@@ -98,7 +100,9 @@ export function tagTree(page, body) {
      * @param {boolean} shown whether the mode has groups of cards
      */
     show(next, shown) {
-      element.hidden = !shown || next.length < FEWEST;
+      element.hidden = !shown;
+      tree.hidden = next.length < FEWEST;
+      arranging.draw();
       folding.hidden = groups().length < 2;
       if (next.join("\n") === tags.join("\n")) return;
       tags = next;
