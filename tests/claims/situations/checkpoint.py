@@ -9,7 +9,12 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.checkpoint_weights import compare_weights, list_weights, weight_timeline
+from mindinsight.server.debug.checkpoint_weights import (
+    apart_claims,
+    compare_weights,
+    list_weights,
+    weight_timeline,
+)
 from mindinsight.server.formats.weights.weight_files import open_weights
 from tests.claims.situation import Question, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
@@ -414,3 +419,22 @@ def cells_of_a_weight_that_the_first_checkpoint_cannot_give(folder: Path) -> Que
         return words("checkpoint.cell", *(cell.state for row in table for cell in row.cells))
 
     return Question(direct=ask)
+
+
+def files_apart(folder: Path, first: Any, second: Any) -> Question:
+    """Ask which tensors have non-finite values in one file where the other has another value."""
+    for name, values in (("first", first), ("second", second)):
+        np.savez(folder / f"{name}.npz", a=values, b=ONES)
+    before, after = (open_weights(folder / f"{name}.npz") for name in ("first", "second"))
+    return Question(direct=lambda: apart_claims(list(compare_weights(before, after))))
+
+
+@situation(makes=["claim.checkpoint.apart"])
+def infinity_of_the_other_sign(folder: Path) -> Question:
+    return files_apart(folder, BROKEN, BROKEN * np.float32(-1))
+
+
+@situation(never=["claim.checkpoint.apart"])
+def non_finite_values_at_the_same_positions(folder: Path) -> Question:
+    """The finite values differ."""
+    return files_apart(folder, BROKEN, np.array([2, np.nan, 1, np.inf], np.float32))
