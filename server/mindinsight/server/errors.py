@@ -1,6 +1,9 @@
 """Errors that are shown to a user or a client."""
 
+import os
 from typing import Any, Final
+
+from mindinsight.server.texts import message, terminal_text
 
 BUSY: Final = 503
 RETRY_AFTER: Final = 2  # seconds; chosen, not measured: soon for a user, rare for a server
@@ -38,6 +41,36 @@ class Gone(Exception):  # noqa: N818
 
 class BadSettings(Exception):  # noqa: N818
     """Error: invalid settings or arguments. The text says what to change."""
+
+
+def problem(name: str, /, **words: object) -> str:
+    """Return the text `cli.problem.<name>` in the language of the terminal."""
+    return terminal_text(f"cli.problem.{name}", words)
+
+
+def bad_settings(name: str, /, **words: object) -> BadSettings:
+    """Return the error with the text `cli.problem.<name>`, in the language of the terminal."""
+    return BadSettings(problem(name, **words))
+
+
+def os_reason(error: OSError) -> str:
+    """Return the reason that the operating system gives, in the language of the terminal if it has a text."""
+    reason = error.strerror or str(error) or type(error).__name__
+    plain = os.strerror(error.errno) if error.errno else reason  # sockets append the address
+    for text in (reason, plain):
+        key = f"cli.os.{text.lower().replace(' ', '_').replace(',', '')}"
+        if (localized := terminal_text(key)) != key:
+            return localized
+    return reason
+
+
+class ValueProblem(ValueError):  # noqa: N818
+    """Error: an invalid value. Its text is English, and `key` and `words` give it in other languages."""
+
+    def __init__(self, key: str, /, **words: object) -> None:
+        super().__init__(message(key, words))
+        self.key = key
+        self.words = words
 
 
 def unknown_run(run: str) -> ApiError:

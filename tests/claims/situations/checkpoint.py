@@ -9,7 +9,12 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.checkpoint_weights import compare_weights, list_weights, weight_timeline
+from mindinsight.server.debug.checkpoint_weights import (
+    apart_claims,
+    compare_weights,
+    list_weights,
+    weight_timeline,
+)
 from mindinsight.server.formats.weights.weight_files import open_weights
 from tests.claims.situation import Question, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
@@ -436,3 +441,22 @@ def weight_of_which_only_the_sign_of_zero_changed(folder: Path) -> Question:
 def weight_that_is_zero_and_then_tiny(folder: Path) -> Question:
     files(folder, {"w": 0 * ONES}, {"w": 1e-38 * ONES})
     return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+def files_apart(folder: Path, first: Any, second: Any) -> Question:
+    """Ask which tensors have non-finite values in one file where the other has another value."""
+    for name, values in (("first", first), ("second", second)):
+        np.savez(folder / f"{name}.npz", a=values, b=ONES)
+    before, after = (open_weights(folder / f"{name}.npz") for name in ("first", "second"))
+    return Question(direct=lambda: apart_claims(list(compare_weights(before, after))))
+
+
+@situation(makes=["claim.checkpoint.apart"])
+def infinity_of_the_other_sign(folder: Path) -> Question:
+    return files_apart(folder, BROKEN, BROKEN * np.float32(-1))
+
+
+@situation(never=["claim.checkpoint.apart"])
+def non_finite_values_at_the_same_positions(folder: Path) -> Question:
+    """The finite values differ."""
+    return files_apart(folder, BROKEN, np.array([2, np.nan, 1, np.inf], np.float32))

@@ -11,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim
+from mindinsight.server.commands.dump.dump_stat import statistics_claims
 from mindinsight.server.compute.tensor_statistics import measure
+from mindinsight.server.debug.compare.comparison_export import message_codes
 from mindinsight.server.debug.compare.divergence import Tolerance, state
 from mindinsight.server.debug.compare.divergence_strip import strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Side, compare_sides
 from mindinsight.server.debug.conditions import Sample, conditions
+from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.watchpoints import checked_limits
 from mindinsight.server.formats.arrays.lazy_array import Held
@@ -493,3 +496,54 @@ def row_of_a_checksum_on_one_side(folder: Path) -> Question:
         checksums=True,
     )
     return Question(direct=ask)
+
+
+def statistics(folder: Path, values: bool, remove: Sequence[str] = ()) -> Question:
+    """Ask what is open about a dump of tensors, or of statistics without those of these names."""
+    (path,) = write(folder / "dump", net(), values=values).rglob("dump.json")
+    content = json.loads(path.read_text())
+    for call in content["data"].values():
+        for tensor in call["output"]:
+            for name in remove:
+                tensor.pop(name, None)
+    path.write_text(json.dumps(content))
+    entries = list_tensors(open_dump(folder / "dump"), 0, 0).items
+    return Question(direct=lambda: statistics_claims(list(measure_all(entries))))
+
+
+@situation(["claim.dump.recorded_only"], ["claim.dump.finite_unknown"])
+def statistics_of_finite_tensors(folder: Path) -> Question:
+    return statistics(folder, values=False)
+
+
+@situation(["claim.dump.finite_unknown"])
+def statistics_without_extremes(folder: Path) -> Question:
+    return statistics(folder, values=False, remove=("Max", "Min", "Mean", "Norm"))
+
+
+@situation(never=["claim.dump.recorded_only", "claim.dump.finite_unknown"])
+def values_without_statistics(folder: Path) -> Question:
+    return statistics(folder, values=True, remove=("Max", "Min", "Mean", "Norm"))
+
+
+def unnamed(folder: Path, value: float) -> Question:
+    """Ask by what an output differs, in one value of the reference, for which msprobe has no rule."""
+    write(folder / "target", one_operator(X, Y))
+    write(folder / "reference", one_operator(X, changed(Y, (5,), value)))
+    sides = [Side(open_dump(folder / name), 0, 0) for name in ("target", "reference")]
+
+    def ask() -> list[Claim]:
+        codes = [code for row in compare_sides(sides[0], sides[1]) for code in message_codes(row)]
+        return words("dump.compare.code", *codes)
+
+    return Question(direct=ask)
+
+
+@situation(["dump.compare.code.apart"], ["dump.compare.code.beyond", "dump.compare.code.not_finite"])
+def nan_that_only_the_reference_has(folder: Path) -> Question:
+    return unnamed(folder, np.nan)
+
+
+@situation(["dump.compare.code.beyond"], ["dump.compare.code.apart"])
+def one_other_value(folder: Path) -> Question:
+    return unnamed(folder, 0.25)

@@ -90,12 +90,12 @@ def test_diff_puts_what_became_nan_first(run: Any, tmp_path: Path) -> None:
     rows = [line.split() for line in out.splitlines()[1:3]]
     assert code == 1
     assert [row[:4] for row in rows] == [["late", "changed", "4", "-"], ["early", "changed", "0", "1"]]
-    last = "Tensors with NaN or infinities (APART) in one file where the other differs: 1."
-    assert out.splitlines()[-1] == last
+    apart = "1 tensor has NaN or infinity in one file where the other file has another value: late."
+    assert apart in out.splitlines()
     _, out, _ = run("diff", tmp_path / "b.npz", tmp_path / "a.npz")
     rows = [line.split() for line in out.splitlines()[1:3]]
     assert [row[:4] for row in rows] == [["late", "changed", "4", "-"], ["early", "changed", "0", "1"]]
-    assert out.splitlines()[-1] == last
+    assert apart in out.splitlines()
     code, out, _ = run("diff", tmp_path / "b.npz", tmp_path / "b.npz")
     assert (code, "APART" in out) == (0, False)
 

@@ -132,7 +132,7 @@ def test_names_in_messages_cannot_control_the_terminal(
         (ValueError("no rank 3"), "mindinsight: no rank 3\n"),
         (
             PermissionError(13, "Permission denied", "out"),
-            "mindinsight: [Errno 13] Permission denied: 'out'\n",
+            "mindinsight: out: Permission denied\n",
         ),
     ],
 )

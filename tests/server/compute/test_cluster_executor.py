@@ -69,7 +69,10 @@ class Client:
         return self.workers
 
     def run(self, function: Callable[..., Any], *args: Any, on_error: str) -> dict[str, Any]:
-        return {name: self.about.get(function.__name__, function(*args)) for name in self.workers}
+        return {
+            name: self.about.get(getattr(function, "func", function).__name__, function(*args))
+            for name in self.workers
+        }
 
     def submit(self, function: Callable[..., Any], *args: Any, pure: bool) -> RemoteFuture:
         if self.plan:
@@ -110,7 +113,7 @@ def test_what_the_scheduler_forgot_is_submitted_again(client: type[Client]) -> N
     client.plan += [RemoteFuture("lost", None), gone]
     with ClusterExecutor("tcp://a:1") as executor:
         assert executor.submit(abs, -1).result(1) == 1
-    with ClusterExecutor("tcp://a:1") as executor, pytest.raises(ClusterError, match="lost it 3 times"):
+    with ClusterExecutor("tcp://a:1") as executor, pytest.raises(ClusterError, match="lost the work 3 times"):
         client.plan[:] = [RemoteFuture("lost", None)] * 3
         executor.submit(abs, -1).result(1)
 
@@ -125,7 +128,7 @@ def test_a_client_that_was_closed_is_made_anew(client: type[Client]) -> None:
 
 def test_a_call_that_kills_workers_is_an_error_of_the_cluster(client: type[Client]) -> None:
     client.plan.append(RemoteFuture("error", KilledWorker("after 4 tries")))
-    with ClusterExecutor("tcp://a:1") as executor, pytest.raises(ClusterError, match="died over it: after 4"):
+    with ClusterExecutor("tcp://a:1") as executor, pytest.raises(ClusterError, match="died of it: after 4"):
         executor.submit(abs, -1).result(1)
 
 

@@ -55,7 +55,7 @@ def test_an_address_is_given_in_the_form_of_dask(text: str, address: str) -> Non
     "text", ["", "Local", "dask://a", "dask://a:0", "dask://a:65536", "ray://a:1", "dask://a b:1"]
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not local nor an address such as dask://scheduler:8786"):
+    with pytest.raises(ValueError, match=r"is neither local nor an address such as dask://scheduler:8786"):
         scheduler_address(text)
 
 

@@ -206,7 +206,7 @@ def test_a_study_that_goes_on_draws_other_numbers() -> None:
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
-        BadSettings, match=r"needs the package torch.*methods ucb, pi and ei need nothing more"
+        BadSettings, match=r"needs the package torch.*Methods ucb, pi and ei need nothing more"
     ):
         make_sampler(Tuner("gp", {"method": "logei"}), ())
     with pytest.raises(BadSettings, match="needs the package cmaes"):

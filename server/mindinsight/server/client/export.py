@@ -11,7 +11,7 @@ import numpy as np
 
 from mindinsight.server.client.payload_kinds import EXPORTED, PAYLOADS
 from mindinsight.server.client.reader import Summary
-from mindinsight.server.errors import BadSettings, Gone
+from mindinsight.server.errors import Gone, bad_settings
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.scalar_csv import csv_field, csv_rows
 from mindinsight.server.store.series import Line, Recorded
@@ -67,7 +67,7 @@ class ParquetTable:
             import pyarrow as pa
             import pyarrow.parquet as pq
         except ModuleNotFoundError as error:
-            raise BadSettings("Parquet needs pyarrow: pip install 'mindinsight[arrow]'") from error
+            raise bad_settings("parquet_package") from error
         self._arrow = pa
         number = pa.float64()
         fields = list(zip(_COLUMNS, (pa.string(), pa.int64(), number, number), strict=True))

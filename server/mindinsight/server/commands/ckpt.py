@@ -2,10 +2,10 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 from mindinsight.server.claims import exit_code
 from mindinsight.server.commands import terminal
@@ -19,17 +19,19 @@ from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, 
 TensorError: TypeAlias = tuple[str, UnreadableError | None]  # name of a tensor, and its damage
 _ENDINGS: Final = (".ckpt", ".safetensors", ".npz", ".npy", ".pt", ".pth", ".bin")
 _MOST_NAMES: Final = 20  # files listed in an error
-_STATES: Final[Mapping[checkpoint_weights.State, str]] = {
-    "unchanged": "unchanged",
-    "bits": "equal values of other bits",
-    "changed": "changed",
-    "type": "other type",
-    "shape": "other shape",
-    "reshaped": "equal values in another shape",
-    "first": "only in the first",
-    "second": "only in the second",
-    "unreadable": "unreadable",
-}
+_HEADS: Final = (
+    "name",
+    "dtype",
+    "shape",
+    "bytes",
+    "minimum",
+    "maximum",
+    "mean",
+    "norm",
+    "nans",
+    "infinities",
+)
+_DIFFERENCE_HEADS: Final = ("name", "state", "apart", "max_abs", "relative", "equal", "cosine", "shapes")
 
 
 def register(subparsers: Any) -> None:
@@ -59,17 +61,18 @@ def ls(options: argparse.Namespace) -> int:
     if options.json:
         print(terminal.as_json([_tensor_json(tensor) for tensor in measurements]))
     else:
-        heads = ("NAME", "DTYPE", "SHAPE", "BYTES", "MIN", "MAX", "MEAN", "L2", "NAN", "INF")
-        print(terminal.table(heads, map(_row, measurements), terminal.terminal_width()))
+        print(terminal.table(terminal.heads(*_HEADS), map(_row, measurements), terminal.terminal_width()))
         if any(tensor.weight.dtype.startswith("complex") for tensor in measurements):
-            print("MIN, MAX, MEAN and L2 of complex tensors are those of the magnitudes.")
+            print(terminal.localize("cli.ckpt.complex"))
     damaged = _report_damage([file], ((tensor.weight.name, tensor.error) for tensor in measurements))
     unread = [tensor.weight.name for tensor in measurements if tensor.error]
     for claim in checkpoint_weights.unread_claims(unread):
         terminal.say(terminal.localize_claim(claim))
+    if not measurements and damaged:
+        return 1
     if not measurements:
-        terminal.say(f"{options.file} holds no tensors.")
-        return 1 if damaged else 2
+        terminal.say(terminal.localize("cli.ckpt.no_tensors", {"path": options.file}))
+        return 2
     finite = all(tensor.statistics is None or tensor.statistics.finite for tensor in measurements)
     return 0 if finite and not unread and not damaged else 1
 
@@ -93,16 +96,15 @@ def diff(options: argparse.Namespace) -> int:
     if options.json:
         print(terminal.as_json([_difference_json(tensor) for tensor in shown]))
     else:
-        heads = ("NAME", "STATE", "APART", "MAX ABS", "RELATIVE", "EQUAL", "COSINE", "SHAPES")
         if shown:
+            heads = terminal.heads(*_DIFFERENCE_HEADS)
             print(terminal.table(heads, map(_difference_row, shown), terminal.terminal_width()))
-        for claim in claims:
+        for claim in (*claims, *checkpoint_weights.apart_claims(differences)):
             print(terminal.localize_claim(claim))
         counts = Counter(tensor.state for tensor in differences)
-        print(", ".join(f"{counts[state]} {text}" for state, text in _STATES.items() if counts[state]))
-        apart = sum(tensor.apart > 0 for tensor in differences)
-        if apart:
-            print(f"Tensors with NaN or infinities (APART) in one file where the other differs: {apart}.")
+        states = [state for state in get_args(checkpoint_weights.State) if counts[state]]
+        texts = [terminal.localize(f"cli.ckpt.count.{state}", {"n": counts[state]}) for state in states]
+        print(terminal.localize("cli.comma").join(texts))
     damaged = _report_damage([first, second], ((tensor.name, tensor.error) for tensor in differences))
     return 1 if damaged else exit_code(claims)
 
@@ -116,16 +118,15 @@ def _open(path: Path) -> WeightFile:
         try:
             return open_weights(path)
         except UnreadableError as error:
-            reason = terminal.describe_reason(error.reason, error.detail)
-            raise ValueError(
-                f"{path} cannot be read: {reason}. Save or copy the checkpoint again."
-            ) from error
+            why = terminal.describe_reason(error.reason, error.detail)
+            raise ValueError(terminal.localize("cli.ckpt.unreadable", {"path": path, "why": why})) from error
     names = sorted(name for name in names_of(path) if name.endswith(_ENDINGS))
     if not names:
-        endings = ", ".join(_ENDINGS)
-        raise ValueError(f"{path} is a directory without checkpoints ({endings}); specify a file.")
+        words = {"path": path, "endings": ", ".join(_ENDINGS)}
+        raise ValueError(terminal.localize("cli.ckpt.directory_without", words))
     shown = ", ".join([*names[:_MOST_NAMES], *(["..."] if len(names) > _MOST_NAMES else [])])
-    raise ValueError(f"{path} is a directory; specify one of its {len(names)} files: {shown}.")
+    words = {"path": path, "n": len(names), "names": shown}
+    raise ValueError(terminal.localize("cli.ckpt.directory", words))
 
 
 def _report_damage(files: Sequence[WeightFile], tensors: Iterable[TensorError]) -> bool:
@@ -135,7 +136,8 @@ def _report_damage(files: Sequence[WeightFile], tensors: Iterable[TensorError]) 
         terminal.say(terminal.describe_reason(error.reason, error.detail))
     for name, unread in tensors:
         if unread is not None:
-            terminal.say(f"{terminal.cell(name)}: {terminal.describe_reason(unread.reason, unread.detail)}")
+            why = terminal.describe_reason(unread.reason, unread.detail)
+            terminal.say(terminal.localize("cli.line", {"head": name, "text": why}))
     return bool(damage)
 
 
@@ -160,7 +162,7 @@ def _weight_json(weight: Weight) -> dict[str, Any]:
 
 def _difference_row(difference: checkpoint_weights.WeightDifference) -> tuple[object, ...]:
     shapes = " -> ".join(str(list(w.shape)) for w in (difference.first, difference.second) if w is not None)
-    measures, state = difference.measures, _STATES[difference.state]
+    measures, state = difference.measures, terminal.localize(f"dump.weights.state.{difference.state}")
     names = ("apart", "max_absolute", "relative_distance")
     distances = [getattr(measures, name, None) for name in names]
     cosine = measures and measures.cosine

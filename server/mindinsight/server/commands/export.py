@@ -12,7 +12,7 @@ from mindinsight.server.client.export import KINDS, TABLES, Exported, export_pay
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.commands import terminal
 from mindinsight.server.commands.options import add_command, add_flag, add_runs
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import BadSettings, os_reason
 from mindinsight.server.store.run import torn_files
 
 
@@ -38,7 +38,7 @@ def export(options: argparse.Namespace) -> int:
     try:
         return _export_runs(summary, runs, options)
     except OSError as error:  # disk full or permission denied
-        raise BadSettings(f"{error.filename or options.output}: {error.strerror}") from error
+        raise BadSettings(f"{error.filename or options.output}: {os_reason(error)}") from error
 
 
 def _export_runs(summary: Summary, runs: tuple[str, ...], options: argparse.Namespace) -> int:

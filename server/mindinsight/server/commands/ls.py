@@ -36,7 +36,7 @@ def ls(options: argparse.Namespace) -> int:
     if options.json:
         print(terminal.as_json(list(_run_json(runs, dumps, now))))
     elif runs:
-        heads = [terminal.localize(f"cli.head.{name}") for name in _HEADS]
+        heads = terminal.heads(*_HEADS)
         print(terminal.table(heads, (_row(run, now) for run in runs), terminal.terminal_width()))
     for run in () if options.json else runs:
         for line in _alert_lines(run, dumps):

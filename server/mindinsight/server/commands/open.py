@@ -9,7 +9,8 @@ from typing import Any
 from mindinsight.server.client.export import safe
 from mindinsight.server.commands.options import add_command, add_options
 from mindinsight.server.commands.start import start
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.commands.terminal import describe_reason
+from mindinsight.server.errors import BadSettings, bad_settings, os_reason
 from mindinsight.server.files.own_files import open_own, own_folder
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -44,8 +45,8 @@ def open_files(options: argparse.Namespace) -> int:
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
     except OSError as error:
-        words = {"path": workspace, "why": f"{error.filename}: {error.strerror}"}
-        raise BadSettings(terminal_text("cli.opened.workspace", words)) from error
+        why = f"{error.filename}: {os_reason(error)}"
+        raise bad_settings("workspace", path=workspace, why=why) from error
     options.summary_base_dir = [str(folder)]
     return start(options)
 
@@ -57,8 +58,8 @@ def _graphs(path: Path) -> list[tuple[str, bytes]]:
     try:
         return graphs_of(read_json(path.absolute()))
     except UnreadableError as error:
-        raise BadSettings(
-            terminal_text("cli.opened.not_shown", {"path": path, "why": error.detail})
-        ) from error
+        why = describe_reason(error.reason, error.detail)
+        raise BadSettings(terminal_text("cli.opened.not_shown", {"path": path, "why": why})) from error
     except OSError as error:
-        raise BadSettings(terminal_text("cli.opened.not_shown", {"path": path, "why": error})) from error
+        words = {"path": path, "why": os_reason(error)}
+        raise BadSettings(terminal_text("cli.opened.not_shown", words)) from error

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.compute.json_values import non_finite_as_text
+from mindinsight.server.errors import ValueProblem, os_reason
 from mindinsight.server.formats.dumps.dump_types import FileDamage
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.settings.base_dirs import empty_directory
@@ -157,6 +158,11 @@ def localize(key: str, words: Mapping[str, object] = MappingProxyType({})) -> st
     return terminal_text(key, words, escape=cell)
 
 
+def heads(*names: str) -> list[str]:
+    """Return the headings of columns in the language of the terminal."""
+    return [localize(f"cli.head.{name}") for name in names]
+
+
 def localize_claim(claim: Claim) -> str:
     """Return the sentence of a claim in the language of the terminal, with escaped values."""
     return sentence(claim, terminal_language(os.environ), escape=cell)
@@ -196,7 +202,12 @@ def report_errors(command: Command) -> Command:
             raise
         except UnreadableError as error:
             say(f"mindinsight: {describe_reason(error.reason, error.detail)}")
-        except (ValueError, OSError, BrokenExecutor) as error:
+        except ValueProblem as error:
+            say(f"mindinsight: {localize(error.key, error.words)}")
+        except OSError as error:
+            reason = {"head": error.filename, "text": os_reason(error)}
+            say(f"mindinsight: {localize('cli.line', reason) if error.filename else reason['text']}")
+        except (ValueError, BrokenExecutor) as error:
             say(f"mindinsight: {cell(error)}")
         return 2
 

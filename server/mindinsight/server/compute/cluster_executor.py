@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.compute.worker_pool import TRIES, Call, Task, TaskExecutor
+from mindinsight.server.errors import problem
 
 _PATIENCE: Final = 10.0  # seconds to wait for the scheduler: Dask's own limit is 30, half of a usual deadline
 _AHEAD: Final = 4  # calls under way for each thread of the cluster, so that none waits for the next one
@@ -83,7 +84,7 @@ class ClusterExecutor(TaskExecutor):
         if tries and not self._closed:
             self._start(task, tries)
         else:
-            task.settle(None, ClusterError(f"the scheduler at {self._address} lost it {TRIES} times"))
+            task.settle(None, ClusterError(problem("cluster_lost", address=self._address, n=TRIES)))
 
     def _end(self, performer: Any) -> None:
         with contextlib.suppress(Exception):  # the scheduler is gone
@@ -109,7 +110,7 @@ class ClusterExecutor(TaskExecutor):
         try:
             client = Client(self._address, timeout=_PATIENCE, **options)
         except (OSError, TimeoutError, ValueError) as error:
-            raise ClusterError(f"the Dask scheduler at {self._address} cannot be reached: {error}") from error
+            raise ClusterError(problem("cluster_away", address=self._address, why=error)) from error
         try:
             self._threads = self._checked(client)
         except BaseException:
@@ -122,19 +123,18 @@ class ClusterExecutor(TaskExecutor):
         """Return the number of threads of all workers. Raises ClusterError if a worker differs from us."""
         threads: Mapping[str, int] = client.nthreads()
         if not threads:
-            raise ClusterError(f"the Dask scheduler at {self._address} has no worker: start dask worker")
-        version, python = importlib.metadata.version, platform.python_version
-        for about, ours, *call in (
-            ("MindInsight", version("mindinsight"), version, "mindinsight"),
-            ("Python", python(), python),
-        ):
-            for worker, theirs in client.run(*call, on_error="return").items():
+            raise ClusterError(problem("cluster_idle", address=self._address))
+        version = partial(importlib.metadata.version, "mindinsight")
+        for about, ask in (("MindInsight", version), ("Python", platform.python_version)):
+            ours = ask()
+            for worker, theirs in client.run(ask, on_error="return").items():
                 if str(theirs).split(".")[:2] != ours.split(".")[:2]:  # what is sent may differ then
-                    raise ClusterError(f"worker {worker} has {about} {theirs}, and this server {ours}")
+                    words = {"worker": worker, "about": f"{about} {theirs}", "ours": ours}
+                    raise ClusterError(problem("cluster_old", **words))
         for folder in self._folders:
             for worker, seen in client.run(os.path.isdir, folder, on_error="return").items():
                 if seen is not True:
-                    raise ClusterError(f"worker {worker} does not see the directory {folder}")
+                    raise ClusterError(problem("cluster_blind", worker=worker, path=folder))
         return sum(threads.values())
 
 
@@ -149,5 +149,5 @@ def _error_of(remote: Any) -> BaseException:
     """Return the error of a call, a ClusterError if the call ended the workers that performed it."""
     error = remote.exception(timeout=_PATIENCE)
     if type(error).__name__ == "KilledWorker":
-        return ClusterError(f"workers of the cluster died over it: {error}")
+        return ClusterError(problem("cluster_died", why=error))
     return error if isinstance(error, BaseException) else ClusterError(str(error))

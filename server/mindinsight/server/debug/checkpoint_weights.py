@@ -192,6 +192,13 @@ def unread_claims(names: Sequence[str]) -> list[Claim]:
     return [Claim("claim.checkpoint.not_read", "unknown", values)] if names else []
 
 
+def apart_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
+    """Return the claim that names the tensors with non-finite values in one file alone, if there are any."""
+    names = [tensor.name for tensor in differences if tensor.apart]
+    values = {"n": len(names), "names": few(names, _NAMED)}
+    return [Claim("claim.checkpoint.apart", "found", values)] if names else []
+
+
 def _names(weights: Sequence[Weight]) -> list[str]:
     return [weight.name for weight in weights]
 

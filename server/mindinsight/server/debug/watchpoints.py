@@ -33,6 +33,7 @@ from mindinsight.server.debug.fault_search import (
 from mindinsight.server.debug.operator_links import canonical, is_constant
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, TensorRef
 
@@ -439,14 +440,14 @@ def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> 
     """
     condition = conditions().get(condition_id)
     if condition is None:
-        raise ValueError(
-            f"unknown condition {condition_id!r}; known conditions are {', '.join(sorted(conditions()))}"
+        raise ValueProblem(
+            "error.condition.unknown", condition=condition_id, names=", ".join(sorted(conditions()))
         )
     known = {parameter.name: parameter for parameter in condition.parameters}
     unknown = sorted(set(requested) - set(known))
     if unknown:
-        names = ", ".join(known) or "none"
-        raise ValueError(f"{condition_id} has no parameter {unknown[0]!r}; it has {names}")
+        words = {"condition": condition_id, "name": unknown[0], "names": ", ".join(known) or "-"}
+        raise ValueProblem("error.condition.no_parameter", **words)
     enabled = {name: value for name, value in requested.items() if value is not None}
     limits = {name: _checked(known[name], value) for name, value in enabled.items()}
     defaulted = not any(known[name].checks for name in limits)
@@ -459,28 +460,31 @@ def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> 
 
 def _checked(parameter: Parameter, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{parameter.name} must be a number, not {value!r}")
+        raise ValueProblem("error.condition.no_number", name=parameter.name, value=repr(value))
     below = value <= parameter.low if parameter.above_low else value < parameter.low
     if below or value > parameter.high:
-        raise ValueError(f"{parameter.name} is {value:g}; it must be {_allowed(parameter)}")
+        words = {"name": parameter.name, "value": f"{value:g}"}
+        limits = {"low": f"{parameter.low:g}", "high": f"{parameter.high:g}"}
+        raise ValueProblem(f"error.condition.{_allowed(parameter)}", **words, **limits)
     return float(value)
 
 
 def _allowed(parameter: Parameter) -> str:
+    """Return the name of the text that says which values a parameter may have."""
     if parameter.high < math.inf:
-        return f"from {parameter.low:g} to {parameter.high:g}"
-    return f"above {parameter.low:g}" if parameter.above_low else f"at least {parameter.low:g}"
+        return "outside"
+    return "not_above" if parameter.above_low else "below"
 
 
 def _check_together(condition: Condition, limits: Limits) -> None:
     checking = [parameter for parameter in condition.parameters if parameter.checks]
     if checking and not any(parameter.name in limits for parameter in checking):
         names = ", ".join(parameter.name for parameter in checking)
-        raise ValueError(f"{condition.id} needs at least one of {names}")
+        raise ValueProblem("error.condition.no_limit", condition=condition.id, names=names)
     for parameter in checking:
         missing = [name for name in parameter.requires if name not in limits]
         if parameter.name in limits and missing:
-            raise ValueError(f"{parameter.name} needs {' and '.join(missing)} too")
+            raise ValueProblem("error.condition.needs", name=parameter.name, names=", ".join(missing))
 
 
 Preset: TypeAlias = tuple[str, Mapping[str, float], tuple[str, ...]]  # condition, limits, operator types

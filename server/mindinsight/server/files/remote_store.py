@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings
 
 ATTEMPTS: Final = 5  # of one request; the waits between them add up to 7.5 s at most
 FIRST_WAIT: Final = 0.5  # seconds; doubles after each attempt
@@ -147,23 +147,21 @@ def open_store(url: str) -> tuple[Any, str]:
         store = WebStore(url)
         return store, store.root
     if not _WEB.isdisjoint(inner):
-        raise BadSettings(
-            f"{url}: archives on web servers are not supported. Download the archive, or use a folder."
-        )
+        raise bad_settings("store_archive", url=url)
     if not _WRAPPERS.isdisjoint((outer, *inner)):
-        raise BadSettings(f"{url}: {outer}:// refers to other stores. Use the URL of the store itself.")
+        raise bad_settings("store_wrapper", url=url, scheme=outer)
     try:
         import fsspec
     except ModuleNotFoundError:
-        raise BadSettings(f"{url} needs fsspec: pip install 'mindinsight[remote]'") from None
+        raise bad_settings("store_package", url=url) from None
     try:
         filesystem, root = fsspec.core.url_to_fs(url, skip_instance_cache=True)
     except ImportError as error:
-        raise BadSettings(f"{url}: {error}") from None
+        raise bad_settings("store_import", url=url, why=error) from None
     except ValueError:
-        raise BadSettings(f"{url}: fsspec does not support this store") from None
+        raise bad_settings("store_unknown", url=url) from None
     except Exception as error:  # its text may hold credentials
-        raise BadSettings(f"{url}: the store cannot be opened ({type(error).__name__}).") from None
+        raise bad_settings("store_closed", url=url, why=type(error).__name__) from None
     return filesystem, str(root)
 
 

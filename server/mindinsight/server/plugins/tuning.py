@@ -22,6 +22,7 @@ from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
+from mindinsight.server.texts import message
 from mindinsight.server.tuning.samplers import next_suggestions
 from mindinsight.server.tuning.study import is_tuned, list_journals, read_study, request_stop
 from mindinsight.server.tuning.study_facts import study_facts, study_importance
@@ -169,7 +170,7 @@ def _facts(service: Service, path: Path) -> dict[str, Any]:
         opened = cache.studies.get((path, stamp.st_ino), lambda: read_study(path))
         return study_facts(opened)
     except BadSettings as error:  # Optuna is not installed
-        raise ApiError(503, MISSING, str(error), "tuning.missing") from error
+        raise ApiError(503, MISSING, message("tuning.missing", {}), "tuning.missing") from error
     except Exception as error:  # Optuna raises various errors for a damaged journal
         why = f"{type(error).__name__}: {error}"
         raise ApiError(500, "unreadable_study", f"The study cannot be read: {why}.", why=why) from error

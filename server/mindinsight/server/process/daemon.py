@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings, os_reason
 from mindinsight.server.files.own_files import open_own, own_folder, read_own
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
@@ -150,7 +150,7 @@ def launch(settings: Settings) -> None:
     try:
         descriptor = open_own(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     except OSError as error:
-        raise BadSettings(f"{output} cannot be written: {error.strerror}. Remove it.") from error
+        raise bad_settings("start_log", path=output, why=os_reason(error)) from error
     with os.fdopen(descriptor, "wb") as log:
         command = [sys.executable, "-c", _SERVE]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, **_detached())
@@ -171,9 +171,9 @@ def _wait(child: subprocess.Popen[bytes], settings: Settings, output: Path) -> N
     while health(settings.address) is None or find(settings.port) is None:
         if child.poll() is not None:
             words = output.read_text(encoding="utf-8", errors="replace").strip()[-2000:]
-            raise BadSettings(f"The server ended while starting:\n{words}\nLog: {output}")
+            raise bad_settings("start_ended", words=words, log=output)
         if time.monotonic() > end:
-            raise BadSettings(f"The server (process {child.pid}) does not answer yet. Log: {output}")
+            raise bad_settings("start_silent", pid=child.pid, log=output)
         time.sleep(0.05)
     child.returncode = 0  # the server outlives this process: no warning about a running child
 

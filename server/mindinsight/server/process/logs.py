@@ -11,7 +11,7 @@ from io import FileIO, TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings, os_reason
 from mindinsight.server.files.own_files import open_own
 from mindinsight.server.settings import Settings
 
@@ -39,8 +39,7 @@ def configure(settings: Settings) -> Path:
     try:
         file = PrivateFile(path, maxBytes=largest, backupCount=count, encoding="utf-8")
     except OSError as error:
-        why = f"The log {path} cannot be written: {error.strerror}."
-        raise BadSettings(f"{why} Remove it, or name another folder with GLOG_log_dir.") from error
+        raise bad_settings("log", path=path, why=os_reason(error)) from error
     screen = logging.StreamHandler(sys.stderr)
     everything = os.environ.get("GLOG_logtostderr") == "1"  # noqa: SIM112
     screen.setLevel(logging.NOTSET if everything else _level("GLOG_stderrthreshold", 3))

@@ -17,7 +17,7 @@ import uvicorn
 from mindinsight.server.app import THREADS, create_app
 from mindinsight.server.compute.background_jobs import start_within_limit
 from mindinsight.server.compute.memory_budget import RESERVE, SHARE, limit_arenas, room
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import BadSettings, bad_settings
 from mindinsight.server.http.protocol import Protocol
 from mindinsight.server.http.service import Service
 from mindinsight.server.http.sse import Hub
@@ -137,10 +137,7 @@ def check_memory(service: Service) -> None:
     threads = THREADS + sum(threads.count for threads in service.threads)
     needed, free = threads * _STACK + _ARENA + RESERVE + SHARE, room()
     if free < needed:
-        raise BadSettings(
-            f"The server needs {needed >> 20} MB of addresses more than it has, its limit leaves"
-            f" {max(0, free) >> 20} MB: raise the limit (ulimit -v), or choose fewer --workers."
-        )
+        raise bad_settings("memory", needed=needed >> 20, free=max(0, free) >> 20)
 
 
 def _say_who_may_ask(settings: Settings) -> None:

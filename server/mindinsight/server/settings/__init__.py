@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings
 from mindinsight.server.settings.base_dirs import Base, Bases
+from mindinsight.server.texts import terminal_text
 
 WebhookFormat: TypeAlias = Literal["json", "slack", "feishu", "dingtalk"]
 FORMATS: Final[tuple[WebhookFormat, ...]] = get_args(WebhookFormat)
@@ -40,7 +41,7 @@ def webhook(text: str) -> Webhook:
     address = rest if format_name else text
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"a webhook is [{'|'.join(FORMATS)}=]http(s)://HOST/…")
+        raise ValueError(terminal_text("cli.error.webhook", {"formats": "|".join(FORMATS)}))
     return Webhook(format_name or "json", address)
 
 
@@ -148,7 +149,7 @@ def clean_prefix(text: str) -> str:
     """
     path = "/" + text.strip("/") if text.strip("/") else ""
     if not _PREFIX.fullmatch(path):
-        raise ValueError(f"{text!r} is not a path of letters, digits, '_', '-', '.' between slashes")
+        raise ValueError(terminal_text("cli.error.prefix", {"value": text}))
     return path
 
 
@@ -168,11 +169,11 @@ def scheduler_address(text: str) -> str:
     """Convert `dask://host:8786` to Dask's `tcp://host:8786`. Raises ValueError for other text."""
     match = _ADDRESS.fullmatch(text)
     if match is None or match[1] not in SCHEMES or not 0 < int(match[3]) < 1 << 16:
-        raise ValueError(f"{text!r} is not {LOCAL} nor an address such as dask://scheduler:8786")
+        raise ValueError(terminal_text("cli.error.executor", {"value": text, "local": LOCAL}))
     return f"{SCHEMES[match[1]]}://{match[2]}:{match[3]}"
 
 
 def check_cluster_package() -> None:
     """Raise BadSettings if Dask's package is missing."""
     if importlib.util.find_spec("distributed") is None:
-        raise BadSettings("--executor dask:// needs a package: pip install 'mindinsight[cluster]'")
+        raise bad_settings("cluster_package")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings, os_reason, problem
 
 MIRRORS: Final = "remote"  # folder of the workspace
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -37,13 +37,9 @@ def check_url(url: str) -> str:
             user = split.username is not None and split.scheme not in _WITH_USERS
             secret = user or split.password is not None or bool(split.query or split.fragment)
         except ValueError as error:
-            raise BadSettings(f"The address of a store is not a valid URL: {error}.") from None
+            raise bad_settings("store_url", why=error) from None
         if secret:
-            raise BadSettings(
-                f"{split.scheme}://…: leave user, password, key, query and fragment out of the URL:"
-                " pages and logs show it;"
-                " keep credentials where the store's own tools look for them (environment, files, roles)."
-            )
+            raise bad_settings("store_secret", scheme=split.scheme)
     return url.rstrip("/") if not url.endswith("://") else url
 
 
@@ -134,13 +130,13 @@ def directory_problem(path: str | os.PathLike[str]) -> str:
         with os.scandir(path):
             pass
     except FileNotFoundError:
-        return f"There is no directory {path}."
+        return problem("no_directory", path=path)
     except NotADirectoryError:
-        return f"{path} is a file, not a directory."
+        return problem("not_directory", path=path)
     except OSError as error:
-        return f"The directory {path} cannot be read: {error.strerror}."
+        return problem("unreadable_directory", path=path, why=os_reason(error))
     if not os.access(path, os.X_OK):
-        return f"The files in the directory {path} cannot be opened: Permission denied."
+        return problem("closed_directory", path=path)
     return ""
 
 
@@ -181,7 +177,7 @@ def _parsed(text: str, workspace: Path | None) -> Base:
 def _store(text: str, name: str, workspace: Path | None) -> Base:
     url = check_url(text)
     if workspace is None:
-        raise BadSettings(f"{url}: only the server (mindinsight start) reads from stores.")
+        raise bad_settings("store_server_only", url=url)
     return Base(str(mirror_of(url, workspace)), name, url=url)
 
 
@@ -201,15 +197,14 @@ def _refuse_equal_names(bases: Iterable[Base]) -> None:
     owners: dict[str, Base] = {}
     for base in bases:
         if base.name and not base.pattern and owners.setdefault(base.name, base) is not base:
-            both = f"{owners[base.name].source} and {base.source}"
-            raise BadSettings(f"{both} cannot both be called {base.name!r}. Rename one of them.")
+            first, second = owners[base.name].source, base.source
+            raise bad_settings("equal_names", first=first, second=second, name=base.name)
 
 
 def _refuse_nested(bases: Iterable[Base]) -> None:
     real = [(os.path.realpath(base.path), base.source) for base in bases if not base.pattern]
     for (inner, shown), (outer, around) in permutations(real, 2):
         if inner == outer:
-            raise BadSettings(f"{shown} and {around} are the same directory. Pass it once.")
+            raise bad_settings("same_directory", first=shown, second=around)
         if Path(inner).is_relative_to(outer):
-            problem = f"{shown} is inside {around}, so that its runs would be shown twice."
-            raise BadSettings(f"{problem} Remove one of the two from --summary-base-dir.")
+            raise bad_settings("nested_directory", inner=shown, outer=around)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings
 from mindinsight.server.tuning.study import CONFIG, quiet_optuna, read_study
 from mindinsight.server.tuning.tuning_file import Pruner, Tuner
 from mindinsight.server.tuning.tuning_parameters import Parameter, Values, suggest
@@ -40,7 +40,7 @@ def make_sampler(
         if tuner.name == "random":
             return optuna.samplers.RandomSampler(seed=seed)
         if tuner.name == "cmaes":
-            _need("cmaes", "tuner: name: cmaes")
+            _need("cmaes", "sampler_package", "tuner: name: cmaes")
             return optuna.samplers.CmaEsSampler(seed=seed, **args)
         if tuner.name == "grid":
             return _grid(parameters, tuner.seed)
@@ -64,7 +64,7 @@ def _gaussian_process(args: dict[str, Any], seed: int | None) -> BaseSampler:
         import optuna
 
         for package in ("torch", "scipy"):
-            _need(package, "method: logei (Optuna's GPSampler)", ": methods ucb, pi and ei need nothing more")
+            _need(package, "gp_package", "method: logei (Optuna's GPSampler)")
         return optuna.samplers.GPSampler(seed=seed, **args)
     from mindinsight.server.tuning.gaussian_process import GaussianProcessSampler
 
@@ -82,10 +82,10 @@ def make_pruner(pruner: Pruner | None, every: int | None) -> BasePruner:
     return optuna.pruners.MedianPruner(**pruner.args)
 
 
-def _need(package: str, feature: str, instead: str = "") -> None:
-    """Raise BadSettings if a package is not installed."""
+def _need(package: str, problem: str, feature: str) -> None:
+    """Raise BadSettings with the text of `problem` if a package is not installed."""
     if importlib.util.find_spec(package) is None:
-        raise BadSettings(f"{feature} needs the package {package}, which is not installed{instead}.")
+        raise bad_settings(problem, feature=feature, package=package)
 
 
 def next_suggestions(journal: str, count: int) -> list[Values]:

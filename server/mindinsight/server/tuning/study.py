@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings, os_reason
 from mindinsight.server.files.own_files import NotOursError, check_file, check_folder, locked, own_folder
 from mindinsight.server.tuning.tuning_file import Config
 from mindinsight.server.tuning.tuning_parameters import MARK as PROCESS_GROUP_MARK
@@ -49,7 +49,7 @@ def require_optuna() -> None:
     try:
         import optuna  # noqa: F401
     except ModuleNotFoundError as error:
-        raise BadSettings(f"Tuning needs module {error.name}: pip install 'mindinsight[tune]'.") from error
+        raise bad_settings("tune_package", name=error.name) from error
 
 
 def open_journal(path: Path) -> JournalStorage:
@@ -73,11 +73,9 @@ def lock_journal(path: Path) -> Iterator[None]:
             _truncate_half_line(path)
             yield
     except TimeoutError:
-        raise BadSettings(
-            f"Another process is tuning this study ({path}). Wait for it to end, or choose another --study."
-        ) from None
+        raise bad_settings("study_busy", path=path) from None
     except NotOursError as error:
-        raise BadSettings(f"{error.filename}: {error.strerror}. Name another --workspace.") from None
+        raise bad_settings("study_workspace", path=error.filename, why=os_reason(error)) from None
 
 
 def is_tuned(path: Path) -> bool:
@@ -250,16 +248,11 @@ def _check_same(before: Mapping[str, Any], config: Config) -> None:
     """Raise BadSettings if the stored study differs from the file in targets or choices."""
     now = json.loads(json.dumps(config.as_json()))  # with lists for tuples, as in the journal
     if before and before["targets"] != now["targets"]:
-        raise BadSettings(
-            f"The study {config.study} has other targets than the file. Choose another name: --study NAME."
-        )
+        raise bad_settings("study_targets", study=config.study)
     known = {parameter["name"]: parameter["choices"] for parameter in before.get("parameters", ())}
     for parameter in now["parameters"]:
         if known.get(parameter["name"], parameter["choices"]) != parameter["choices"]:
-            raise BadSettings(
-                f"The study {config.study} has other choices of {parameter['name']} than the file, which "
-                "Optuna cannot mix. Choose another name: --study NAME."
-            )
+            raise bad_settings("study_choices", study=config.study, name=parameter["name"])
 
 
 def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.errors import problem
 from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.store.run import Run
@@ -304,4 +305,4 @@ def _new_folder(config: Config, number: int) -> Path:
             return folder
         except FileExistsError:
             continue
-    raise FileExistsError(f"{wanted} and 998 alternatives exist already. Remove old trials.")
+    raise FileExistsError(problem("trial_folders", path=wanted))

@@ -7,8 +7,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from mindinsight.server.errors import os_reason
 from mindinsight.server.tuning.tuning_parameters import Parameter, read_parameters
-from mindinsight.server.tuning.yaml_nodes import SIZE, ConfigError, Node, read_yaml
+from mindinsight.server.tuning.yaml_nodes import (
+    SIZE,
+    ConfigError,
+    Node,
+    config_error,
+    read_yaml,
+    text_of,
+)
 
 _UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "": 1}
 
@@ -17,7 +25,7 @@ def seconds(text: str) -> float:
     """Convert `90`, `30m`, `1.5h` or `2d` to seconds. Raises ValueError."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|m|h|d|)\s*", text)
     if not match or float(match[1]) <= 0:
-        raise ValueError(f"must be a time such as 90 (seconds), 30m, 1.5h or 2d, got {text!r}")
+        raise ValueError(text_of("no_time", got=repr(text)))
     return float(match[1]) * _UNITS[match[2]]
 
 
@@ -114,11 +122,12 @@ def load_config(path: Path) -> Config:
         with path.open(encoding="utf-8") as file:
             text = file.read(SIZE + 1)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        why = os_reason(error) if isinstance(error, OSError) else error
+        raise config_error("unreadable", path=path, why=why) from error
     try:
         return parse_config(text, path.stem)
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise config_error("of_file", path=path, why=error) from None
 
 
 def parse_config(text: str, name: str) -> Config:
@@ -127,7 +136,7 @@ def parse_config(text: str, name: str) -> Config:
     entries = root.mapping(*_KEYS)
     for key in ("summary_base_dir", "command", "target", "parameters"):
         if key not in entries:
-            root.fail(f"{key} is missing.")
+            root.fail("missing", name=key)
     targets = _targets(entries["target"])
     parameters = read_parameters(entries["parameters"])
     tuner = _tuner(entries["tuner"]) if "tuner" in entries else Tuner()
@@ -150,7 +159,7 @@ def parse_config(text: str, name: str) -> Config:
 def _study(node: Node) -> str:
     name = node.text()
     if not re.fullmatch(r"[\w][\w.-]{0,99}", name):
-        node.fail(f"must be 1 to 100 letters, digits, '_', '-' or '.', got {name!r}.")
+        node.fail("no_study_name")
     return name
 
 
@@ -160,16 +169,15 @@ def _command(node: Node, parameters: Sequence[Parameter]) -> tuple[tuple[str, ..
         try:
             command = tuple(shlex.split(node.text()))
         except ValueError as error:
-            node.fail(f"cannot be split into words: {error}.")
+            node.fail("no_words", why=error)
     else:
         command = tuple(str(entry.scalar()) for entry in node.items())
     if not command:
-        node.fail("must be a command, such as python train.py.")
+        node.fail("no_command")
     known = {*(parameter.name for parameter in parameters), *PLACEHOLDERS}
     used = {name for word in command for name in re.findall(r"\{([A-Za-z_]\w*)\}", word)}
     warnings = [
-        f"line {node.line}: command: {{{name}}} is not a parameter and is not replaced; "
-        f"known are {', '.join(sorted(known))}."
+        text_of("not_replaced", line=node.line, name=f"{{{name}}}", names=", ".join(sorted(known)))
         for name in sorted(used - known)
     ]
     return command, warnings
@@ -182,7 +190,7 @@ def _targets(node: Node) -> tuple[Target, ...]:
     if isinstance(node.data, Sequence) and not isinstance(node.data, str):
         targets = tuple(_target(entry) for entry in node.items())
         if not targets:
-            node.fail("must name at least one target.")
+            node.fail("no_target")
         return targets
     return (_target(node),)
 
@@ -190,17 +198,17 @@ def _targets(node: Node) -> tuple[Target, ...]:
 def _target(node: Node) -> Target:
     entries = node.mapping("group", "name", "goal", "value", "smooth")
     if "name" not in entries:
-        node.fail("name is missing.")
+        node.fail("missing", name="name")
     name = entries["name"].text()
     group: Any = "system_defined" if name == "loss" else "metric"
     if "group" in entries:
         group = entries["group"].text("system_defined", "metric", "scalar")
         if group == "system_defined" and name != "loss":
-            entries["group"].fail("only loss is system_defined; allowed here are metric, scalar.")
+            entries["group"].fail("only_loss")
     goal: Any = entries["goal"].text("minimize", "maximize") if "goal" in entries else "minimize"
     for key in ("value", "smooth"):
         if key in entries and group != "scalar":
-            entries[key].fail("is for targets with group: scalar.")
+            entries[key].fail("only_scalar")
     value: Any = entries["value"].text("last", "best") if "value" in entries else "last"
     smooth = entries["smooth"].whole(1, 1_000_000) if "smooth" in entries else 1
     return Target(name, group, goal, value, smooth)
@@ -216,7 +224,7 @@ def _tuner(node: Node) -> Tuner:
 
 def _arguments(node: Node, allowed: Sequence[str], name: str) -> dict[str, Any]:
     if not allowed and node.mapping():
-        node.fail(f"{name} takes no arguments.")
+        node.fail("no_arguments", name=name)
     checks: dict[str, Any] = {
         "method": lambda entry: entry.text(*METHODS),
         "sigma0": lambda entry: entry.number(),
@@ -232,9 +240,9 @@ def _pruner(node: Node, targets: Sequence[Target]) -> Pruner:
     entries = node.mapping("name", "tag", "every", "args")
     name = entries["name"].text(*PRUNERS) if "name" in entries else "median"
     if len(targets) > 1:
-        node.fail("prunes by one target only; there are several.")
+        node.fail("one_pruned")
     if "tag" not in entries and targets[0].group != "scalar":
-        node.fail("tag is missing: the scalar that is watched while a trial runs, such as tag: loss.")
+        node.fail("no_tag")
     return Pruner(
         name,
         entries["tag"].text() if "tag" in entries else targets[0].name,
@@ -252,16 +260,16 @@ def _seconds(node: Node) -> float:
     try:
         return seconds(str(node.data))
     except ValueError as error:
-        node.fail(f"{error}.")
+        node.fail("of_value", why=error)
 
 
 def _check_sampler(config: Config, entries: Mapping[str, Node]) -> None:
     """Raise ConfigError if the sampler does not support several targets or continuous parameters."""
     name, several = config.tuner.name, len(config.targets) > 1
     if several and name in ("gp", "cmaes"):
-        entries["tuner"].fail(f"{name} takes one target; allowed for several are tpe, random, grid.")
+        entries["tuner"].fail("one_target", name=name)
     if name == "grid":
         for parameter in config.parameters:
             if not parameter.finite:
                 where = entries["parameters"].mapping()[parameter.name]
-                where.fail("a grid needs choice, type: int or decimal, not a range of any numbers.")
+                where.fail("no_grid")

@@ -11,8 +11,8 @@ from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from mindinsight.server.errors import BadSettings
-from mindinsight.server.tuning.yaml_nodes import Node, is_number, shown
+from mindinsight.server.errors import bad_settings
+from mindinsight.server.tuning.yaml_nodes import Node, is_number, shown, text_of
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -67,11 +67,11 @@ def read_parameters(node: Node) -> tuple[Parameter, ...]:
     """Return the parameters in the order of the file. Raises ConfigError."""
     entries = node.mapping()
     if not entries:
-        node.fail("must name at least one parameter.")
+        node.fail("no_parameter")
     parameters: dict[str, Parameter] = {}
     for name, entry in entries.items():
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-            entry.fail("a name has letters A-Z and a-z, digits and '_' only.")
+            entry.fail("bad_parameter")
         parameters[name] = _parameter(name, entry, parameters)
     return tuple(parameters.values())
 
@@ -80,27 +80,27 @@ def _parameter(name: str, node: Node, above: Mapping[str, Parameter]) -> Paramet
     entries = node.mapping(*_KEYS)
     user_defined = _is_user_defined(name, entries)
     if ("bounds" in entries) == ("choice" in entries):
-        node.fail("needs either bounds: [low, high] or choice: [a, b, c].")
+        node.fail("bounds_or_choice")
     when = _conditions(entries["when"], above) if "when" in entries else {}
     if "choice" in entries:
         for key in ("decimal", "log"):
             if key in entries:
-                entries[key].fail("is for bounds, not for choice.")
+                entries[key].fail("only_bounds")
         choices = _choices(entries["choice"])
         if not user_defined:
             _check_system_defined(name, entries["choice"], choices)
         return Parameter(name, choices, user_defined=user_defined, when=when)
     if "type" not in entries:
-        node.fail("type is missing: bounds need type: int or type: float.")
+        node.fail("no_type")
     integer = entries["type"].text("int", "float") == "int"
     if not user_defined and integer != (SYSTEM_DEFINED[name] == "int"):
-        entries["type"].fail(f"{name} is {SYSTEM_DEFINED[name]} in the lineage of a training.")
+        entries["type"].fail("lineage_type", name=name, type=SYSTEM_DEFINED[name])
     bounds = _bounds(entries["bounds"])
     if not user_defined:
         _check_system_defined(name, entries["bounds"], bounds[:1])
     log = entries["log"].truth() if "log" in entries else False
     if log and bounds[0] <= 0:
-        entries["bounds"].fail("log: true needs a lower bound above zero.")
+        entries["bounds"].fail("log_from_zero")
     low, high, step = _range(entries, bounds, integer, log)
     return Parameter(name, (), low, high, integer, step, log, user_defined, when)
 
@@ -110,21 +110,21 @@ def _is_user_defined(name: str, entries: Mapping[str, Node]) -> bool:
         return name not in SYSTEM_DEFINED
     source = entries["source"].text("system_defined", "user_defined")
     if source == "system_defined" and name not in SYSTEM_DEFINED:
-        entries["source"].fail(f"only {', '.join(SYSTEM_DEFINED)} are system_defined; allowed: user_defined.")
+        entries["source"].fail("only_system_defined", names=", ".join(SYSTEM_DEFINED))
     return source == "user_defined"
 
 
 def _choices(node: Node) -> tuple[Value, ...]:
     entries = node.items()
     if not entries:
-        node.fail("must name at least one value.")
+        node.fail("no_value")
     if len(entries) > _MOST_CHOICES:
-        node.fail(f"has {len(entries):,} values; at most {_MOST_CHOICES:,} can be chosen from.")
+        node.fail("many_choices", n=f"{len(entries):,}", most=f"{_MOST_CHOICES:,}")
     values = tuple(entry.scalar() for entry in entries)
     seen: set[tuple[type, Value]] = set()
     for value in values:
         if (type(value), value) in seen:
-            node.fail(f"{shown(value)} is listed twice.")
+            node.fail("listed_twice", got=shown(value))
         seen.add((type(value), value))
     return values
 
@@ -133,17 +133,17 @@ def _check_system_defined(name: str, node: Node, values: Sequence[Value]) -> Non
     for value in values:
         whole = isinstance(value, int)
         if not is_number(value) or value <= 0 or (SYSTEM_DEFINED[name] == "int" and not whole):  # type: ignore[operator]
-            kind = "whole numbers" if SYSTEM_DEFINED[name] == "int" else "numbers"
-            node.fail(f"{name} takes {kind} above zero, got {shown(value)}; source: user_defined takes any.")
+            problem = "whole_above_zero" if SYSTEM_DEFINED[name] == "int" else "above_zero"
+            node.fail(problem, name=name, got=shown(value))
 
 
 def _bounds(node: Node) -> tuple[float, float]:
     entries = node.items()
     if len(entries) != 2:
-        node.fail(f"must be two numbers, [low, high], got {len(entries)}.")
+        node.fail("no_pair", got=len(entries))
     low, high = (entry.number() for entry in entries)
     if high <= low:
-        node.fail(f"the second number must be above the first, got [{low}, {high}].")
+        node.fail("not_rising", low=low, high=high)
     return low, high
 
 
@@ -157,22 +157,20 @@ def _range(
     low, high = bounds
     if integer:
         if "decimal" in entries:
-            entries["decimal"].fail("is for type: float.")
+            entries["decimal"].fail("only_float")
         least, largest = math.ceil(low), math.ceil(high) - 1
         if least > largest:
-            entries["bounds"].fail(
-                f"there is no whole number from {low} to below {high}. The upper bound is not included."
-            )
+            entries["bounds"].fail("no_whole_between", low=low, high=high)
         return least, largest, None
     if "decimal" not in entries:
         return float(low), float(high), None
     if log:
-        entries["decimal"].fail("cannot be combined with log: true.")
+        entries["decimal"].fail("no_log_decimal")
     step = Decimal(1).scaleb(-entries["decimal"].whole(0, _MOST_DECIMALS))
     first = (Decimal(str(low)) / step).to_integral_value(ROUND_CEILING)
     last = Decimal(str(high)) // step
     if first > last:
-        entries["decimal"].fail(f"there is no such number from {low} to {high}.")
+        entries["decimal"].fail("no_decimal_between", low=low, high=high)
     return float(first * step), float(last * step), float(step)
 
 
@@ -182,15 +180,15 @@ def _conditions(node: Node, above: Mapping[str, Parameter]) -> dict[str, tuple[V
     for name, entry in node.mapping().items():
         if name not in above or not above[name].choices:
             known = [parameter.name for parameter in above.values() if parameter.choices]
-            entry.fail(f"must be a parameter with choices further up: {', '.join(known) or 'there is none'}.")
+            entry.fail("unknown_condition", names=", ".join(known) or text_of("no_condition"))
         several = isinstance(entry.data, Sequence) and not isinstance(entry.data, str)
         values = tuple(value.scalar() for value in (entry.items() if several else [entry]))
         for value in values:
             if value not in above[name].choices:
-                entry.fail(f"{shown(value)} is none of {', '.join(map(str, above[name].choices))}.")
+                entry.fail("no_choice", got=shown(value), names=", ".join(map(str, above[name].choices)))
         conditions[name] = values
     if not conditions:
-        node.fail("must name a parameter and its values, such as {optimizer: momentum}.")
+        node.fail("empty_condition", example="{optimizer: momentum}")
     return conditions
 
 
@@ -244,7 +242,7 @@ def grid_size(parameters: Sequence[Parameter]) -> int:
     for _ in _combinations(parameters, {}):
         count += 1
         if count > LARGEST_GRID:
-            raise BadSettings(f"The grid has more than {LARGEST_GRID} trials; try fewer values or tpe.")
+            raise bad_settings("grid", most=LARGEST_GRID)
     return count
 
 
@@ -271,9 +269,7 @@ def hyper_config(values: Values, parameters: Sequence[Parameter], folder: Path) 
     }
     text = json.dumps({"params": values, "summary_dir": str(folder), "custom_lineage_data": custom})
     if len(text) > _MOST_CHARACTERS:
-        raise BadSettings(
-            f"The values of a trial are {len(text)} characters; {_MOST_CHARACTERS} are allowed."
-        )
+        raise bad_settings("trial_values", n=len(text), most=_MOST_CHARACTERS)
     return text
 
 

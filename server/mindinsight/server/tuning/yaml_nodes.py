@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import BadSettings, bad_settings
+from mindinsight.server.texts import terminal_text
 
 Scalar = None | bool | int | float | str
 _WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -32,9 +33,13 @@ class Node:
     line: int  # from 1
     key: str  # "parameters.lr.bounds"; empty for the whole file
 
-    def fail(self, message: str) -> NoReturn:
-        """Raise ConfigError with line and key in front of the message."""
-        raise ConfigError(f"line {self.line}: {self.key or 'the file'}: {message}")
+    def fail(self, name: str, /, **words: object) -> NoReturn:
+        """Raise ConfigError with line, key and the text `cli.tuning.<name>`.
+
+        `got` among the words is the value of this node, unless another one is given.
+        """
+        why = text_of(name, **{"got": shown(self.data), **words})
+        raise config_error("at", line=self.line, key=self.key or text_of("file"), why=why)
 
     def mapping(self, *allowed: str) -> Mapping[str, Node]:
         """Return the entries of a mapping.
@@ -42,49 +47,48 @@ class Node:
         Raises ConfigError for keys other than `allowed`, if any are given.
         """
         if not isinstance(self.data, Mapping):
-            hint = "; YAML needs a space after the colon" if _lacks_space(self.data) else ""
-            self.fail(f"must be a mapping of keys to values, got {shown(self.data)}{hint}.")
+            self.fail("no_mapping_but_colon" if _lacks_space(self.data) else "no_mapping")
         for name, entry in self.data.items():
             if allowed and name not in allowed:
-                entry.fail(f"is not known; allowed are {', '.join(allowed)}.")
+                entry.fail("unknown_key", names=", ".join(allowed))
         return self.data
 
     def items(self) -> Sequence[Node]:
         """Return the entries of a list. Raises ConfigError for another value."""
         if not isinstance(self.data, Sequence) or isinstance(self.data, str):
-            self.fail(f"must be a list, such as [1, 2], got {shown(self.data)}.")
+            self.fail("no_list")
         return self.data
 
     def text(self, *allowed: str) -> str:
         """Return a non-empty text, which must be in `allowed` if any are given. Raises ConfigError."""
         if allowed and self.data not in allowed:
-            self.fail(f"must be one of {', '.join(allowed)}, got {shown(self.data)}.")
+            self.fail("none_of", names=", ".join(allowed))
         if not isinstance(self.data, str) or not self.data:
-            self.fail(f"must be a text, got {shown(self.data)}.")
+            self.fail("no_text")
         return self.data
 
     def number(self) -> int | float:
         """Return a finite number. Raises ConfigError for another value."""
         if not is_number(self.data) or not math.isfinite(self.data):  # type: ignore[arg-type]
-            self.fail(f"must be a number, got {shown(self.data)}.")
+            self.fail("no_number")
         return self.data  # type: ignore[return-value]
 
     def whole(self, low: int, high: int) -> int:
         """Return a whole number from `low` to `high`. Raises ConfigError for another value."""
         if not isinstance(self.data, int) or isinstance(self.data, bool) or not low <= self.data <= high:
-            self.fail(f"must be a whole number from {low} to {high}, got {shown(self.data)}.")
+            self.fail("no_whole_number", low=low, high=high)
         return self.data
 
     def truth(self) -> bool:
         """Return true or false. Raises ConfigError for another value."""
         if not isinstance(self.data, bool):
-            self.fail(f"must be true or false, got {shown(self.data)}.")
+            self.fail("no_boolean")
         return self.data
 
     def scalar(self) -> bool | int | float | str:
         """Return a number, text, true or false. Raises ConfigError for another value."""
         if not isinstance(self.data, (bool, int, float, str)):
-            self.fail(f"must be a number or a text, got {shown(self.data)}.")
+            self.fail("no_scalar")
         return self.data
 
 
@@ -96,10 +100,20 @@ def is_number(value: object) -> bool:
 def shown(data: object) -> str:
     """Format a value for an error message."""
     if isinstance(data, Mapping):
-        return "a mapping"
+        return text_of("mapping")
     if isinstance(data, Sequence) and not isinstance(data, str):
-        return "a list"
-    return "nothing" if data is None else repr(data)
+        return text_of("list")
+    return text_of("nothing") if data is None else repr(data)
+
+
+def text_of(name: str, /, **words: object) -> str:
+    """Return the text `cli.tuning.<name>` in the language of the terminal."""
+    return terminal_text(f"cli.tuning.{name}", words)
+
+
+def config_error(name: str, /, **words: object) -> ConfigError:
+    """Return the error with the text `cli.tuning.<name>`."""
+    return ConfigError(text_of(name, **words))
 
 
 def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
@@ -110,20 +124,21 @@ def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
     try:
         import yaml  # from the extra `tune`, which a server may lack
     except ModuleNotFoundError as error:
-        raise BadSettings(f"Tuning needs module {error.name}: pip install 'mindinsight[tune]'.") from error
+        raise bad_settings("tune_package", name=error.name) from error
     if len(text) > SIZE:
-        raise ConfigError(f"the file has {len(text):,} characters; at most {SIZE:,} are read.")
+        raise config_error("too_long", n=f"{len(text):,}", most=f"{SIZE:,}")
     try:
         _check_events(yaml, text)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = f"line {mark.line + 1}: " if mark is not None else ""
-        raise ConfigError(f"{line}this is not YAML: {error.problem or error}.") from error
+        why = text_of("no_yaml", why=error.problem or error)
+        at = why if mark is None else text_of("at_line", line=mark.line + 1, why=why)
+        raise ConfigError(at) from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"this is not YAML: {error}.") from error
+        raise config_error("no_yaml", why=error) from error
     if root is None:
-        raise ConfigError("the file is empty.")
+        raise config_error("empty")
     reading = _Reading()
     return reading.node(root, "", 0), tuple(reading.warnings)
 
@@ -134,7 +149,7 @@ def _check_events(yaml: Any, text: str) -> None:
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MOST_LEVELS:
-            raise ConfigError(f"line {event.start_mark.line + 1}: there are more than {_MOST_LEVELS} levels.")
+            raise config_error("too_deep", line=event.start_mark.line + 1, most=_MOST_LEVELS)
 
 
 class _Reading:
@@ -151,9 +166,9 @@ class _Reading:
         line = node.start_mark.line + 1
         self._count += 1
         if self._count > _MOST_NODES:
-            raise ConfigError(f"line {line}: {key}: there are more than {_MOST_NODES:,} values.")
+            raise config_error("too_many", line=line, key=key, most=f"{_MOST_NODES:,}")
         if depth > _MOST_LEVELS:
-            raise ConfigError(f"line {line}: {key}: there are more than {_MOST_LEVELS} levels.")
+            raise config_error("too_deep", line=line, most=_MOST_LEVELS)
         if isinstance(node, yaml.ScalarNode):
             return Node(_scalar(node.value, quoted=node.style in ("'", '"', "|", ">")), line, key)
         if isinstance(node, yaml.SequenceNode):
@@ -165,14 +180,14 @@ class _Reading:
         content: dict[str, Node] = {}
         for name_node, value_node in node.value:
             if not isinstance(name_node.value, str):
-                raise ConfigError(f"line {name_node.start_mark.line + 1}: {key}: a key must be a text.")
+                raise config_error(
+                    "at", line=name_node.start_mark.line + 1, key=key, why=text_of("key_no_text")
+                )
             name = name_node.value
             inner = f"{key}.{name}" if key else name
             if name in content:
                 first, last = content[name].line, name_node.start_mark.line + 1
-                self.warnings.append(
-                    f"line {last}: {inner} is already set in line {first}. The last value counts."
-                )
+                self.warnings.append(text_of("set_twice", line=last, key=inner, first=first))
             entry = self.node(value_node, inner, depth + 1)
             content[name] = Node(entry.data, name_node.start_mark.line + 1, inner)
         return content

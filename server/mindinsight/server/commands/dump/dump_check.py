@@ -1,6 +1,7 @@
 """Command ``mindinsight dump check``: finds the first fault or divergence of ranks, checks watchpoints."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     """
     dump = dump_selection.open_single_dump(options.path)
     if absent := faults.missing_place(dump, options.rank, options.step):
-        raise ValueError("The dump has no step {1} of rank {0}.".format(*absent))
+        raise ValueError(terminal.localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
     watchpoints = _watchpoints(options)
     entries, damage = dump_selection.select_tensors(dump, options)
     if message := dump_selection.no_match(entries, options):
@@ -113,7 +114,7 @@ def _parse_condition(text: str) -> tuple[str, Any]:
         try:
             limits[key.strip()] = float(number)
         except ValueError:
-            raise ValueError(f"{part!r} is not of the form NAME=NUMBER") from None
+            raise ValueError(terminal.localize("cli.dump.bad_limit", {"value": part})) from None
     return name, checked_limits(name, limits)
 
 
@@ -122,8 +123,10 @@ def _text(dump: Dump, report: faults.Report) -> str:
         return " ".join(map(terminal.localize_claim, report.claims))
     fault = report.faults[0]
     fault_json = _fault_json(dump, fault)
-    lines = [f"Rank {fault.rank}, step {fault.step}: {fault_json['verdict']}"]
-    lines += [f"  {_tensor_name(fault)}: {_count(fault_json['nans'])} NaN, {_count(fault_json['infs'])} Inf"]
+    verdict = {"rank": fault.rank, "step": fault.step, "claim": fault_json["verdict"]}
+    lines = [terminal.localize("claim.dump.at_step", verdict)]
+    counts = {name: _count(fault_json[name]) for name in ("nans", "infs")}
+    lines += ["  " + terminal.localize("cli.dump.counts", {"tensor": _tensor_name(fault), **counts})]
     if fault_json["explanation"]:
         lines.append(f"  {fault_json['explanation']}")
     if fault_json["file"]:
@@ -143,10 +146,16 @@ def _divergence_text(divergence: Divergence) -> str:
         if frame := faults.source_frame(operator):
             ranks_by_line.setdefault(f"{frame.file}:{frame.line}  {frame.code}", []).append(rank)
     lines = [
-        f"  rank {', '.join(map(str, few(ranks, _RANKS)))}: {line}" for line, ranks in ranks_by_line.items()
+        "  " + terminal.localize("cli.dump.ranks", {"ranks": _listed(ranks), "line": line})
+        for line, ranks in ranks_by_line.items()
     ]
     verdict, *notes = map(terminal.localize_claim, divergence.claims)
-    return "\n".join([f"Step {divergence.step}: {verdict}", *lines, *notes])
+    first = terminal.localize("cli.dump.step", {"step": divergence.step, "text": verdict})
+    return "\n".join([first, *lines, *notes])
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, few(ranks, _RANKS)))
 
 
 def _divergence_json(divergence: Divergence) -> dict[str, Any]:
@@ -166,7 +175,7 @@ def _frame_json(frame: Frame | None) -> dict[str, Any]:
 
 
 def _count(number: int | None) -> str:
-    return "an unknown number of" if number is None else str(number)
+    return terminal.localize("cli.dump.unknown_count") if number is None else str(number)
 
 
 def _report_json(dump: Dump, report: faults.Report) -> dict[str, Any]:

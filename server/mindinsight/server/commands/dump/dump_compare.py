@@ -17,27 +17,20 @@ from mindinsight.server.debug.compare import comparison_export, step_comparison
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides, lost_first
 from mindinsight.server.debug.fault import gaps_at
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import bad_settings
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
 
-_COLUMNS: Final = {
-    "target": "TENSOR",
-    "matched_by": "BY",
-    "lost": "NAN, INF",
-    "cosine": "COSINE",
-    "max_absolute": "MAX ABS",
-    "max_relative": "MAX REL",
-    "one_thousandth": "<0.001",
-    "five_thousandths": "<0.005",
-    "norm_error": "NORM ERR",
-    "messages": "WHAT DIFFERS",
-}
-_STATES: Final = {
-    "agree": ("agrees", "agree"),
-    "differ": ("differs", "differ"),
-    "unknown": ("could not be compared",) * 2,
-    "order": ("matched by order alone",) * 2,
-    "alone": ("on one side only",) * 2,
+_COLUMNS: Final = {  # and their headings
+    "target": "tensor",
+    "matched_by": "matched_by",
+    "lost": "non_finite",
+    "cosine": "cosine",
+    "max_absolute": "max_abs",
+    "max_relative": "max_relative",
+    "one_thousandth": "one_thousandth",
+    "five_thousandths": "five_thousandths",
+    "norm_error": "norm_error",
+    "messages": "messages",
 }
 
 
@@ -84,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if options.csv:
         with _open_csv(options.csv) as file:
             comparison_export.write_csv(rows, file)
-        terminal.say(f"{len(rows)} rows written to {options.csv}")
+        _say_written(len(rows), options.csv)
     if options.msprobe:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
@@ -99,13 +92,17 @@ def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
     """Write the report with msprobe's columns. Raises BadSettings if the package for Excel is missing."""
     if path.suffix.lower() == ".xlsx":
         if not comparison_export.has_xlsx():
-            raise BadSettings("an Excel file needs a package: pip install 'mindinsight[excel]'")
+            raise bad_settings("excel_package")
         with path.open("wb") as book:
             comparison_export.write_msprobe_xlsx(rows, book)
     else:
         with _open_csv(path) as file:
             comparison_export.write_msprobe_csv(rows, file)
-    terminal.say(f"{len(rows)} rows written to {path}")
+    _say_written(len(rows), path)
+
+
+def _say_written(rows: int, path: Path) -> None:
+    terminal.say(terminal.localize("cli.dump.rows_written", {"n": rows, "path": path}))
 
 
 def _open_csv(path: Path) -> TextIO:
@@ -121,11 +118,11 @@ def read_names(path: Path) -> Mapping[str, str]:
     if text.lstrip().startswith("{"):
         names = json.loads(text)
         if not all(isinstance(name, str) for name in names.values()):
-            raise ValueError(f"{path}: every value must be the name of an operator")
+            raise ValueError(terminal.localize("cli.dump.map_value", {"path": path}))
         return dict(names)
     rows = [row for row in csv.reader(text.splitlines()) if row]
     if any(len(row) != 2 for row in rows):
-        raise ValueError(f"{path}: every line must be a name, a comma and a name")
+        raise ValueError(terminal.localize("cli.dump.map_line", {"path": path}))
     return {name.strip(): reference_name.strip() for name, reference_name in rows}
 
 
@@ -171,33 +168,47 @@ def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:
 def _side(path: Path, rank: int | None, step: int | None) -> Side:
     dump = open_single_dump(path)
     if not dump.folders:
-        raise ValueError(f"{path} holds no tensors")
+        raise ValueError(terminal.localize("cli.dump.no_tensors", {"path": path}))
     rank = dump.ranks[0] if rank is None else rank
     steps = dump.steps(rank)
     if not steps:
-        raise ValueError(f"{path} has no rank {rank}; it has {', '.join(map(str, dump.ranks))}")
+        words = {"path": path, "rank": rank, "ranks": ", ".join(map(str, dump.ranks))}
+        raise ValueError(terminal.localize("cli.dump.no_rank", words))
     if step is not None and step not in steps:
-        raise ValueError(f"{path} has no step {step} of rank {rank}; it has {', '.join(map(str, steps))}")
+        words = {"path": path, "step": step, "rank": rank, "steps": ", ".join(map(str, steps))}
+        raise ValueError(terminal.localize("cli.dump.no_step_of", words))
     return Side(dump, rank, steps[0] if step is None else step)
 
 
 def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
-    cells = [[comparison_export.fields(row)[name] for name in _COLUMNS] for row in shown]
-    lines = [terminal.table(list(_COLUMNS.values()), cells, terminal.terminal_width())] if shown else []
-    target, reference = ("rank {rank}, step {step}".format(**sides[name]) for name in ("target", "reference"))
-    lines.append(f"Compared {target} with {reference} of the reference.")
-    counts = ", ".join(
-        f"{count} {_STATES[name][count > 1]}" for name, count in outcome.counts.items() if count
+    cells = [_cells(row) for row in shown]
+    heads = terminal.heads(*_COLUMNS.values())
+    lines = [terminal.table(heads, cells, terminal.terminal_width())] if shown else []
+    places = {f"{side}_{name}": sides[side][name] for side in sides for name in sides[side]}
+    lines.append(terminal.localize("cli.dump.compared", places))
+    counts = terminal.localize("cli.comma").join(
+        terminal.localize(f"dump.compare.counts.{name}", {"n": n}) for name, n in outcome.counts.items() if n
     )
-    lines.append(f"{terminal.count_text(sum(outcome.counts.values()), 'tensor')}: {counts or 'none'}.")
+    tensors = terminal.count_text(sum(outcome.counts.values()), "tensor")
+    words = {"tensors": tensors, "counts": counts or terminal.localize("cli.none")}
+    lines.append(terminal.localize("cli.dump.counted", words))
     return "\n".join([*lines, *_tolerance_lines(outcome), *map(terminal.localize_claim, outcome.claims)])
+
+
+def _cells(row: Row) -> list[object]:
+    """Return the cells of a row, with matching and messages in the language of the terminal."""
+    columns = comparison_export.fields(row)
+    columns["matched_by"] = terminal.localize(f"dump.compare.by.{columns['matched_by']}")
+    codes = comparison_export.message_codes(row)
+    columns["messages"] = "; ".join(terminal.localize(f"dump.compare.code.{code}") for code in codes)
+    return [columns[name] for name in _COLUMNS]
 
 
 def _tolerance_lines(*outcomes: Outcome) -> list[str]:
     """Return the line with the tolerances that were applied, if any."""
     limits = {dtype: limit for outcome in outcomes for dtype, limit in outcome.tolerances.items()}
     texts = ", ".join(f"{dtype} {limit:g}" for dtype, limit in sorted(limits.items()))
-    return [f"Tolerance, relative L2 distance: {texts}."] if texts else []
+    return [terminal.localize("cli.dump.tolerance", {"limits": texts})] if texts else []
 
 
 def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
@@ -211,7 +222,7 @@ def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[st
     return terminal.as_json({"claims": claims, **sides, **about, "tensors": rows})
 
 
-_HEADS: Final = ("RANK", "STEP", "TENSORS", "DIFFER", "FIRST DIFFERENCE")
+_HEADS: Final = ("rank", "step", "tensors", "differ", "first_difference")
 
 _Write: TypeAlias = Callable[[step_comparison.StepComparison], None]
 
@@ -240,7 +251,8 @@ class StepSummary:
 def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], tolerance: Tolerance) -> int:
     """Compare all steps, print a line for each that differs, and return the exit code of `dump compare`."""
     if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
-        raise ValueError("--every-step cannot be combined with --msprobe, --reference-rank, --reference-step")
+        others = "--msprobe, --reference-rank, --reference-step"
+        raise ValueError(terminal.localize("cli.dump.every_step_alone", {"names": others}))
     target, reference = open_single_dump(options.target), open_single_dump(options.reference)
     steps = _common_steps(target, reference, options)
     summaries: list[StepSummary] = []
@@ -253,7 +265,7 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
             summaries.append(_summary(comparison, tolerance))
             damage += comparison.damage
     if options.csv:
-        terminal.say(f"{sum(summary.tensors for summary in summaries)} rows written to {options.csv}")
+        _say_written(sum(summary.tensors for summary in summaries), options.csv)
     shown = [summary for summary in summaries if options.all or exit_code(summary.outcome.claims)]
     outcomes = {(summary.rank, summary.step): summary.outcome for summary in summaries}
     ranks, numbers = (None if option is None else [option] for option in (options.rank, options.step))
@@ -286,8 +298,8 @@ def _common_steps(target: Dump, reference: Dump, options: argparse.Namespace) ->
         chosen = [
             f"{name} {value}" for name in ("rank", "step") if (value := getattr(options, name)) is not None
         ]
-        choice = f" ({', '.join(chosen)})" if chosen else ""
-        raise ValueError(f"the two dumps have no rank and step in common{choice}")
+        text = f"cli.dump.nothing_common{'_of' * bool(chosen)}"
+        raise ValueError(terminal.localize(text, {"choice": ", ".join(chosen)}))
     return steps
 
 
@@ -316,16 +328,16 @@ def _text_of_steps(
         (summary.rank, summary.step, summary.tensors, summary.differing, summary.operator or "-")
         for summary in shown
     ]
-    lines = [terminal.table(_HEADS, cells, terminal.terminal_width())] if shown else []
+    lines = [terminal.table(terminal.heads(*_HEADS), cells, terminal.terminal_width())] if shown else []
     ranks = len({summary.rank for summary in summaries})
     tensors = sum(summary.tensors for summary in summaries)
     steps = len({summary.step for summary in summaries})
-    counts = (
-        terminal.count_text(steps, "step"),
-        terminal.count_text(ranks, "rank"),
-        terminal.count_text(tensors, "tensor"),
-    )
-    lines.append("{} of {}, {}.".format(*counts))
+    counts = {
+        "steps": terminal.count_text(steps, "step"),
+        "ranks": terminal.count_text(ranks, "rank"),
+        "tensors": terminal.count_text(tensors, "tensor"),
+    }
+    lines.append(terminal.localize("cli.dump.steps_counted", counts))
     lines += _tolerance_lines(*(summary.outcome for summary in summaries))
     return "\n".join([*lines, *map(terminal.localize_claim, claims)])
 

@@ -10,7 +10,15 @@ from typing import Any
 
 from mindinsight.server.commands.dump import dump_selection
 from mindinsight.server.commands.options import add_command
-from mindinsight.server.commands.terminal import as_json, progress, report_damage, report_errors, say
+from mindinsight.server.commands.terminal import (
+    as_json,
+    count_text,
+    localize,
+    progress,
+    report_damage,
+    report_errors,
+    say,
+)
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.formats.arrays.lazy_array import write_npy
 from mindinsight.server.formats.dumps import tensor_values
@@ -50,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json({"written": written}))
     else:
-        say(f"{len(written)} files written below {options.output}")
+        words = {"files": count_text(len(written), "file"), "path": options.output}
+        say(localize("cli.dump.written", words))
     report_damage(damage)
     return 1 if damage else 0
 

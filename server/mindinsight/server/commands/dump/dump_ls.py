@@ -6,11 +6,19 @@ from typing import Any, Final
 
 from mindinsight.server.commands.dump.dump_selection import add_selection, open_single_dump, select_tensors
 from mindinsight.server.commands.options import add_command
-from mindinsight.server.commands.terminal import as_json, report_damage, report_errors, table, terminal_width
+from mindinsight.server.commands.terminal import (
+    as_json,
+    heads,
+    localize,
+    report_damage,
+    report_errors,
+    table,
+    terminal_width,
+)
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout
 from mindinsight.server.formats.dumps.dump_types import Dump, DumpDir, TensorEntry
 
-_HEADS: Final = ("RANK", "STEP", "OPERATOR", "TYPE", "IO", "SLOT", "DTYPE", "SHAPE")
+_HEADS: Final = ("rank", "step", "operator", "type", "direction", "slot", "dtype", "shape")
 
 
 def register(actions: Any) -> None:
@@ -34,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json({**_summary_json(dump), "tensors": [_tensor_json(entry) for entry in entries]}))
     elif options.rank or options.step or options.operator or options.type:
-        print(table(_HEADS, map(_row, entries), terminal_width()))
+        print(table(heads(*_HEADS), map(_row, entries), terminal_width()))
     else:
         print(_overview(dump, entries))
     report_damage(damage)
@@ -45,7 +53,8 @@ def _print_dumps(dumps: Sequence[DumpDir], json: bool) -> None:
     if json:
         print(as_json({"dumps": [{"path": dump.path, "layout": dump.layout} for dump in dumps]}))
     else:
-        print(table(("DUMP", "LAYOUT"), [(dump.path, dump.layout) for dump in dumps], terminal_width()))
+        rows = [(dump.path, dump.layout) for dump in dumps]
+        print(table(heads("dump", "layout"), rows, terminal_width()))
 
 
 def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
@@ -55,9 +64,11 @@ def _overview(dump: Dump, entries: Sequence[TensorEntry]) -> str:
     rows = [(*key, len({e.recorded for e in tensors}), len(tensors)) for key, tensors in groups.items()]
     parts = (dump.framework, dump.version, dump.device, dump.level, dump.task)
     origin = " ".join(filter(None, parts))
-    lines = [f"{dump.layout} dump{': ' if origin else ''}{origin}"]
-    lines.append(table(("RANK", "STEP", "GRAPH", "OPERATORS", "TENSORS"), rows, terminal_width()))
-    lines += [f"{len(dump.logs)} log files"] * bool(dump.logs)
+    layout = localize("cli.dump.layout", {"layout": dump.layout})
+    lines = [localize("cli.line", {"head": layout, "text": origin}) if origin else layout]
+    columns = heads("rank", "step", "graph", "operators", "tensors")
+    lines.append(table(columns, rows, terminal_width()))
+    lines += [localize("cli.dump.logs", {"n": len(dump.logs)})] * bool(dump.logs)
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from mindinsight.server.commands.options import add_json, resolve_path
+from mindinsight.server.commands.terminal import localize
 from mindinsight.server.compute.worker_pool import TaskExecutor, WorkerPool
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.formats.dumps import find_dump_dirs, find_layout, list_tensors, open_dump
@@ -46,8 +47,7 @@ def no_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> str
     """Return a message if operators were asked for and none matches, else an empty string."""
     if not options.operator or entries:
         return ""
-    patterns = ", ".join(options.operator)
-    return f"No operator matches {patterns}. 'mindinsight dump ls --step N' lists operators."
+    return localize("cli.dump.no_match", {"patterns": ", ".join(options.operator)})
 
 
 def open_single_dump(path: str | os.PathLike[str]) -> Dump:
@@ -56,12 +56,12 @@ def open_single_dump(path: str | os.PathLike[str]) -> Dump:
         if problem := directory_problem(path):
             raise ValueError(problem)
         if empty_directory(path):
-            raise ValueError(f"There is no dump in {path}: the directory is empty.")
+            raise ValueError(localize("cli.dump.empty", {"path": path}))
         below = find_dump_dirs(path)
         if below:
             names = ", ".join(dump.path for dump in below[:MAX_NAMED])
-            more = f" and {len(below) - MAX_NAMED} more" if len(below) > MAX_NAMED else ""
-            raise ValueError(f"{path} is not a dump; there are dumps below it: {names}{more}")
+            words = {"path": path, "names": names, "n": len(below) - MAX_NAMED}
+            raise ValueError(localize(f"cli.dump.below{'_more' * (len(below) > MAX_NAMED)}", words))
     return open_dump(path)
 
 

@@ -1,11 +1,12 @@
 """Command ``mindinsight dump stat``: statistics of every tensor."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from operator import itemgetter
 from typing import Any, Final
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.commands import terminal
 from mindinsight.server.commands.dump import dump_selection
 from mindinsight.server.commands.options import add_command, add_executor, add_flag
@@ -15,10 +16,7 @@ _COLUMNS: Final = (
     *("minimum", "maximum", "mean", "std", "norm"),
     *("zeros", "nans", "positive_infs", "negative_infs"),
 )
-_HEADS: Final = (
-    *("RANK", "STEP", "OPERATOR", "IO", "SLOT", "DTYPE", "SHAPE"),
-    *("MIN", "MAX", "MEAN", "STD", "L2", "ZEROS", "NAN", "INF", "-INF"),
-)
+_KEYS: Final = ("rank", "step", "operator", "direction", "slot", "dtype", "shape", *_COLUMNS)
 
 
 def register(actions: Any) -> None:
@@ -44,21 +42,28 @@ def run(options: argparse.Namespace) -> int:
     damage += [result.damage for result in results if result.damage is not None]
     unknown = [result for result in results if finiteness(result) == "unknown"]
     undecided = sum(result.damage is None for result in unknown)
-    inferred = sum(result.measurement is not None and not result.computed for result in results)
     non_finite = [result for result in results if finiteness(result) == "non_finite"]
     rows = [_tensor_json(result) for result in (non_finite if options.not_finite else results)]
     if options.sort:
         rows.sort(key=lambda row: (row[options.sort] is not None, row[options.sort] or 0), reverse=True)
     print(terminal.as_json(rows) if options.json else _table(rows))
-    if inferred:
-        terminal.say(f"{inferred} tensors have recorded statistics only. Other columns are empty.")
-    if undecided:
-        terminal.say(f"It is unknown whether {undecided} of {len(results)} tensors are finite.")
+    for claim in statistics_claims(results):
+        terminal.say(terminal.localize_claim(claim))
     terminal.report_damage(damage)
     if len(unknown) == len(results):
-        terminal.say(dump_selection.no_match(entries, options) or "No tensor could be measured.")
+        terminal.say(
+            dump_selection.no_match(entries, options) or terminal.localize("cli.dump.nothing_measured")
+        )
         return 2
     return 1 if non_finite or damage or undecided else 0
+
+
+def statistics_claims(results: Sequence[TensorResult]) -> list[Claim]:
+    """Return what the statistics of tensors leave open, apart from damage, which is reported separately."""
+    recorded = sum(result.measurement is not None and not result.computed for result in results)
+    undecided = sum(result.damage is None and finiteness(result) == "unknown" for result in results)
+    counts = {"claim.dump.recorded_only": recorded, "claim.dump.finite_unknown": undecided}
+    return [Claim(key, "unknown", {"n": n, "all": len(results)}) for key, n in counts.items() if n]
 
 
 def _tensor_json(result: TensorResult) -> dict[str, Any]:
@@ -72,7 +77,6 @@ def _tensor_json(result: TensorResult) -> dict[str, Any]:
 
 
 def _table(rows: Iterable[dict[str, Any]]) -> str:
-    keys = ("rank", "step", "operator", "direction", "slot", "dtype", "shape", *_COLUMNS)
-    cells = (itemgetter(*keys)(row) for row in rows)
+    cells = (itemgetter(*_KEYS)(row) for row in rows)
     shown = [[list(value) if isinstance(value, tuple) else value for value in row] for row in cells]
-    return terminal.table(_HEADS, shown, terminal.terminal_width())
+    return terminal.table(terminal.heads(*_KEYS), shown, terminal.terminal_width())

@@ -28,6 +28,8 @@ MESSAGES: Final = {
     "norm_growth": "the norm of the output is ten times as far off as that of the inputs",
     "missing": "only on one side",
     "output": "the output differs; unknown whether the inputs agree: none was compared",
+    "apart": "other NaN or Inf than the reference",
+    "beyond": "beyond the tolerance",
     "output_drifts": "the output drifts; unknown whether the inputs agree: none was compared",
 }
 _BY_TYPE: Final = Tolerance()
@@ -62,19 +64,19 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
         **of_target,
         **of_reference,
         "result": state(row, tolerance),
-        "messages": "; ".join(MESSAGES[code] for code in row.codes) or _unnamed(row, tolerance),
+        "messages": "; ".join(MESSAGES[code] for code in message_codes(row, tolerance)),
         "target_argument": compared.pair.argument and compared.pair.argument.target,
         "reference_argument": compared.pair.argument and compared.pair.argument.reference,
         "damage": f"{compared.damage.reason} {compared.damage.detail}".strip() if compared.damage else None,
     }
 
 
-def _unnamed(row: Row, tolerance: Tolerance) -> str:
-    """Return the message on a row that differs by none of msprobe's rules, "" if it agrees."""
-    if state(row, tolerance) != "differ":
-        return ""
+def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
+    """Return the codes of msprobe's rules that a row breaks. If it differs by none of them, return why."""
+    if row.codes or state(row, tolerance) != "differ":
+        return row.codes
     measures = row.compared.measures
-    return "other NaN or Inf than the reference" if measures and measures.apart else "beyond the tolerance"
+    return ("apart",) if measures and measures.apart else ("beyond",)
 
 
 def write_csv(rows: Iterable[Row], file: TextIO) -> None:

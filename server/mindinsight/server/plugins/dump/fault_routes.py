@@ -20,7 +20,7 @@ from mindinsight.server.debug.rank_divergence import Divergence, find_divergence
 from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.value_chain import ChainLink, ValueChain, cut_out
 from mindinsight.server.debug.watchpoints import Hit, Tally, Watchpoint
-from mindinsight.server.errors import ApiError
+from mindinsight.server.errors import ApiError, ValueProblem
 from mindinsight.server.formats.dumps import list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -186,8 +186,8 @@ def _watchpoints(body: Check) -> list[Watchpoint]:
 def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[int, ...]) -> Watchpoint:
     try:
         limits = watchpoints.checked_limits(body.condition, body.limits)
-    except ValueError as error:
-        raise ApiError(422, "bad_condition", str(error), why=str(error)) from None
+    except ValueProblem as error:
+        raise ApiError(422, "bad_condition", str(error), error.key, **error.words) from None
     locations = tuple(body.ranks) or ranks, tuple(body.steps) or steps
     return Watchpoint(number, body.condition, limits, tuple(body.operators), (), *locations)
 
