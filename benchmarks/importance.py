@@ -180,8 +180,8 @@ def with_effect(design: str, effect: str, runs: int, seed: int) -> tuple[float, 
     values = function(columns)
     values = values + size * values.std() * generator.standard_normal(runs)
     answer = importance("loss", columns, values.tolist())
-    found, other = named(answer), doubtful(answer)
-    return len((found | other) & {*names}) / len(names), bool(found - other - {*names})
+    settings, other = named(answer), doubtful(answer)
+    return len((settings | other) & {*names}) / len(names), bool(settings - other - {*names})
 
 
 def report(searches: int) -> str:

@@ -278,11 +278,12 @@ def eight_combinations_with_five_seeds_each(folder: Path) -> Question:
 def full_grid_of_eight_with_five_seeds_each(folder: Path) -> Question:
     """Four rates with each of two optimizers: the effect of one is not that of the other."""
     chance = np.random.default_rng(32)
+    logarithms = np.repeat([-4, -3, -2, -1], 10)
     settings = {
-        "learning_rate": [rate for rate in (1e-4, 1e-3, 1e-2, 1e-1) for _ in range(10)],
+        "learning_rate": (10.0**logarithms).tolist(),
         "optimizer": [name for _ in range(4) for name in ("adam", "sgd") for _ in range(5)],
     }
-    loss = np.log10(settings["learning_rate"]) + 6 + 0.3 * chance.normal(size=40)
+    loss = logarithms + 6 + 0.3 * chance.normal(size=40)
     return search(folder, settings, loss)
 
 

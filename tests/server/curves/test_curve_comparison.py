@@ -212,7 +212,7 @@ def test_values_of_any_size_are_compared_as_their_shares(size: float) -> None:
     bad = [(steps, np.where(steps >= 200, values * 1.5, values)) for steps, values in map(curve, range(5, 9))]
     top = max(float(values.max()) for _, values in (*good, *bad))
     scaled = [[(steps, values / top * size) for steps, values in group] for group in (good, bad)]
-    plain, other = compare_groups(good, bad), compare_groups(*scaled)
+    plain, other = compare_groups(good, bad), compare_groups(scaled[0], scaled[1])
     assert (other.kind, other.onset, other.runs) == (plain.kind, plain.onset, plain.runs) == ("parts", 200, 4)
     assert other.shift == pytest.approx(plain.shift)
     assert compare_groups(good, scaled[1]).kind == "apart"

@@ -5,15 +5,15 @@ import pytest
 
 from mindinsight.server.curves.importance import ranks
 from mindinsight.server.curves.permutation_test import CHANCE, Factor, proven, rivals
-from mindinsight.server.types import Doubles
+from mindinsight.server.types import Doubles, Ints
 
 
 def number(values: Doubles) -> Factor:
     return Factor(np.unique(values, return_inverse=True)[1], ranks(values))
 
 
-def text(values: Doubles) -> Factor:
-    return Factor(np.unique(values, return_inverse=True)[1], None)
+def text(values: Ints) -> Factor:
+    return Factor(values, None)
 
 
 def test_settings_that_do_nothing_are_proven_as_rarely_as_promised() -> None:

@@ -169,8 +169,8 @@ def importance(
     matrix = np.stack([_encoded(column, ordered) for column in judged.values()], axis=1)
     trials = _trials(judged)
     factors = _factors(judged, trials)
-    found = proven(factors, trials.means(ordered), seed)
-    measured, explained = _measured(judged, matrix, ordered, found, seed)
+    named = proven(factors, trials.means(ordered), seed)
+    measured, explained = _measured(judged, matrix, ordered, named, seed)
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
     facts = {**facts, "combinations": trials.combinations}
     claims = [
@@ -344,11 +344,11 @@ def seed_note(names: Sequence[str]) -> list[Claim]:
 
 
 def _measured(
-    judged: Mapping[str, Sequence[Any]], matrix: Doubles, target: Doubles, found: Collection[str], seed: int
+    judged: Mapping[str, Sequence[Any]], matrix: Doubles, target: Doubles, named: Collection[str], seed: int
 ) -> tuple[list[ColumnImportance], float]:
     """Return the importance of the columns of ``matrix``, largest first, and the explained share.
 
-    Only settings ``found`` to have an effect may matter.
+    Only settings that are ``named`` may matter.
     """
     generator = np.random.default_rng(seed)
     bins = binned(matrix)
@@ -362,7 +362,7 @@ def _measured(
             max(0.0, float(falls[number].min())),
             max(0.0, float(falls[number].max())),
             _sign(column, target),
-            name in found and explained > _EXPLAINED,
+            name in named and explained > _EXPLAINED,
             sum(_is_usable(value) for value in column),
         )
         for number, (name, column) in enumerate(judged.items())
