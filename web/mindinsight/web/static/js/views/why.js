@@ -23,6 +23,7 @@ import { changes, metricsTable, settingsTable } from "./why/tables.js";
 export const alone = true;
 
 const FOLLOW = 12; // scalars that do not part and are listed at first
+const NARROW = 12; // characters of a name that the list of runs has room for
 
 /**
  * Mount the page.
@@ -172,7 +173,7 @@ class Why {
           "span",
           { class: "row ellipsis", title: run.id },
           lineSample(app, run.id, true),
-          longName(run.name, { title: run.id, start }),
+          longName(run.name, { title: run.id, start, short: NARROW }),
         ),
         segments({
           label: t("why.group.of", { run: run.name }),
