@@ -165,7 +165,7 @@ def lowest(values: Floats) -> float:
     return float(finite.min()) if len(finite) else float("nan")
 
 
-def thinned(values: Floats, points: int = POINTS) -> Doubles:
-    """Downsample to at most `points` evenly spaced values, including the first and the last."""
-    rows = np.linspace(0, len(values) - 1, min(points, len(values))).round().astype(np.int64)
+def thinned(values: Floats) -> Doubles:
+    """Downsample to at most `POINTS` evenly spaced values, including the first and the last."""
+    rows = np.linspace(0, len(values) - 1, min(POINTS, len(values))).round().astype(np.int64)
     return values[rows].astype(np.float64)

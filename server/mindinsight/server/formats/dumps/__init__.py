@@ -128,12 +128,10 @@ def list_arguments(
     }
 
 
-def list_overflows(
-    dump: dump_types.Dump, rank: int, step: int, graph: str | None = None
-) -> dump_types.Listing[dump_types.Overflow]:
+def list_overflows(dump: dump_types.Dump, rank: int, step: int) -> dump_types.Listing[dump_types.Overflow]:
     """Return the overflows that the device reported at a rank and step."""
     layout = _load_layout(dump.layout)
-    return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, graph)])
+    return _merge_listings([layout.overflows(folder) for folder in _select_folders(dump, rank, step, None)])
 
 
 def describe_tensor(ref: dump_types.TensorRef) -> dump_types.TensorHeader:

@@ -134,7 +134,7 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
         full_name = f"{scope}/{op_type or 'call'}-op{number}"
     if "//" in full_name or full_name[0] == "/" or full_name[-1] == "/":
         full_name = _EMPTY_PARTS.sub("", full_name)
-    return shorten_path(full_name)
+    return shorten_path(full_name) if len(full_name) > MAX_DEPTH else full_name
 
 
 def shorten_path(path: str) -> str:

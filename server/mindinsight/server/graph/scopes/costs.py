@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import isqrt, prod
@@ -16,7 +17,7 @@ from mindinsight.server.graph.model.node_details import output_of, recorded_role
 from mindinsight.server.graph.scopes.folding import unnamed
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
-Shape = list[int]
+Shape = Sequence[int]
 
 _PRODUCTS: Final = frozenset(
     {"MatMul", "BatchMatMul", "BatchMatMulV2", "MatMulV2", "MatMulExt", "BatchMatMulExt", "Dense", "Linear"}
@@ -64,7 +65,7 @@ def base_type(kind: str) -> str:
     return parts[1] if len(parts) > 1 and parts[0] in {"aten", "torch"} else parts[0]
 
 
-def count_flops(kind: str, inputs: list[Shape], output: Shape) -> int | None:
+def count_flops(kind: str, inputs: Sequence[Shape], output: Shape) -> int | None:
     """Return the operations of an operator of a ``base_type`` in COUNTED, or None if they are unknown."""
     tensors = [shape for shape in inputs if len(shape) >= 2]
     if len(tensors) < 2 or any(size < 0 for shape in (*tensors, output) for size in shape):
@@ -245,7 +246,7 @@ def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
         content = (kind, unnamed(graph, node) if kind else graph.content(node))
         if content not in known:
             shapes = shapes_at(graph, node)
-            known[content] = shapes[0] if len(shapes) == 1 else []
+            known[content] = tuple(shapes[0]) if len(shapes) == 1 else ()
         return known[content]
 
     values, unknown = np.zeros(len(tree.paths), dtype=np.float64), np.zeros(len(tree.paths), dtype=np.int64)
@@ -254,8 +255,9 @@ def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
     nodes = tree.nodes[leaves]
     begins, ends = (np.searchsorted(graph.edges.targets, nodes, side) for side in ("left", "right"))
     sources = graph.edges.sources.tolist()
+    counted = cache(count_flops)  # layers repeat
     for leaf, node, begin, end in zip(leaves, nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
-        inputs = [shape(source) for source in sources[begin:end]]
-        flops = count_flops(kinds[tree.types[leaf]], inputs, shape(node))
+        inputs = tuple([shape(source) for source in sources[begin:end]])
+        flops = counted(kinds[tree.types[leaf]], inputs, shape(node))
         values[leaf], unknown[leaf] = flops or 0, flops is None
     return values, unknown

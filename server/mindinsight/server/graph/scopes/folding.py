@@ -96,33 +96,30 @@ def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[lis
 
 def _upstream(tree: scope_tree.Tree, bits: Numbers | Offsets) -> dict[int, int]:
     """Return the set of members that each member depends on, both as bits."""
-    inputs: dict[int, list[int]] = {}
+    inputs: list[list[int]] = [[] for _ in tree.types]
     states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
     edges = tree.edges.select(~tree.edges.controls & ~states[tree.edges.sources])
     for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
-        inputs.setdefault(target, []).append(source)
+        inputs[target].append(source)
     own = bits.tolist()
-    reached: dict[int, int] = {}  # members upstream of each leaf, itself included
+    reached = [-1] * len(own)  # members upstream of each leaf, itself included; -1: not known yet
     upstream: dict[int, int] = {}
     for leaf in sorted(np.flatnonzero(tree.nodes >= 0).tolist(), key=tree.nodes.tolist().__getitem__):
-        if leaf in reached:
-            continue
-        waiting = [leaf]
+        waiting = [leaf] if reached[leaf] < 0 else []
         while waiting:
             node = waiting[-1]
-            missing = [source for source in inputs.get(node, ()) if source not in reached]
-            if missing and node not in reached:
+            before = 0
+            for source in inputs[node]:
+                before |= reached[source]
+            if before < 0:
                 reached[node] = 0  # ends the recursion of a cycle in a damaged file
-                waiting += missing
+                waiting += [source for source in inputs[node] if reached[source] < 0]
                 continue
             waiting.pop()
-            before = 0
-            for source in inputs.get(node, ()):
-                before |= reached[source]
             if own[node] >= 0:
                 upstream[own[node]] = upstream.get(own[node], 0) | before
                 before |= 1 << own[node]
-            reached[node] = reached.get(node, 0) | before
+            reached[node] = max(reached[node], 0) | before
     return upstream
 
 

@@ -1,7 +1,8 @@
 """Routes for tensors of a dump: values, comparison, neighbourhood and download."""
 
 import math
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 from fastapi import Depends, Response
@@ -9,7 +10,7 @@ from fastapi import Depends, Response
 from mindinsight.server.compute.tensor_statistics import Array, measure
 from mindinsight.server.formats.arrays.lazy_array import write_npy
 from mindinsight.server.formats.dumps import describe_tensor, read_tensor, tensor_values
-from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry, TensorHeader
+from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry, TensorRef
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders import v1_graph
 from mindinsight.server.http.bulkhead_routes import DumpRoute, stream
@@ -24,6 +25,7 @@ from mindinsight.server.v1.v1_parameters import optional_text, required
 from mindinsight.server.v1.v1_responses import Fault, JsonRouter, V1Error
 
 router = JsonRouter(route_class=DumpRoute)
+T = TypeVar("T")
 
 CACHED: Final = "cached"
 EMPTY: Final = "empty"
@@ -81,7 +83,7 @@ def tensor_value(
     """Return the values of a tensor or a slice, with statistics."""
     step = session.step - (prev == "true")
     entry = entry_of(session, slot, step)
-    values = values_of(entry)
+    values = dumped(entry, read_tensor)
     facts = tensor_facts(session, slot.rank, slot.operator, slot.slot, step)
     response: dict[str, Any] = {**facts, "name": name, "value": None, "statistics": {}}
     if values is not None:
@@ -103,7 +105,8 @@ def tensor_comparisons(
     entry = entry_of(session, slot, session.step)
     if entry is None or entry.direction != "parameter":
         raise V1Error(Fault.DEBUGGER_VALUE, "Only parameters can be compared with the previous step.")
-    now, before = values_of(entry), values_of(entry_of(session, slot, session.step - 1))
+    earlier = entry_of(session, slot, session.step - 1)
+    now, before = dumped(entry, read_tensor), dumped(earlier, read_tensor)
     if now is None or before is None or now.shape != before.shape:
         raise V1Error(Fault.DEBUGGER_VALUE, "The parameter was not dumped at this and the previous step.")
     return {"tensor_status": CACHED, "tensor_value": _comparison_json(now, before, shape, within)}
@@ -113,7 +116,7 @@ def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, ste
     """Return the metadata of a tensor at a step, as JSON."""
     entries = {entry.slot: entry for entry in outputs_of(session, rank, operator, step)}
     earlier = {entry.slot for entry in outputs_of(session, rank, operator, step - 1)}
-    header = header_of(entries.get(slot))
+    header = dumped(entries.get(slot), describe_tensor)
     return {
         "full_name": f"{operator.name}:{slot}",
         "step": step,
@@ -125,18 +128,10 @@ def tensor_facts(session: Session, rank: int, operator: Operator, slot: str, ste
     }
 
 
-def header_of(entry: TensorEntry | None) -> TensorHeader | None:
-    """Return the header of a tensor, or None if its values were not dumped or cannot be read."""
+def dumped(entry: TensorEntry | None, read: Callable[[TensorRef], T]) -> T | None:
+    """Return the result of ``read``, or None if the values were not dumped or cannot be read."""
     try:
-        return describe_tensor(entry.ref) if entry is not None and entry.ref is not None else None
-    except UnreadableError:
-        return None
-
-
-def values_of(entry: TensorEntry | None) -> Array | None:
-    """Return the values of a tensor, or None if they were not dumped or cannot be read."""
-    try:
-        return read_tensor(entry.ref) if entry is not None and entry.ref is not None else None
+        return read(entry.ref) if entry is not None and entry.ref is not None else None
     except UnreadableError:
         return None
 
@@ -232,7 +227,7 @@ def _with_slots(ends: dict[str, Any]) -> dict[str, Any]:
 def _slots(session: Session, rank: int, operator: Operator) -> list[dict[str, Any]]:
     """Return the outputs of an operator with their statistics, and the watchpoints that they hit, if any."""
     entries = outputs_of(session, rank, operator, session.step)
-    slots = [_slot(entry.slot, values_of(entry)) for entry in entries] or [{"slot": "0"}]
+    slots = [_slot(entry.slot, dumped(entry, read_tensor)) for entry in entries] or [{"slot": "0"}]
     for slot in slots:
         if hits := slot_hits(session, rank, operator, slot["slot"]):
             slot["watch_points"] = hits
@@ -253,7 +248,7 @@ def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     slot = session_lookup.slot_of(session, body.get("name"), rank, body.get("graph_name"))
     previous = body.get("prev") in (True, "true")
     entry = entry_of(session, slot, session.step - previous)
-    if entry is None or entry.ref is None or header_of(entry) is None:
+    if entry is None or entry.ref is None or dumped(entry, describe_tensor) is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "The values of this tensor were not dumped at this step.")
     session.download = (session_lookup.file_name(entry), entry.ref)
     session.events.add({"tensor_file": True, "node_name": body["name"]})
