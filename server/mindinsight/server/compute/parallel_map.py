@@ -1,10 +1,10 @@
 """Lazy parallel map over an executor, with results in the order of the input."""
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from pathlib import Path
 from typing import Final, TypeVar
 
 from mindinsight.server.cancellation import checked, result_of
@@ -38,7 +38,7 @@ def batched(
 def file_size(entry: TensorEntry | None) -> int:
     """Return the size in bytes of the file that holds a tensor, 0 if there is none."""
     try:
-        return 0 if entry is None or entry.ref is None else Path(entry.ref.path).lstat().st_size
+        return 0 if entry is None or entry.ref is None else os.lstat(entry.ref.path).st_size
     except (OSError, ValueError):
         return 0
 

@@ -38,6 +38,7 @@ _LARGEST: Final = float(np.finfo(np.float64).max)
 _LARGE: Final = 2.0**480  # the sum of 2**60 squares of such numbers does not overflow
 _SMALL: Final = 2.0**-480  # the squares of such numbers do not underflow
 _FARTHEST: Final = 1000  # exponent of a scale, which must be a finite number itself
+_COUNTS: Final = 7  # fields with which Statistics and Part begin
 _MEASURABLE: Final = frozenset("?bhilqBHILQefdgFDG")
 
 
@@ -197,15 +198,8 @@ def _check(dtype: np.dtype[Any]) -> None:
 
 
 def _counted(parts: Sequence[Part]) -> Statistics:
-    return Statistics(
-        count=sum(part.size for part in parts),
-        zeros=sum(part.zeros for part in parts),
-        negative=sum(part.negative for part in parts),
-        positive=sum(part.positive for part in parts),
-        nans=sum(part.nans for part in parts),
-        positive_infs=sum(part.positive_infs for part in parts),
-        negative_infs=sum(part.negative_infs for part in parts),
-    )
+    counts = [sum(column) for column in zip(*(part[:_COUNTS] for part in parts), strict=True)]
+    return Statistics(*(counts or [0] * _COUNTS))
 
 
 def _pieces(values: Array) -> Iterator[Array]:

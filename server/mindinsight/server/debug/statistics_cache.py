@@ -1,6 +1,7 @@
 """Cache of statistics on disk, keyed by the identity of the tensor's file. It may be deleted at any time."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -41,7 +42,7 @@ class Measurement:
 def identify(ref: TensorRef) -> Identity | None:
     """Return the current identity of a tensor, or None if the attributes of its file cannot be read."""
     try:
-        status = Path(ref.path).lstat()
+        status = os.lstat(ref.path)
     except (OSError, ValueError):  # deleted, or an invalid name
         return None
     path, member = safe_text(ref.path), safe_text(ref.member)

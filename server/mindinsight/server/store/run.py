@@ -153,9 +153,8 @@ def last_event(files: Iterable[FileState], updated: float) -> float:
     """
     files = list(files)
     latest = max((file.last_event for file in files), default=0.0)
-    if latest and updated < first_event(files, updated):
-        return latest
-    return min(latest, updated) if latest else updated
+    believable = latest and (latest <= updated or updated < first_event(files, updated))
+    return latest if believable else updated
 
 
 def first_event(files: Iterable[FileState], created: float) -> float:

@@ -8,6 +8,7 @@ import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final, Protocol
 
@@ -79,9 +80,7 @@ class Stored:
     @property
     def dtype(self) -> np.dtype[np.generic]:
         """Return the type after decoding, in native byte order."""
-        if self.name == self.item.name:
-            return self.item if self.item.isnative else self.item.newbyteorder("=")
-        return self._decoded(np.empty(0, np.uint8)).dtype
+        return _decoded_type(self.item, self.name)
 
     def pieces(self) -> Iterator[Array]:
         """Yield all elements, flat, ``PIECE`` at a time."""
@@ -141,6 +140,14 @@ class Stored:
         if known is not None:
             return known(items)
         return items if items.dtype.isnative else items.astype(items.dtype.newbyteorder("="))
+
+
+@lru_cache(maxsize=64)  # the name of a type takes NumPy several microseconds
+def _decoded_type(item: np.dtype[np.generic], name: str) -> np.dtype[np.generic]:
+    """Return the type of elements stored as ``item`` after decoding."""
+    if name == item.name:
+        return item if item.isnative else item.newbyteorder("=")
+    return Stored(Path(), 0, (), item, name)._decoded(np.empty(0, np.uint8)).dtype
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final
@@ -267,6 +268,7 @@ def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
     return header
 
 
+@lru_cache(maxsize=64)  # many tensors of a dump have one header
 def _parsed(text: str, offset: int) -> ArrayHeader:
     """Parse the text of a header. Raises UnreadableError."""
     descr, order, shape = _DESCR.search(text), _ORDER.search(text), _SHAPE.search(text)
