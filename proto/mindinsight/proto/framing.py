@@ -15,13 +15,13 @@ FOOTER_SIZE: Final = 4
 _HEADER: Final = struct.Struct("<QI")
 _FOOTER: Final = struct.Struct("<I")
 _LENGTH: Final = struct.Struct("<Q")
-_MASK_DELTA: Final = 0xA282EAD8
+MASK_DELTA: Final = 0xA282EAD8
 
 
 def masked_crc(data: bytes) -> int:
     """Return the CRC-32C of ``data``, rotated right by 15 bits and offset, as stored in the file."""
     crc: int = google_crc32c.value(data)
-    return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
+    return (((crc >> 15) | (crc << 17)) + MASK_DELTA) & 0xFFFFFFFF
 
 
 def encode_record(payload: bytes) -> bytes:
