@@ -10,7 +10,7 @@ import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { commonStart } from "../core/names.js";
+import { sharedPath } from "../core/names.js";
 import { members, readGroups, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
@@ -163,7 +163,7 @@ class Why {
     const { app } = this;
     const { t } = app;
     const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
-    const start = commonStart(this.runs().map(({ name }) => name));
+    const start = sharedPath(this.runs().map(({ name }) => name));
     const rows = this.runs().map((run) =>
       h(
         "div",
@@ -190,7 +190,8 @@ class Why {
   drawSplit() {
     const { t } = this.app;
     const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
-    const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag, good, bad });
+    const tag = good && bad && this.measure?.tag; // nothing was split with few runs
+    const how = tag && t(`why.split.${this.measure?.end}`, { tag, good, bad });
     replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how));
   }
 
