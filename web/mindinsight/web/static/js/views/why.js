@@ -190,8 +190,7 @@ class Why {
   drawSplit() {
     const { t } = this.app;
     const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
-    const tag = good && bad && this.measure?.tag; // nothing was split with few runs
-    const how = tag && t(`why.split.${this.measure?.end}`, { tag, good, bad });
+    const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag, good, bad });
     replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how));
   }
 
