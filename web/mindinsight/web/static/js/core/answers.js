@@ -300,7 +300,8 @@
 /**
  * Answers to `get`.
  * @typedef {{
- *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number, now: number},
+ *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number,
+ *     archived: number, now: number},
  *   "v2/dump/chain": {done: boolean, certain: boolean, chain:
  *   ChainLink[],
  *     picture: ChainPicture},

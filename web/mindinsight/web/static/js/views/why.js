@@ -10,7 +10,7 @@ import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { commonStart } from "../core/names.js";
+import { sharedPath } from "../core/names.js";
 import { members, readGroups, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
@@ -164,7 +164,7 @@ class Why {
     const { app } = this;
     const { t } = app;
     const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
-    const start = commonStart(this.runs().map(({ name }) => name));
+    const start = sharedPath(this.runs().map(({ name }) => name));
     const rows = this.runs().map((run) =>
       h(
         "div",
