@@ -342,6 +342,7 @@
  *   "v2/lineage/dataset": {run: string, stages: Stage[]},
  *   "v2/reports": {reports: {id: string, title: string, changed: number, blocks: number}[]},
  *   "v2/runs": import("./types.js").RunList,
+ *   "v2/runs/trash": {runs: {run: string, stamp: string, deleted: number}[]},
  *   "v2/runs/columns": {tables: Record<string, RunsTable>},
  *   "v2/tags": {tags: import("./tags.js").Tag[]},
  *   "v2/tensor/slice": Omit<TensorSlice, "values"> & {values: Column},

@@ -8,7 +8,7 @@ import { h, renew } from "../../core/dom.js";
 import { countJobs } from "../../core/jobs.js";
 import { runsBox } from "./cells.js";
 import { renameDialog } from "./rename.js";
-import { trashDialog } from "./trash.js";
+import { openTrash, trashDialog } from "./trash.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -66,6 +66,9 @@ export function createManage(app, { found, searched, redraw }) {
       button(t("common.all"), all, { class: "link", "data-focus": "all" }),
       button(t("common.none"), () => tick([...ticks], false), { class: "link", "data-focus": "none" }),
       actions(app, runs),
+      app.selection.list().deletable
+        ? button(t("trash.open"), () => openTrash(app), { class: "link", "data-focus": "trash" })
+        : null,
       button(t("manage.done"), () => show(false), { class: "quiet", "data-focus": "done" }),
     );
   };
