@@ -74,7 +74,7 @@ class Why {
 
   /** Return the runs to choose from, with only the lowest rank of each folded job. */
   runs() {
-    const chosen = this.app.selection.entries().filter((run) => run.kinds.scalar);
+    const chosen = this.app.selection.asked().filter((run) => run.kinds.scalar);
     const others = [...this.groups.keys()].filter((id) => chosen.every((run) => run.id !== id));
     const known = others.map((id) => this.app.selection.run(id)).filter((run) => run !== undefined);
     return [...chosen, .../** @type {Run[]} */ (known)];
