@@ -93,7 +93,7 @@ class Alignment {
 
   /** Return the shown runs that have scalars, with only the lowest rank of each folded job. */
   shown() {
-    return this.app.selection.entries().filter((run) => run.kinds.scalar);
+    return this.app.selection.asked().filter((run) => run.kinds.scalar);
   }
 
   /**
