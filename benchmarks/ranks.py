@@ -16,7 +16,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.rank_outliers import RankOutlier, find_outliers
+from mindinsight.server.curves.rank_anomaly import RankOutlier
+from mindinsight.server.curves.rank_outliers import find_outliers
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
