@@ -147,6 +147,17 @@ def test_sentences_are_in_the_unit_that_was_asked_for(run: Any, tmp_path: Path) 
     assert "within 0.2 of the baseline" in run("compare", "b", "a", *options, "share")[1]
 
 
+def test_the_largest_difference_is_a_share_of_the_reference_at_its_step(run: Any, tmp_path: Path) -> None:
+    values = [2.0, 1.0, 0.5, 1.0] * 10
+    written(tmp_path / "a", values)
+    written(tmp_path / "b", [1.0015 * value if step == 22 else value for step, value in enumerate(values)])
+    code, out, _ = run("compare", "b", "a", "--summary-dir", tmp_path, "--json")
+    (row,) = json.loads(out)
+    assert (code, row["first_step"], row["beyond"], row["largest_step"]) == (1, 22, 1, 22)
+    assert row["largest"] == pytest.approx(0.0015, rel=1e-4)
+    assert run("compare", "b", "a", "--summary-dir", tmp_path, "--tolerance", "1.6")[0] == 0
+
+
 def test_one_common_step_is_singular(run: Any, tmp_path: Path) -> None:
     written(tmp_path / "a", [2.0])
     written(tmp_path / "b", [2.5])

@@ -26,8 +26,8 @@ from mindinsight.server.curves.alignment import (
     claim_of,
     one_sided_claims,
     paired_tags,
-    relative_difference,
 )
+from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
 
@@ -43,9 +43,9 @@ class Comparison:
     steps: int  # common steps
     first: int | None  # first step beyond the tolerance
     beyond: int  # steps beyond it
-    largest: float | None  # finite relative difference, share of the reference's size at the step and nearby
+    largest: float | None  # finite relative difference, share of the reference's value at the step
     largest_step: int | None
-    absolute: bool  # the reference is 0, or nearly, so that a relative difference is meaningless
+    absolute: bool  # the reference is 0 somewhere, so that a relative difference has no size
     claim: Claim
 
 
@@ -133,14 +133,12 @@ def _pairs(
 def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float, unit: str) -> Comparison:
     line, base = run.scalars[tag].line(), reference.scalars[other].line()
     aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
-    steps, mine, theirs = np.intersect1d(line.steps, base.steps, assume_unique=True, return_indices=True)
-    left, right = (np.asarray(values, np.float64) for values in (line.values[mine], base.values[theirs]))
-    finite = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
-    sizes = np.where((left == right) | (np.isnan(left) & np.isnan(right)), 0.0, np.inf)
-    sizes[finite] = np.abs(relative_difference(left[finite], right[finite]))
-    beyond = np.flatnonzero(sizes > tolerance)
+    compared = difference(line.steps, line.values, base.steps, base.values, tolerance)
+    steps, sizes = compared.steps, np.abs(compared.relative)
+    beyond = np.flatnonzero(~(sizes <= tolerance))
+    finite = np.flatnonzero(np.isfinite(compared.difference))
     worst = int(finite[np.argmax(sizes[finite])]) if len(finite) else None
-    if worst is not None and sizes[worst] == 0 and np.isinf(sizes).any():
+    if worst is not None and sizes[worst] == 0 and len(beyond):
         worst = None  # the finite values are equal, and the other differences have no size
     return Comparison(
         tag,

@@ -13,7 +13,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from mindinsight.server.curves.alignment import (
     find_divergence,
-    find_lag,
     local_noise,
     size_nearby,
 )
@@ -47,6 +46,8 @@ _NEARBY: Final = 9  # columns of which the median is the course of a curve
 _FARTHER: Final = 2.0  # times as far from the good mean as any good run, where a single bad run differs
 _SPIKE: Final = 2.5  # noise levels from its course that a value counts at most
 _MOST: Final = 1e9  # largest relative difference
+_LAGS: Final = 64  # that are tried
+_FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     tested = _tested(judged, steps, (relative, plain), deviations, split, tests)
     early = tested.kind == "parts" and (tested.onset or 0) <= int(steps[_window(len(steps))])
     if early or tested.kind in ("apart", "interval"):
-        lag = find_lag(steps, good_mean[columns], bad_mean[columns])
+        lag = _find_lag(steps, good_mean[columns], bad_mean[columns])
         ends, begins = tested.end, tested.onset
         if lag is not None and ends is not None and begins is not None and abs(lag) > ends - begins:
             lag = None  # what is late differs for at least as long
@@ -463,3 +464,22 @@ def _usual_spread(good: Doubles, bad: Doubles, centre: Doubles) -> float | None:
     size = max(float(np.median(np.abs(centre))), 1e-300)
     known = known[~np.isnan(known)]
     return float(np.median(known)) / size if len(known) else None
+
+
+def _find_lag(steps: Ints, good: Doubles, bad: Doubles) -> int | None:
+    """Return by how many steps the bad curve is behind the good one; None if it is no delayed copy of it."""
+    count = len(steps)
+    x = (steps - steps[0]).astype(np.float64)
+    lags = np.unique(np.linspace(1, count // 2, min(_LAGS, count // 2)).astype(np.int64))
+    best: tuple[float, float] | None = None
+    for lag in (*lags.tolist(), *(-lags).tolist()):
+        late, early = (bad, good) if lag > 0 else (good, bad)
+        begin = min(2 * abs(lag), count - count // 4)
+        rows = slice(begin, count)
+        rest = late[rows] - np.interp(x[rows] - x[abs(lag)], x, early)
+        size = float(np.sqrt(np.mean(rest**2)))
+        before = float(np.sqrt(np.mean((late[rows] - early[rows]) ** 2)))
+        noise = float(np.median(np.hypot(local_noise(late[rows]), local_noise(early[rows]))))
+        if before > _FOLLOWS * max(size, 1e-300) and size <= 2 * noise and (best is None or size < best[0]):
+            best = size, float(np.sign(lag) * x[abs(lag)])
+    return None if best is None else round(best[1])
