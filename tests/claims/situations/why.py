@@ -173,7 +173,7 @@ def settings_that_do_nothing(folder: Path) -> Question:
 
 @situation(makes=["claim.why.too_few_runs"], never=[*SEPARATES, "claim.why.none_separates"])
 def two_runs_against_two_without_an_order(folder: Path) -> Question:
-    return groups(folder, [{"lr": 1}, {"lr": 3}], [{"lr": 3}, {"lr": 1}])
+    return groups(folder, [{"lr": 1}, {"lr": 3}], [{"lr": 3}, {"lr": 2}])
 
 
 @situation(
@@ -718,14 +718,17 @@ def five_of_six_bad_and_one_of_six_good_runs_that_diverge(folder: Path) -> Quest
     return with_curves(folder, good, bad)
 
 
-@situation(makes=[UNPROVEN, f"{PART}.finite_bad"], never=[NON_FINITE, "claim.why.together", *BREAKS])
+@situation(
+    makes=[UNPROVEN, f"{PART}.finite_bad"],
+    never=[NON_FINITE, f"{PART}.non_finite_bad", "claim.why.together", *BREAKS],
+)
 def one_of_four_good_runs_that_diverges(folder: Path) -> Question:
     return ending(folder, 1, 0)
 
 
 @situation(
     makes=["claim.why.breaks", NON_FINITE, f"{PART}.finite_good"],
-    never=[UNPROVEN, f"{PART}.finite_bad", "claim.why.together"],
+    never=[UNPROVEN, f"{PART}.finite_bad", f"{PART}.non_finite_good", "claim.why.together"],
 )
 def two_scalars_of_all_bad_runs_that_are_nan(folder: Path) -> Question:
     """The scalar that is NaN later is counted as well."""
