@@ -13,7 +13,7 @@ from mindinsight.writer import SummaryRecord
 def base(tmp_path: Path) -> Any:
     """``same`` is 0.5 permille above ``reference``, ``apart`` 1 percent from step 6 on."""
     runs = {
-        "reference": {"loss/auto": lambda step: 10.0 - step, "acc": lambda step: 0.5},
+        "reference": {"loss/auto": lambda step: 10.0 - step},
         "same": {"loss/auto": lambda step: (10.0 - step) * 1.0005},
         "apart": {"loss/auto": lambda step: (10.0 - step) * (1.01 if step >= 6 else 1.0)},
         "renamed": {"train/loss": lambda step: 10.0 - step},
@@ -107,6 +107,20 @@ def test_steps_that_only_one_run_has_are_unknown(run: Any, base: Any) -> None:
             record.record(step)
     code, out, _ = run("compare", "./longer", "./reference", "--summary-dir", base)
     assert (code, "loss/auto: equal at the 10 common steps of 100" in out) == (2, True)
+
+
+def test_a_scalar_that_only_the_reference_has_is_unknown(run: Any, tmp_path: Path) -> None:
+    for name, tags in (("a", ["loss"]), ("b", ["loss", "acc"])):
+        with SummaryRecord(str(tmp_path / name)) as record:
+            for step in range(20):
+                for tag in tags:
+                    record.add_value("scalar", tag, 1.0)
+                record.record(step)
+    code, _, err = run("compare", "a", "b", "--summary-dir", tmp_path)
+    assert (code, "acc was not compared, because only the baseline has it" in err) == (2, True)
+    assert run("compare", "a", "b", "--summary-dir", tmp_path, "--tag", "loss")[0] == 0
+    code, _, err = run("compare", "b", "a", "--summary-dir", tmp_path)
+    assert (code, "only the run has it" in err) == (0, True)
 
 
 def test_a_tolerance_of_zero_is_equality(run: Any, base: Any) -> None:

@@ -65,7 +65,8 @@ def register(subparsers: Any) -> None:
 def compare(options: argparse.Namespace) -> int:
     """Compare and print.
 
-    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing or steps could not be compared.
+    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing, or steps or a scalar of the
+    reference could not be compared.
     """
     summary = Summary(options.summary_dir)
     try:
@@ -98,7 +99,7 @@ def compare(options: argparse.Namespace) -> int:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
             say(localize("cli.pair"))
         return 2
-    return exit_code(row.claim for row in rows)  # a scalar of one run alone is told, and changes no code
+    return exit_code([*(row.claim for row in rows), *alone])
 
 
 def _run(summary: Summary, name: str) -> Run:
