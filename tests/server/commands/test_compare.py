@@ -220,5 +220,7 @@ def test_heads_are_in_the_language_of_the_terminal(
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     _, out, _ = run("compare", "same", "reference", "--summary-dir", base)
     assert out.splitlines()[0].split() == [
-        *("标签", "基准", "步数", "超出步数", "首次", "最大差异（permille）", "所在步")
+        *("标签", "基准", "步数", "超出步数", "首次", "最大差异（‰）", "所在步")
     ]
+    for unit, head in (("percent", "最大差异（%）"), ("share", "最大差异（比例）")):
+        assert head in run("compare", "same", "reference", "--summary-dir", base, "--unit", unit)[1]

@@ -89,7 +89,8 @@ def compare(options: argparse.Namespace) -> int:
         print(as_json([_json(row) for row in rows]))
     elif rows:
         names = ("tag", "reference", "steps", "beyond", "first", "largest", "at_step")
-        heads = [localize(f"cli.head.{name}", {"unit": options.unit}) for name in names]
+        unit = localize(f"cli.unit.{options.unit}")
+        heads = [localize(f"cli.head.{name}", {"unit": unit}) for name in names]
         print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
             facts = {"tag": row.tag, "claim": row.claim}
