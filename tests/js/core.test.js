@@ -79,9 +79,12 @@ test("sizes and durations are for people", () => {
     "42 s",
     "1:01",
     "1:02:03",
-    "1 d 1:01",
+    "1d 1:01",
     "–",
   ]);
+  globalThis.document = { documentElement: { lang: "zh" } };
+  assert.equal(format.duration(90061), "1天 1:01");
+  delete globalThis.document;
 });
 
 test("ages use the unit that fits", () => {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server import claims, texts
-from mindinsight.server.claims import Claim, exit_code, format_number, sentence
+from mindinsight.server.claims import Claim, exit_code, format_number, range_claim, sentence
 
 NUMBERS = [
     0,
@@ -99,3 +99,19 @@ def test_numbers_are_written_as_pages_write_them() -> None:
     assert isinstance(done, subprocess.CompletedProcess)
     assert json.loads(done.stdout) == [format_number(number) for number in NUMBERS]
     assert [format_number(value) for value in (math.nan, math.inf, -math.inf)] == ["NaN", "+Inf", "−Inf"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1, 2.5, "1 to 2.5"),
+        (20260101, 20260104, "20260101 to 20260104"),
+        (2**62 + 1, 2**62 + 2, "4611686018427387905 to 4611686018427387906"),
+        (-0.12344, -0.12341, "−0.12344 to −0.12341"),
+        (1e-7, 1e-7 + 1e-12, "1e−7 to 1.00001e−7"),
+        (3.0, 3.0, "3 to 3"),
+    ],
+)
+def test_the_ends_of_a_range_look_different(low: float, high: float, text: str) -> None:
+    ends = range_claim(low, high).values.values()
+    assert " to ".join(end if isinstance(end, str) else format_number(end) for end in ends) == text

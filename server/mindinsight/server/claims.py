@@ -78,8 +78,8 @@ def _words(value: Any, language: str, escape: Callable[[object], str]) -> str:
     return escape(value)
 
 
-def format_number(value: float) -> str:
-    """Return a number as pages show it: integers in full below ten million, else four significant digits."""
+def format_number(value: float, digits: int = _DIGITS) -> str:
+    """Return a number as pages show it: integers in full below ten million, else some significant digits."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -87,10 +87,10 @@ def format_number(value: float) -> str:
     if float(value).is_integer() and abs(value) < _EXACT_BELOW:
         return str(int(value)).replace("-", "−")
     if _SMALL <= abs(value) < _EXACT_BELOW:
-        rounded = float(f"{value:.{_DIGITS - 1}e}")
+        rounded = float(f"{value:.{digits - 1}e}")
         text = repr(rounded).removesuffix(".0")
     else:
-        mantissa, exponent = f"{value:.{_DIGITS - 1}e}".split("e")
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     return text.replace("-", "−")
 
@@ -108,3 +108,17 @@ def _json_value(value: Any) -> Any:
 def few(items: Sequence[Any], limit: int) -> list[Any]:
     """Return the first ``limit`` items for a sentence, followed by "…" if there are more."""
     return [*items[:limit], *(["…"] if len(items) > limit else [])]
+
+
+def range_claim(low: float, high: float) -> Claim:
+    """Return a range of numbers as part of a claim, with as many digits as it takes to show its width."""
+    ends: tuple[float | str, float | str] = low, high
+    if low != high and format_number(low) == format_number(high):
+        digits = next((n for n in range(_DIGITS, 17) if format_number(low, n) != format_number(high, n)), 17)
+        ends = _in_full(low, digits), _in_full(high, digits)
+    return Claim("claim.part.lineage.range", "note", {"low": ends[0], "high": ends[1]})
+
+
+def _in_full(value: float, digits: int) -> str:
+    """Return an integer with all its digits, another number with ``digits`` significant ones."""
+    return str(value).replace("-", "−") if isinstance(value, int) else format_number(value, digits)

@@ -231,6 +231,33 @@ def difference_that_takes_100_steps_to_pass_the_tolerance(folder: Path) -> Quest
     return pair(folder, LOSS, LOSS * (1 + 1e-5 * np.maximum(STEPS - 60, 0)))
 
 
+def dip(folder: Path, factor: float) -> Question:
+    """Write a run that differs at one step, at which the baseline is half as large as nearby."""
+    values = np.where(STEPS == 100, LOSS / 2, LOSS)
+    return pair(folder, values, np.where(STEPS == 100, factor * values, values))
+
+
+@situation(makes=["claim.align.noise"], never=[*EQUAL, *AGREES, *LASTING])
+def difference_of_a_low_value_just_beyond_the_tolerance(folder: Path) -> Question:
+    """It is 1.5 thousandths of the value, and less than one of those nearby."""
+    return dip(folder, 1.0015)
+
+
+@situation(makes=["claim.align.agrees"], never=["claim.align.noise", *EQUAL, *LASTING])
+def difference_of_a_low_value_just_within_the_tolerance(folder: Path) -> Question:
+    return dip(folder, 1.0009)
+
+
+@situation(
+    makes=["claim.align.diverges", "claim.align.first"],
+    never=["claim.align.diverges_beyond_noise", "claim.align.diverges_within", *EQUAL],
+)
+def random_walk_after_thirty_equal_steps(folder: Path) -> Question:
+    """It differs at step 30, where no difference was usual before."""
+    walk = np.cumsum(0.01 * np.random.default_rng(4).standard_normal(200)) * (STEPS >= 30)
+    return pair(folder, LOSS, LOSS * np.exp(walk))
+
+
 @situation(makes=["claim.align.diverges"], never=["claim.align.diverges_within", *EQUAL, *AGREES])
 def difference_that_passes_the_tolerance_at_once(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS * np.where(STEPS >= 60, 1.02, 1))

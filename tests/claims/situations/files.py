@@ -74,6 +74,17 @@ def a_restart_that_repeats_no_step(folder: Path) -> Question:
     return restarted(folder, 10)
 
 
+@situation(never=["claim.file.overwritten"])
+def two_recorders_at_once_of_even_and_odd_steps(folder: Path) -> Question:
+    """The second goes back below steps of the first, which goes on."""
+    with SummaryRecord(str(folder / "a")) as even, SummaryRecord(str(folder / "a")) as odd:
+        for step in range(0, 20, 2):
+            for number, record in enumerate((even, odd)):
+                record.add_value("scalar", "loss", 1.0)
+                record.record(step + number)
+    return Question(direct=lambda: overwritten_claims(Summary(folder).run("./a")))
+
+
 @situation(makes=["claim.file.damaged"], never=but(FILE, "damaged"))
 def a_flipped_bit(folder: Path) -> Question:
     content = bytearray(b"".join(records(9)))

@@ -218,6 +218,14 @@ def optimizer_that_decides(folder: Path) -> Question:
     return search(folder, settings, np.array(loss) + chance.normal(size=45) * 0.2)
 
 
+@situation(makes=[*LEADS, "claim.lineage.rises"], never=["claim.lineage.labels", "claim.lineage.fixed"])
+def integers_beyond_those_of_a_float_that_decide(folder: Path) -> Question:
+    """They differ in every run, as names do, but their size is what the loss follows."""
+    _, settings = drawn(45, 14)
+    settings["tokens"] = [2**62 + number for number in range(45)]
+    return search(folder, settings, range(45))
+
+
 @situation(makes=["claim.lineage.labels"], never=[*LEADS, "claim.lineage.same_settings"])
 def names_of_runs(folder: Path) -> Question:
     """A text that is different in every run explains everything and nothing."""

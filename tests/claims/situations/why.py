@@ -19,6 +19,9 @@ DIFFERS = [
     f"claim.why.{kind}"
     for kind in ("diverges", "apart", "interval", "until", "some_differ", "some_apart", "unproven")
 ]
+NON_FINITE, UNPROVEN = "claim.why.non_finite", "claim.why.non_finite_unproven"
+PART = "claim.part.why"
+BOTH = [f"{PART}.non_finite_good", f"{PART}.non_finite_bad"]
 LATE = ["claim.why.behind", "claim.why.ahead"]
 
 
@@ -170,7 +173,7 @@ def settings_that_do_nothing(folder: Path) -> Question:
 
 @situation(makes=["claim.why.too_few_runs"], never=[*SEPARATES, "claim.why.none_separates"])
 def two_runs_against_two_without_an_order(folder: Path) -> Question:
-    return groups(folder, [{"lr": 1}, {"lr": 3}], [{"lr": 3}, {"lr": 1}])
+    return groups(folder, [{"lr": 1}, {"lr": 3}], [{"lr": 3}, {"lr": 2}])
 
 
 @situation(
@@ -224,7 +227,7 @@ def nan_out_of_nothing(folder: Path) -> Question:
     return with_curves(folder, [{"loss": curve(n)} for n in range(3)], [{"loss": bad}, {"loss": bad}])
 
 
-@situation(makes=["claim.why.together"], never=[*BREAKS, "claim.why.diverges"])
+@situation(makes=[UNPROVEN, *BOTH], never=[NON_FINITE, *BREAKS, "claim.why.diverges", "claim.why.together"])
 def nan_in_a_good_run_first(folder: Path) -> Question:
     """A NaN that a good run has as well, and earlier, is not what makes runs bad."""
     good = [{"loss": curve(n)} for n in range(3)]
@@ -565,7 +568,7 @@ def settings_named_after_seeds(folder: Path) -> Question:
     return groups(folder, good, [{"seed_fraction": 0.5, "seed_lr": 2} for _ in range(6)])
 
 
-@situation(makes=["claim.why.breaks_more"], never=["claim.why.together", *BREAKS])
+@situation(makes=[NON_FINITE, *BOTH], never=["claim.why.together", UNPROVEN, *BREAKS])
 def nan_in_all_bad_runs_and_later_in_a_good_one(folder: Path) -> Question:
     good, bad = ([{"loss": curve(n + by)} for n in range(6)] for by in (0, 9))
     good[0]["loss"][110:] = [math.nan] * 90
@@ -574,7 +577,7 @@ def nan_in_all_bad_runs_and_later_in_a_good_one(folder: Path) -> Question:
     return with_curves(folder, good, bad)
 
 
-@situation(makes=["claim.why.together"], never=["claim.why.breaks_more", *BREAKS])
+@situation(makes=["claim.why.together", NON_FINITE, *BOTH], never=[UNPROVEN, *BREAKS])
 def nan_in_two_of_six_runs_of_both_groups(folder: Path) -> Question:
     good, bad = ([{"loss": curve(n + by)} for n in range(6)] for by in (0, 9))
     for run in (*good[:2], *bad[:2]):
@@ -693,12 +696,43 @@ def ending(folder: Path, good: int, bad: int) -> Question:
     return with_curves(folder, *sides)
 
 
-@situation(makes=["claim.why.good_end_non_finite"], never=["claim.why.together", *BREAKS])
+@situation(
+    makes=[NON_FINITE, f"{PART}.finite_bad"],
+    never=["claim.why.together", UNPROVEN, f"{PART}.finite_good", *BREAKS],
+)
 def good_runs_that_diverge(folder: Path) -> Question:
     """The runs that are called good end with infinity, and the bad ones do not."""
     return ending(folder, 4, 0)
 
 
-@situation(makes=["claim.why.together"], never=["claim.why.good_end_non_finite", *BREAKS])
+@situation(makes=["claim.why.together", NON_FINITE, *BOTH], never=[UNPROVEN, f"{PART}.finite_bad", *BREAKS])
 def as_many_good_as_bad_runs_that_diverge(folder: Path) -> Question:
     return ending(folder, 2, 2)
+
+
+@situation(makes=[UNPROVEN, *BOTH], never=[NON_FINITE, "claim.why.together", *BREAKS])
+def five_of_six_bad_and_one_of_six_good_runs_that_diverge(folder: Path) -> Question:
+    good, bad = ([{"loss": curve(n + by)} for n in range(6)] for by in (0, 9))
+    for run in (good[0], *bad[:5]):
+        run["loss"][120:] = [math.nan] * 80
+    return with_curves(folder, good, bad)
+
+
+@situation(
+    makes=[UNPROVEN, f"{PART}.finite_bad"],
+    never=[NON_FINITE, f"{PART}.non_finite_bad", "claim.why.together", *BREAKS],
+)
+def one_of_four_good_runs_that_diverges(folder: Path) -> Question:
+    return ending(folder, 1, 0)
+
+
+@situation(
+    makes=["claim.why.breaks", NON_FINITE, f"{PART}.finite_good"],
+    never=[UNPROVEN, f"{PART}.finite_bad", f"{PART}.non_finite_good", "claim.why.together"],
+)
+def two_scalars_of_all_bad_runs_that_are_nan(folder: Path) -> Question:
+    """The scalar that is NaN later is counted as well."""
+    good, bad = ([{"loss": curve(n + by), "norm": curve(n + by + 30)} for n in range(4)] for by in (0, 9))
+    for run in bad:
+        run["loss"][100:], run["norm"][110:] = [math.nan] * 100, [math.nan] * 90
+    return with_curves(folder, good, bad)

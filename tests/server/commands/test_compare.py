@@ -13,7 +13,7 @@ from mindinsight.writer import SummaryRecord
 def base(tmp_path: Path) -> Any:
     """``same`` is 0.5 permille above ``reference``, ``apart`` 1 percent from step 6 on."""
     runs = {
-        "reference": {"loss/auto": lambda step: 10.0 - step, "acc": lambda step: 0.5},
+        "reference": {"loss/auto": lambda step: 10.0 - step},
         "same": {"loss/auto": lambda step: (10.0 - step) * 1.0005},
         "apart": {"loss/auto": lambda step: (10.0 - step) * (1.01 if step >= 6 else 1.0)},
         "renamed": {"train/loss": lambda step: 10.0 - step},
@@ -109,6 +109,20 @@ def test_steps_that_only_one_run_has_are_unknown(run: Any, base: Any) -> None:
     assert (code, "loss/auto: equal at the 10 common steps of 100" in out) == (2, True)
 
 
+def test_a_scalar_that_only_the_reference_has_is_unknown(run: Any, tmp_path: Path) -> None:
+    for name, tags in (("a", ["loss"]), ("b", ["loss", "acc"])):
+        with SummaryRecord(str(tmp_path / name)) as record:
+            for step in range(20):
+                for tag in tags:
+                    record.add_value("scalar", tag, 1.0)
+                record.record(step)
+    code, _, err = run("compare", "a", "b", "--summary-dir", tmp_path)
+    assert (code, "acc was not compared, because only the baseline has it" in err) == (2, True)
+    assert run("compare", "a", "b", "--summary-dir", tmp_path, "--tag", "loss")[0] == 0
+    code, _, err = run("compare", "b", "a", "--summary-dir", tmp_path)
+    assert (code, "only the run has it" in err) == (0, True)
+
+
 def test_a_tolerance_of_zero_is_equality(run: Any, base: Any) -> None:
     options = ("--summary-dir", base, "--tolerance", "0")
     assert run("compare", "./reference", "./reference", *options)[0] == 0
@@ -145,6 +159,17 @@ def test_sentences_are_in_the_unit_that_was_asked_for(run: Any, tmp_path: Path) 
     assert f"within 20 % up to step {2**61 + 24};" in run("compare", "b", "a", *options, "percent")[1]
     options = ("--summary-dir", tmp_path, "--tolerance", "0.2", "--unit")
     assert "within 0.2 of the baseline" in run("compare", "b", "a", *options, "share")[1]
+
+
+def test_the_largest_difference_is_a_share_of_the_reference_at_its_step(run: Any, tmp_path: Path) -> None:
+    values = [2.0, 1.0, 0.5, 1.0] * 10
+    written(tmp_path / "a", values)
+    written(tmp_path / "b", [1.0015 * value if step == 22 else value for step, value in enumerate(values)])
+    code, out, _ = run("compare", "b", "a", "--summary-dir", tmp_path, "--json")
+    (row,) = json.loads(out)
+    assert (code, row["first_step"], row["beyond"], row["largest_step"]) == (1, 22, 1, 22)
+    assert row["largest"] == pytest.approx(0.0015, rel=1e-4)
+    assert run("compare", "b", "a", "--summary-dir", tmp_path, "--tolerance", "1.6")[0] == 0
 
 
 def test_one_common_step_is_singular(run: Any, tmp_path: Path) -> None:
@@ -195,5 +220,7 @@ def test_heads_are_in_the_language_of_the_terminal(
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     _, out, _ = run("compare", "same", "reference", "--summary-dir", base)
     assert out.splitlines()[0].split() == [
-        *("标签", "基准", "步数", "超出步数", "首次", "最大差异（permille）", "所在步")
+        *("标签", "基准", "步数", "超出步数", "首次", "最大差异（‰）", "所在步")
     ]
+    for unit, head in (("percent", "最大差异（%）"), ("share", "最大差异（比例）")):
+        assert head in run("compare", "same", "reference", "--summary-dir", base, "--unit", unit)[1]

@@ -112,3 +112,11 @@ def test_integers_that_may_have_been_rounded_are_said(run: Any, tmp_path: Path) 
     _, out, warning = run("get", "small", "count", "--summary-dir", tmp_path)
     assert "9007199254740991" in out
     assert "2^53" not in warning
+
+
+def test_a_missing_kind_is_named_in_the_language_of_the_terminal(
+    run: Any, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    _, _, err = run("get", "*", "missing", "--summary-dir", base)
+    assert "中没有标量“missing”" in err

@@ -30,6 +30,29 @@ def test_groups_part_where_the_bad_runs_leave() -> None:
     assert result.spreads > 10
 
 
+@pytest.mark.parametrize(
+    ("first", "size", "one"),
+    [(100, np.maximum(STEPS - 99, 0) * 0.1, True), (192, np.where(STEPS >= 192, 1000.0, 0), False)],
+)
+def test_no_onset_lies_before_a_plain_difference(first: int, size: Doubles, one: bool) -> None:
+    for seed in range(10):
+        noise = 0.02 * np.random.default_rng(seed).standard_normal((12, 200))
+        good, bad = (2 * np.exp(-STEPS[:200] / 40) + 0.1 + rows for rows in (noise[:6], noise[6:]))
+        bad[2 if one else slice(None)] += size[:200]
+        result = compare_groups(*([(STEPS[:200], row) for row in group] for group in (good, bad)))
+        assert result.kind == "parts"
+        assert result.onset is not None and first <= result.onset <= first + 3
+
+
+@pytest.mark.parametrize("runs", [1, 2, 6])
+def test_no_onset_lies_where_the_groups_are_equal(runs: int) -> None:
+    for seed in range(5):
+        good = [curve(10 * seed + number) for number in range(runs)]
+        for factor in (1.5, 1 + 0.001 * np.maximum(STEPS - 99, 0), 0.5):
+            bad = [(steps, np.where(steps >= 100, factor * values, values)) for steps, values in good]
+            assert compare_groups(good, bad).onset in range(100, 104)
+
+
 def test_runs_that_differ_by_chance_are_together() -> None:
     kinds = {
         compare_groups([curve(seed), curve(seed + 100)], [curve(seed + 200), curve(seed + 300)]).kind

@@ -27,11 +27,12 @@ from mindinsight.server.store.series import (
 from mindinsight.server.types import Reference
 
 
-def part(*steps: Any, starts: Any = (0,), scale: Any = 1.0) -> ScalarPart:
+def part(*steps: Any, starts: Any = (0,), scale: Any = 1.0, begun: float = 0.0) -> ScalarPart:
+    """Return rows recorded at once, or a second after each other if ``begun`` is given."""
     rows = np.array(steps, dtype=np.int64)
     return ScalarPart(
         rows,
-        rows.astype(np.float64) + 0.5,
+        begun + np.arange(len(rows)) * (begun > 0),
         (rows * scale).astype(np.float32),
         np.array(starts, dtype=np.int64),
     )
@@ -75,6 +76,28 @@ def test_a_tail_is_the_end_of_the_whole(row: Any, joined_before: bool) -> None:
     assert tail.values.tolist() == whole.values[row:].tolist()
     assert tail.starts.tolist() == [start - row for start in whole.starts if start >= row]
     assert tail.files.tolist() == [first - row for first in whole.files if first >= row]
+
+
+def test_recorders_that_write_at_the_same_time_overwrite_only_the_same_steps() -> None:
+    even, odd = part(0, 2, 4, 6, begun=1), part(1, 3, 5, begun=2, scale=10)
+    series = ScalarSeries("loss", [even, odd], version=1)
+    assert series.line().steps.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert series.line().values.tolist() == [0, 10, 2, 30, 4, 50, 6]
+    assert (series.overwritten(), series.last_step, series.last_value) == ([], 6, 6.0)
+    assert series.columns().files.tolist() == [0]
+    assert series.tail(4).files.tolist() == []  # no restart, also for who has read the first file
+    both = ScalarSeries("loss", [even, part(2, 3, begun=2, scale=10)], version=1)
+    assert both.line().values.tolist() == [0, 20, 30, 4, 6]
+
+
+def test_a_recorder_that_begins_after_the_others_ended_is_a_restart() -> None:
+    parts = [part(0, 2, 4, 6, begun=1), part(1, 3, 5, begun=2), part(3, 4, begun=5)]
+    series = ScalarSeries("loss", parts, version=1)
+    assert series.line().steps.tolist() == [0, 1, 2, 3, 4]
+    assert (series.columns().files.tolist(), series.last_step) == ([0, 7], 4)
+    assert series.tail(5).files.tolist() == [2]
+    again = ScalarSeries("loss", [*parts[:2], part(3, 4, begun=3.5)], version=1)  # the first still writes
+    assert again.line().steps.tolist() == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_the_last_point_is_that_of_the_line() -> None:

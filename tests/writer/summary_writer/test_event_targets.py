@@ -4,12 +4,14 @@ import io
 import json
 import math
 import wave
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.client.reader import Summary
 from mindinsight.writer import GraphBuilder, SummaryWriter
 from tests.writer.conftest import Reading
 
@@ -95,7 +97,26 @@ def test_hyper_parameters_are_lineage(reading: Reading) -> None:
     train = events["train_lineage"].train_lineage
     assert (train.hyper_parameters.learning_rate, train.hyper_parameters.batch_size) == (np.float32(0.1), 32)
     assert json.loads(events["evaluation_lineage"].evaluation_lineage.metric) == {"accuracy": 0.75}
-    assert (9, "accuracy", 0.75) in reading.scalars()
+
+
+def test_metrics_of_hyper_parameters_leave_the_curve_of_their_name(tmp_path: Path) -> None:
+    def train(writer: SummaryWriter) -> None:
+        for step in range(4):
+            writer.add_scalar("accuracy", step / 4, step)
+
+    with SummaryWriter(tmp_path / "one") as writer:
+        train(writer)
+        writer.add_hparams({"lr": 0.1}, {"accuracy": 0.99, "f1": 0.5})
+    with SummaryWriter(tmp_path / "two") as writer:
+        train(writer)
+    with SummaryWriter(tmp_path / "two") as writer:
+        writer.add_hparams({"lr": 0.1}, {"accuracy": 0.99, "f1": 0.5})
+    summary = Summary(tmp_path)
+    for run in map(summary.run, summary.runs):
+        line = run.scalars["accuracy"].line()
+        assert (line.steps.tolist(), line.values.tolist()) == ([0, 1, 2, 3], [0.0, 0.25, 0.5, 0.75])
+        assert list(run.scalars) == ["accuracy"]
+        assert run.lineage is not None and run.lineage.metrics == {"accuracy": 0.99, "f1": 0.5}
 
 
 def test_a_named_trial_is_a_run_below(reading: Reading, reading_of: Any) -> None:

@@ -26,8 +26,8 @@ from mindinsight.server.curves.alignment import (
     claim_of,
     one_sided_claims,
     paired_tags,
-    relative_difference,
 )
+from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
 
@@ -43,9 +43,9 @@ class Comparison:
     steps: int  # common steps
     first: int | None  # first step beyond the tolerance
     beyond: int  # steps beyond it
-    largest: float | None  # finite relative difference, share of the reference's size at the step and nearby
+    largest: float | None  # finite relative difference, share of the reference's value at the step
     largest_step: int | None
-    absolute: bool  # the reference is 0, or nearly, so that a relative difference is meaningless
+    absolute: bool  # the reference is 0 somewhere, so that a relative difference has no size
     claim: Claim
 
 
@@ -65,7 +65,8 @@ def register(subparsers: Any) -> None:
 def compare(options: argparse.Namespace) -> int:
     """Compare and print.
 
-    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing or steps could not be compared.
+    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing, or steps or a scalar of the
+    reference could not be compared.
     """
     summary = Summary(options.summary_dir)
     try:
@@ -88,7 +89,8 @@ def compare(options: argparse.Namespace) -> int:
         print(as_json([_json(row) for row in rows]))
     elif rows:
         names = ("tag", "reference", "steps", "beyond", "first", "largest", "at_step")
-        heads = [localize(f"cli.head.{name}", {"unit": options.unit}) for name in names]
+        unit = localize(f"cli.unit.{options.unit}")
+        heads = [localize(f"cli.head.{name}", {"unit": unit}) for name in names]
         print(table(heads, (_row(row, UNITS[options.unit]) for row in rows), terminal_width()))
         for row in rows:
             facts = {"tag": row.tag, "claim": row.claim}
@@ -98,7 +100,7 @@ def compare(options: argparse.Namespace) -> int:
             say(localize_claim(Claim("claim.align.no_common_scalar", "unknown")))
             say(localize("cli.pair"))
         return 2
-    return exit_code(row.claim for row in rows)  # a scalar of one run alone is told, and changes no code
+    return exit_code([*(row.claim for row in rows), *alone])
 
 
 def _run(summary: Summary, name: str) -> Run:
@@ -133,14 +135,12 @@ def _pairs(
 def _compared(run: Run, reference: Run, tag: str, other: str, tolerance: float, unit: str) -> Comparison:
     line, base = run.scalars[tag].line(), reference.scalars[other].line()
     aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
-    steps, mine, theirs = np.intersect1d(line.steps, base.steps, assume_unique=True, return_indices=True)
-    left, right = (np.asarray(values, np.float64) for values in (line.values[mine], base.values[theirs]))
-    finite = np.flatnonzero(np.isfinite(left) & np.isfinite(right))
-    sizes = np.where((left == right) | (np.isnan(left) & np.isnan(right)), 0.0, np.inf)
-    sizes[finite] = np.abs(relative_difference(left[finite], right[finite]))
-    beyond = np.flatnonzero(sizes > tolerance)
+    compared = difference(line.steps, line.values, base.steps, base.values, tolerance)
+    steps, sizes = compared.steps, np.abs(compared.relative)
+    beyond = np.flatnonzero(~(sizes <= tolerance))
+    finite = np.flatnonzero(np.isfinite(compared.difference))
     worst = int(finite[np.argmax(sizes[finite])]) if len(finite) else None
-    if worst is not None and sizes[worst] == 0 and np.isinf(sizes).any():
+    if worst is not None and sizes[worst] == 0 and len(beyond):
         worst = None  # the finite values are equal, and the other differences have no size
     return Comparison(
         tag,

@@ -42,7 +42,8 @@ def get(options: argparse.Namespace) -> int:
     for line in terminal.directory_lines(summary):
         terminal.say(line)
     if not printed:
-        words = {"run": options.runs, "tag": options.tag, "kind": options.kind}
+        kind = terminal.localize(f"cli.kind.{options.kind}")
+        words = {"run": options.runs, "tag": options.tag, "kind": kind}
         if summary.matching(options.runs):
             raise BadSettings(terminal.localize("cli.no_tag", words))
         near = terminal.near_names(options.runs, summary.runs)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.curves.overflow_safe import subtract, unit_of
+from mindinsight.server.curves.overflow_safe import relative_to, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 LIMIT: Final = 5.5  # noise levels from which a change is not chance
@@ -193,12 +193,13 @@ def local_noise(values: Doubles) -> Doubles:
     return np.asarray(np.interp(np.arange(len(values)), centres, largest), np.float64)
 
 
-def _divergence(relative: Doubles, values: Doubles, base: Doubles, floor: float) -> Change | None:
+def _divergence(values: Doubles, base: Doubles, floor: float) -> Change | None:
     """Return the change by which two curves differ by more than before; None if their own noise explains it.
 
     The noise of a falling curve is a growing share of it. A difference that grows as the noise of both curves
     does is none: it must also become larger in units of the noise of the calmer curve nearby.
     """
+    relative = relative_to_nearby(values, base)
     change = find_divergence(relative, floor)
     if change is None:
         return None
@@ -221,29 +222,6 @@ def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
     return middle > max(_LEAST * usual, floor)
 
 
-_LAGS: Final = 64  # that are tried
-_FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
-
-
-def find_lag(steps: Ints, good: Doubles, bad: Doubles) -> int | None:
-    """Return by how many steps the bad curve is behind the good one; None if it is no delayed copy of it."""
-    count = len(steps)
-    x = (steps - steps[0]).astype(np.float64)
-    lags = np.unique(np.linspace(1, count // 2, min(_LAGS, count // 2)).astype(np.int64))
-    best: tuple[float, float] | None = None
-    for lag in (*lags.tolist(), *(-lags).tolist()):
-        late, early = (bad, good) if lag > 0 else (good, bad)
-        begin = min(2 * abs(lag), count - count // 4)
-        rows = slice(begin, count)
-        rest = late[rows] - np.interp(x[rows] - x[abs(lag)], x, early)
-        size = float(np.sqrt(np.mean(rest**2)))
-        before = float(np.sqrt(np.mean((late[rows] - early[rows]) ** 2)))
-        noise = float(np.median(np.hypot(local_noise(late[rows]), local_noise(early[rows]))))
-        if before > _FOLLOWS * max(size, 1e-300) and size <= 2 * noise and (best is None or size < best[0]):
-            best = size, float(np.sign(lag) * x[abs(lag)])
-    return None if best is None else round(best[1])
-
-
 Verdict: TypeAlias = Literal[
     "not_finite",
     "drifts",
@@ -263,6 +241,7 @@ _NOISE_SHARE: Final = 0.01  # share of the tolerance below which a difference is
 _ROUNDING: Final = 1e-12  # relative difference that counts as none for a tolerance of 0
 _MOST: Final = 1e6  # relative difference from which the baseline counts as 0
 _PLAIN_CHANCE: Final = 1e-4  # probability from which a beginning is plain
+_SELDOM: Final = 0.1  # share of equal steps after the first that differs up to which curves only cross
 _LASTS: Final = 5  # steps beyond the tolerance before a divergence is claimed
 _AGREES_AGAIN: Final = 16  # steps within the tolerance before a difference counts as over
 _APART: Final = 0.5  # share of steps beyond the tolerance from which curves without an onset are apart
@@ -343,11 +322,11 @@ def _judged(
     tolerance: float,
 ) -> Alignment:
     """Return ``facts`` with the verdict. The curves are finite at ``rows`` [n] of ``shared``."""
-    relative = relative_difference(values, base)
-    absolute = bool((np.abs(relative) >= _MOST).any())
-    sizes = np.abs(subtract(values, base) if absolute else relative)
+    shares = np.abs(relative_to(values, base))
+    absolute = bool(np.isinf(shares).any())
+    sizes = np.abs(subtract(values, base)) if absolute else shares
     unit = unit_of(sizes)
-    over = np.flatnonzero(np.abs(relative) > tolerance)
+    over = np.flatnonzero(shares > tolerance)
     beyond = int(shared[rows[over[0]]]) if len(over) else facts.broken
     before = shared[shared < beyond] if beyond is not None else shared
     facts = replace(
@@ -361,19 +340,37 @@ def _judged(
         absolute=absolute,
     )
     floor = max(tolerance * _NOISE_SHARE, _ROUNDING)
-    change = _divergence(relative, values, base, floor) if len(over) else None
+    change = _divergence(values, base, floor) if len(over) else None
+    start = _equal_start(shares, over, floor)
+    if change is not None:
+        onset = _first_differing(shares, change.onset, floor)
+        change = replace(change, onset=onset if start is None else start)
     if change is not None and _lasts(over, change.onset, len(rows), facts.broken is not None):
         noise = float(np.median(sizes[: max(change.onset, 1)]))
-        onset = int(shared[rows[change.onset]])
+        step = int(shared[rows[change.onset]])
         verdict: Verdict = "drifts" if facts.broken is None else "not_finite"
         early = max(int(over[0]) - change.onset, 0)
-        return replace(facts, verdict=verdict, onset=onset, score=change.score, noise=noise, early=early)
+        return replace(facts, verdict=verdict, onset=step, score=change.score, noise=noise, early=early)
     if facts.broken is not None:
         return replace(facts, verdict="not_finite", onset=facts.broken)
-    plain = _plain_onset(np.abs(relative), over, floor)
+    plain = start if start is not None else _plain_onset(shares, over, floor)
     if plain is not None and not _ended(over, len(rows)):
-        return replace(facts, verdict="drifts", onset=int(shared[rows[plain]]))
+        early = max(int(over[0]) - plain, 0)
+        return replace(facts, verdict="drifts", onset=int(shared[rows[plain]]), early=early)
     return replace(facts, verdict=_without_onset(over, len(rows), change is not None))
+
+
+def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
+    """Return the row at which an onset lies that is known to a few rows, if curves are equal nearby.
+
+    ``shares`` [n] are the sizes of the differences. Nothing begins where the curves are still equal, and a
+    difference after rows that are mostly equal begins with its first row.
+    """
+    differs = shares > floor
+    if not differs[onset]:
+        return onset + int(np.argmax(differs[onset:]))
+    equal = np.flatnonzero(~differs[:onset])
+    return int(equal[-1]) + 1 if 2 * len(equal) > onset else onset
 
 
 def _plain_onset(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> int | None:
@@ -390,9 +387,22 @@ def _plain_onset(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> in
     among = (len(over) - (count - last) + 1) / (last + 2)  # share of differing rows before the last ones
     if over[-1] == count - 1 and count - last >= _LASTS and among ** (count - last) < _PLAIN_CHANCE:
         return last
-    if ((equal - first + 1) / (count - first + 2)) ** first < _PLAIN_CHANCE:
-        return first
-    return None
+    return first if _begins_equal(count - first, equal - first, first) else None
+
+
+def _equal_start(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> int | None:
+    """Return the first row that differs if all rows before it are equal, and hardly any after it, or None."""
+    differs = np.flatnonzero(sizes > floor)
+    if len(over) < _LASTS or len(sizes) < FEWEST:
+        return None
+    first = int(differs[0])
+    rest, equal = len(sizes) - first, len(sizes) - first - len(differs)
+    return first if equal <= _SELDOM * rest and _begins_equal(rest, equal, first) else None
+
+
+def _begins_equal(rest: int, equal: int, first: int) -> bool:
+    """Return True if it is no chance that all ``first`` rows are equal, and ``equal`` of the ``rest``."""
+    return bool(((equal + 1) / (rest + 2)) ** first < _PLAIN_CHANCE)
 
 
 def _lasts(over: npt.NDArray[np.intp], onset: int, rows: int, broken: bool) -> bool:
@@ -517,9 +527,12 @@ def difference_claim(
     return Claim(key, "note", {"size": shown})
 
 
-def relative_difference(values: Doubles, base: Doubles) -> Doubles:
+def relative_to_nearby(values: Doubles, base: Doubles) -> Doubles:
     """Return [n] ``values - base`` relative to the larger of ``|base|`` and its usual size nearby. Always
-    finite."""
+    finite.
+
+    A change is searched in it. The share of a value near 0 would be as large without a change.
+    """
     if not len(base):
         return np.zeros(0)
     unit = max(unit_of(values), unit_of(base))

@@ -13,11 +13,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from mindinsight.server.curves.alignment import (
     find_divergence,
-    find_lag,
     local_noise,
     size_nearby,
 )
-from mindinsight.server.curves.bands import Cells, cells
+from mindinsight.server.curves.bands import cells
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.rank_outliers import cumulated
 from mindinsight.server.types import Doubles, Floats, Ints
@@ -46,7 +45,11 @@ _OF_SHIFT: Final = 0.25  # share of the mean shift that a bad run has at least, 
 _NEARBY: Final = 9  # columns of which the median is the course of a curve
 _FARTHER: Final = 2.0  # times as far from the good mean as any good run, where a single bad run differs
 _SPIKE: Final = 2.5  # noise levels from its course that a value counts at most
+_NEAR: Final = 48  # columns before an onset that show how the groups differ before
+_COUNTS: Final = 4.0  # noise levels that a column counts at most: a spike is no beginning
 _MOST: Final = 1e9  # largest relative difference
+_LAGS: Final = 64  # that are tried
+_FOLLOWS: Final = 5.0  # times nearer to the good curve that a delayed one comes by its lag
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +74,32 @@ class GroupDivergence:
     below: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Curves of both groups on common columns of steps."""
+
+    steps: Ints  # [c] first step of each column
+    mean: Doubles  # [r, c] mean of the column without spikes, NaN without a finite value
+    whole: Doubles  # [r, c] the same with spikes, which an onset must not be smoothed by
+
+    def only(self, rows: list[int]) -> _Grid:
+        """Return the grid of some of the curves."""
+        return _Grid(self.steps, self.mean[rows], self.whole[rows])
+
+
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
     """Compare curves (steps ascending, values) of good and bad runs, not empty, one of some ``scalars``."""
-    grid = cells([*good, *bad], _COLUMNS)
-    grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
+    columns = cells([*good, *bad], _COLUMNS)
+    whole = columns.mean / unit_of(columns.mean)  # only shares matter from here on
     split = len(good)
-    limited = np.stack([_without_spikes(row) for row in grid.mean])
+    limited = np.stack([_without_spikes(row) for row in whole])
     for rows in (slice(None, split), slice(split, None)):  # how most runs of a group begin is no spike
-        changed = (limited[rows] != grid.mean[rows])[:, : _NEARBY // 2] & ~np.isnan(
-            limited[rows, : _NEARBY // 2]
-        )
+        changed = (limited[rows] != whole[rows])[:, : _NEARBY // 2] & ~np.isnan(limited[rows, : _NEARBY // 2])
         begins = np.flatnonzero(2 * changed.sum(axis=0) > len(changed))
-        limited[rows, begins] = grid.mean[rows, begins]
-    grid = replace(grid, mean=limited)
+        limited[rows, begins] = whole[rows, begins]
+    grid = _Grid(columns.steps, limited, whole)
     breaks = _breaks(good, bad)
     at = len(grid.steps)
     if breaks:
@@ -156,7 +170,7 @@ def _non_finite_intervals(values: Floats) -> tuple[Ints, Ints]:
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
+def _before(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
     """Compare both groups in the columns before ``end``; if their means agree, each bad run by itself."""
     whole = _compared(grid, split, end, tests)
     bad = len(grid.mean) - split
@@ -165,9 +179,7 @@ def _before(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     alone = [
         result
         for row in _outside(grid.mean[:, :end], split)
-        if (
-            result := _compared(replace(grid, mean=grid.mean[[*range(split), row]]), split, end, tests * bad)
-        ).kind
+        if (result := _compared(grid.only([*range(split), row]), split, end, tests * bad)).kind
         in ("parts", "interval", "apart")
     ]
     if not alone:
@@ -194,7 +206,7 @@ def _outside(means: Doubles, split: int) -> list[int]:
     return (np.flatnonzero(far[split:] > max(_PROVEN_ANYWHERE * usual, _FARTHER * good_far)) + split).tolist()
 
 
-def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
+def _compared(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
     """Compare the means of both groups in the columns before ``end``, one of a number of ``tests``."""
     good_mean, good_spread = _mean_and_spread(grid.mean[:split])
     bad_mean, bad_spread = _mean_and_spread(grid.mean[split:])
@@ -210,9 +222,11 @@ def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
     judged = _judged(steps, relative, plain, spread)
     deviations = np.clip((grid.mean[:, columns] - centre) / size, -_MOST, _MOST)
     tested = _tested(judged, steps, (relative, plain), deviations, split, tests)
+    whole = [_mean_and_spread(rows)[0][columns] for rows in (grid.whole[:split], grid.whole[split:])]
+    tested = _begun(tested, steps, np.clip((whole[1] - whole[0]) / size, -_MOST, _MOST))
     early = tested.kind == "parts" and (tested.onset or 0) <= int(steps[_window(len(steps))])
     if early or tested.kind in ("apart", "interval"):
-        lag = find_lag(steps, good_mean[columns], bad_mean[columns])
+        lag = _find_lag(steps, good_mean[columns], bad_mean[columns])
         ends, begins = tested.end, tested.onset
         if lag is not None and ends is not None and begins is not None and abs(lag) > ends - begins:
             lag = None  # what is late differs for at least as long
@@ -220,6 +234,26 @@ def _compared(grid: Cells, split: int, end: int, tests: int) -> GroupDivergence:
             tested = replace(tested, kind="apart", onset=int(steps[0]), diverges=None)
         return replace(tested, lag=lag)
     return tested
+
+
+def _begun(divergence: GroupDivergence, steps: Ints, relative: Doubles) -> GroupDivergence:
+    """Return ``divergence`` with an onset before which the groups differ no more than they did before.
+
+    ``relative`` [c] is the difference of the means. The sum of what exceeds a level is lowest where it begins
+    to exceed that for good (Page, 1954). The level is half the difference.
+    """
+    if divergence.onset is None or divergence.from_start or divergence.onset <= steps[0]:
+        return divergence
+    near = int(np.searchsorted(steps, divergence.onset))
+    last = len(steps) - 1 if divergence.end is None else int(np.searchsorted(steps, divergence.end))
+    before = relative[max(near - _NEAR, 0) : near]
+    usual = float(np.median(before))
+    spread = max(1.4826 * float(np.median(np.abs(before - usual))), _NOISE)
+    since = (relative - usual)[near : last + 1] / np.maximum(local_noise(relative), spread)[near : last + 1]
+    counted = np.clip(since * np.sign(np.median(since[len(since) // 2 :])), -_COUNTS, _COUNTS)
+    level = float(np.quantile(counted, 0.75)) / 2
+    onset = int(steps[near + int(np.argmin(np.cumsum(np.insert(counted[:-1] - level, 0, 0.0))))])
+    return replace(divergence, onset=onset, diverges=None if divergence.diverges is None else onset)
 
 
 def _tested(
@@ -463,3 +497,22 @@ def _usual_spread(good: Doubles, bad: Doubles, centre: Doubles) -> float | None:
     size = max(float(np.median(np.abs(centre))), 1e-300)
     known = known[~np.isnan(known)]
     return float(np.median(known)) / size if len(known) else None
+
+
+def _find_lag(steps: Ints, good: Doubles, bad: Doubles) -> int | None:
+    """Return by how many steps the bad curve is behind the good one; None if it is no delayed copy of it."""
+    count = len(steps)
+    x = (steps - steps[0]).astype(np.float64)
+    lags = np.unique(np.linspace(1, count // 2, min(_LAGS, count // 2)).astype(np.int64))
+    best: tuple[float, float] | None = None
+    for lag in (*lags.tolist(), *(-lags).tolist()):
+        late, early = (bad, good) if lag > 0 else (good, bad)
+        begin = min(2 * abs(lag), count - count // 4)
+        rows = slice(begin, count)
+        rest = late[rows] - np.interp(x[rows] - x[abs(lag)], x, early)
+        size = float(np.sqrt(np.mean(rest**2)))
+        before = float(np.sqrt(np.mean((late[rows] - early[rows]) ** 2)))
+        noise = float(np.median(np.hypot(local_noise(late[rows]), local_noise(early[rows]))))
+        if before > _FOLLOWS * max(size, 1e-300) and size <= 2 * noise and (best is None or size < best[0]):
+            best = size, float(np.sign(lag) * x[abs(lag)])
+    return None if best is None else round(best[1])

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.curves.alignment import difference_claim
-from mindinsight.server.curves.overflow_safe import LARGEST, deviation, limited, mean, subtract, unit_of
+from mindinsight.server.curves.overflow_safe import LARGEST, deviation, mean, relative_to, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 
@@ -190,7 +190,7 @@ def difference(
     right = np.asarray(base_values, np.float64)[theirs]
     same = (left == right) | (np.isnan(left) & np.isnan(right))
     apart = np.where(same, 0.0, subtract(left, right))
-    relative = np.where(same, 0.0, _relative(left, right))
+    relative = np.where(same, 0.0, relative_to(left, right))
     beyond = np.flatnonzero(~(np.abs(relative) <= tolerance))
     return Difference(
         shared.astype(np.int64),
@@ -233,16 +233,6 @@ def _largest(compared: Difference) -> Claim | None:
     absolute = bool(np.isinf(shares).any())
     sizes = np.abs(compared.difference[finite]) if absolute else shares
     return difference_claim(float(sizes.max(initial=0.0)), absolute, "percent")
-
-
-def _relative(left: Doubles, right: Doubles) -> Doubles:
-    """Return ``(left - right) / |right|``, infinite only where a value is or the right one is 0."""
-    size = np.abs(right)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        relative = (left - right) / size
-        overflowed = ~np.isfinite(relative) & np.isfinite(left) & np.isfinite(right) & (size > 0)
-        again = limited(left / size - np.sign(right))
-    return np.where(overflowed, again, relative)
 
 
 def at_steps(steps: Ints, values: Floats, wanted: Ints) -> tuple[Ints, Doubles]:

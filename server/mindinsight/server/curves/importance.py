@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from mindinsight.server.claims import Claim, few, format_number
+from mindinsight.server.claims import Claim, few, format_number, range_claim
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.permutation_test import Factor, proven, rivals
 from mindinsight.server.curves.random_forest import Forest, binned, grow
@@ -29,8 +29,8 @@ def association(values: Sequence[Any], target: Doubles) -> float | None:
     if len(rows) < FEWEST_PAIRS:
         return None
     known = [values[row] for row in rows]
-    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known):
-        numbers = np.asarray(known, np.float64)
+    numbers = _numbers(known)
+    if numbers is not None:
         finite = np.isfinite(numbers)
         correlation = pearson(np.stack((numbers[finite], target[rows][finite]), axis=1))
         return None if correlation is None else abs(correlation)
@@ -97,6 +97,7 @@ _WEAK: Final = 0.02  # chance, of any setting, below which a correlation is told
 _PAIR: Final = 0.01  # the same of any pair of settings
 _FAILING: Final = 0.01  # the same of a setting that separates runs without an objective
 _ROUNDING: Final = 1e-6
+_EXACT: Final = 1 << 53  # integers below are exact as floats
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
 # A random seed is not a setting. `views/lineage/columns.js` has the same rule for the pages.
@@ -240,8 +241,8 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
 
 def _left_out(objective: str, count: int) -> list[Claim]:
     """Return a claim about the runs without the objective, if there are any."""
-    values = {"n": count, "objective": plain(objective)}
-    return [Claim("claim.lineage.left_out", "note", values)] if count else []
+    facts = {"n": count, "objective": plain(objective)}
+    return [Claim("claim.lineage.left_out", "note", facts)] if count else []
 
 
 def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
@@ -289,8 +290,7 @@ def _separated(separation: Separation) -> list[Any]:
     numbers = [value for value in known if _is_number(value)]
     if len(numbers) < len(known) or len(known) < 2:
         return [*unset, *few([str(value) if isinstance(value, bool) else value for value in known], _NAMED)]
-    limits = {"low": numbers[0], "high": numbers[-1]}
-    return [*unset, Claim("claim.part.lineage.range", "note", limits)]
+    return [*unset, range_claim(numbers[0], numbers[-1])]
 
 
 def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], list[Claim]]:
@@ -523,12 +523,10 @@ def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[An
     inside = numbers[list(rows)]
     if not np.isfinite(inside).all():
         return None
-    low, high = float(inside.min()), float(inside.max())
-    if float(np.mean((numbers >= low) & (numbers <= high))) > _NARROW:
+    if float(np.mean((numbers >= inside.min()) & (numbers <= inside.max()))) > _NARROW:
         return None
-    if low == high:
-        return format_number(low)
-    return Claim("claim.part.lineage.range", "note", {"low": low, "high": high})
+    low, high = chosen[int(inside.argmin())], chosen[int(inside.argmax())]
+    return format_number(low) if low == high else range_claim(low, high)
 
 
 def _text(value: Any) -> str:
@@ -551,9 +549,12 @@ def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
 
 def _numbers(values: Sequence[Any]) -> Doubles | None:
     """Return numbers with NaN for missing values, or None if a value is something else."""
-    if all(value is None or _is_number(value) for value in values):
-        return np.array([_number(value) for value in values], np.float64)
-    return None
+    known = [value for value in values if value is not None]
+    if not all(map(_is_number, known)):
+        return None
+    large = all(isinstance(value, int) for value in known) and max(map(abs, known), default=0) > _EXACT
+    least = min(known) if large else 0  # floats would not tell them apart
+    return np.array([math.nan if value is None else _number(value - least) for value in values], np.float64)
 
 
 def _is_number(value: Any) -> bool:

@@ -37,6 +37,17 @@ def subtract(left: Doubles, right: Doubles | float) -> Doubles:
     return np.where(overflowed, limited(result), result)
 
 
+def relative_to(values: Doubles, base: Doubles) -> Doubles:
+    """Return ``(values - base) / |base|``, 0 where both are equal, infinite only where a value is or the base
+    is 0."""
+    size = np.abs(base)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        relative = (values - base) / size
+        overflowed = ~np.isfinite(relative) & np.isfinite(values) & np.isfinite(base) & (size > 0)
+        again = limited(values / size - np.sign(base))
+    return np.where((values == base) & np.isfinite(base), 0.0, np.where(overflowed, again, relative))
+
+
 def mean(values: Doubles) -> float:
     """Return the mean of finite ``values`` [n], n > 0."""
     with np.errstate(over="ignore", invalid="ignore"):

@@ -40,7 +40,7 @@ class Line:
 def line_rows(steps: Ints, files: Ints) -> Ints | None:
     """Return the rows of the line in the order of their steps, or None if that is every row as recorded.
 
-    ``steps`` [n] are the steps of all files, oldest first. ``files`` [f] are the rows at which files begin. A
+    ``steps`` [n] are the steps of all files, oldest first. ``files`` [f] are the rows of `file_rows`. A
     newer file overwrites the steps from its first step on. Of a repeated step, the last value counts.
     """
     if bool(np.all(steps[1:] > steps[:-1])):
@@ -161,13 +161,24 @@ def segment_rows(parts: Sequence[Part]) -> Ints:
 
 
 def file_rows(parts: Sequence[Part]) -> Ints:
-    """Return the row at which each file, or each later session in it, starts. The first is 0."""
+    """Return the row at which each file, or each later session in it, starts. The first is 0.
+
+    A file that was begun while an older one was written continues that: no restart separates them.
+    """
     lengths = np.array([0, *(len(part.steps) for part in parts[:-1])], dtype=np.int64)
     begins = np.cumsum(lengths)
+    later = _begun_later(parts)
     if not any(len(part.sessions) for part in parts):
-        return begins
+        return begins[later]
     sessions = [part.sessions + begin for part, begin in zip(parts, begins.tolist(), strict=True)]
-    return np.unique(np.concatenate([begins, *sessions]))
+    return np.unique(np.concatenate([begins[later], *sessions]))
+
+
+def _begun_later(parts: Sequence[Part]) -> npt.NDArray[np.bool_]:
+    """Return which files were begun when all older ones had ended, by their wall times, [f] bool."""
+    ends = np.maximum.accumulate([part.walls[-1] for part in parts])
+    begun = np.array([part.walls[0] for part in parts])
+    return np.append(True, begun[1:] >= ends[:-1])
 
 
 MAX_PAYLOAD: Final = 512 << 20  # bytes of a payload that is read whole; larger tensors are read in parts
@@ -268,24 +279,25 @@ class ScalarSeries:
         self._line: tuple[Line, Ints | None] | None = None  # and its rows, None for all
 
     @cached_property
-    def _last_row(self) -> int:
-        """Return the row of the last point of the line in the newest file."""
-        last = self.parts[-1]
-        if len(last.starts) == 1:
-            return -1
-        newest = last.steps[int(last.sessions[-1]) if len(last.sessions) else 0 :]
-        return len(last.steps) - 1 - int(np.argmax(newest[::-1]))
+    def _last(self) -> tuple[ScalarPart, int]:
+        """Return the part and the row in it of the last point of the line."""
+        newest = self.parts[-1:]
+        if len(self.parts) > 1 and not len(newest[0].sessions):
+            newest = self.parts[int(np.flatnonzero(_begun_later(self.parts))[-1]) :]
+        rows = [(part, _last_row(part)) for part in newest]
+        return max(reversed(rows), key=lambda last: int(last[0].steps[last[1]]))
 
     @property
     def last_step(self) -> int:
         """Return the step of the last point."""
-        return int(self.parts[-1].steps[self._last_row])
+        part, row = self._last
+        return int(part.steps[row])
 
     @property
     def last_value(self) -> float:
         """Return the value of the last point."""
-        last = self.parts[-1]
-        return float(last.values(self._last_row % len(last.steps))[0])
+        part, row = self._last
+        return float(part.values(row)[0])
 
     def columns(self) -> Columns:
         """Return all rows: without a copy for a single file in memory, otherwise joined and kept for a while.
@@ -343,13 +355,13 @@ class ScalarSeries:
         """
         parts, first = self._trailing_parts(row)
         skip = row - first
-        starts, files = segment_rows(parts), file_rows(parts)
+        starts, files = segment_rows(parts), file_rows(self.parts)
         return Columns(
             steps=_concatenated([part.steps for part in parts])[skip:],
             walls=_concatenated([part.walls for part in parts])[skip:],
             values=self.values_from(row),
             starts=starts[np.searchsorted(starts, skip) :] - skip,
-            files=files[np.searchsorted(files, skip) :] - skip,
+            files=files[np.searchsorted(files, row) :] - row,
         )
 
     def values_from(self, row: int) -> Floats:
@@ -465,6 +477,14 @@ class ReferenceSeries:
             raise IndexError(f"row {row} of {self.count}")
         number = bisect_right(self._ends, row)
         return self.parts[number], row - (self._ends[number - 1] if number else 0)
+
+
+def _last_row(part: ScalarPart) -> int:
+    """Return the row of the largest step of the last session in a file, of several the last."""
+    if len(part.starts) == 1:
+        return len(part.steps) - 1
+    newest = part.steps[int(part.sessions[-1]) if len(part.sessions) else 0 :]
+    return len(part.steps) - 1 - int(np.argmax(newest[::-1]))
 
 
 def _columns_of(parts: Sequence[ScalarPart]) -> Columns:

@@ -243,13 +243,14 @@ class MindSporeFiles:
         self.record.add_value("graph", "graph", model, step=0)
 
     def trial(self, trial: Trial, at: Moment) -> None:
-        """Record the lineage of this run, or of the named run below it."""
+        """Record the lineage of this run, or of the named run below it.
+
+        Metrics are no scalars here: a curve of the same name would lose its point of that step.
+        """
         record = self.record if trial.run_name is None else self._run(trial.run_name)
         record.add_value("train_lineage", "lineage", train_facts(trial.parameters), step=at.step)
         record.add_value("custom_lineage_data", "hparams", trial.parameters, step=at.step)
         record.add_value("eval_lineage", "lineage", {"metrics": trial.metrics}, step=at.step)
-        for tag, number in trial.metrics.items():
-            record.add_value("scalar", tag, number, step=at.step, wall_time=at.wall)
 
     def flush(self) -> None:
         """Wait until all recorded values are in the files."""

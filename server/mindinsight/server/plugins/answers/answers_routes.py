@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
-import numpy as np
 from fastapi import APIRouter, Query
 
 from mindinsight.server.api.run_answers import hyper_of
@@ -28,6 +27,7 @@ from mindinsight.server.curves.setting_separation import Separation, Value, iden
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.answers.non_finite import CHANCE, non_finite_claims
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
@@ -99,11 +99,9 @@ def _interest(tag: str) -> tuple[bool, bool, int, str]:
     return not re.search("loss", tag, re.IGNORECASE), bool(re.search("val|eval|test", tag)), len(tag), tag
 
 
-_CHANCE: Final = 0.05  # p-value, corrected for all settings, above which a full separation is inconclusive
 _CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
 _TEXTS: Final = 4  # texts of a region named in a claim
-_SCALARS: Final = 1000  # scalars whose non-finite values are counted by run
 _SHORTER: Final = 0.05  # share of the steps that the runs of one group lack at their end
 _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads them at once
 
@@ -181,7 +179,7 @@ def _differs(row: Setting) -> bool:
 
 
 def _is_proven(separation: Separation) -> bool:
-    return separation.corrected <= (_CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
+    return separation.corrected <= (CHANCE if separation.effect == 1 else _CHANCE_PARTLY)
 
 
 def _distinct(values: Sequence[Value]) -> list[Value]:
@@ -226,9 +224,10 @@ def why_claims(
     recorded = recorded_settings([*good, *bad])
     seeds = _seeds([*good, *bad], recorded)
     judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
+    counted = [row.tag for row in tags if row.parting.longer or row is not _first_broken(tags)]
     return [
         *_failures(good, bad),
-        *_scalar_claims(tags, len(good), len(bad), list(_non_finite_in_both(good, bad, tags))),
+        *_scalar_claims(tags, len(good), len(bad), list(non_finite_claims(good, bad, counted))),
         *_end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
         *([] if seeds and len(seeds) == len(recorded) else judged),
@@ -256,41 +255,6 @@ def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
         evidence = tuple({"run": run.id} for run in failed[1])
         what = _few(sorted({run.failure for run in failed[1]}), 1)
         yield Claim("claim.why.failed", "found", {**facts, "failures": what}, evidence)
-
-
-def _non_finite_in_both(
-    good: Sequence[Run], bad: Sequence[Run], tags: Sequence[TagParting]
-) -> Iterator[Claim]:
-    """Claim that more good than bad runs end with non-finite values, or that more bad than good runs have
-    some beyond chance, though no bad run breaks."""
-    for tag in [row.tag for row in tags if row.parting.broken is None][:_SCALARS]:
-        curves = [[values for _, values in _curves(runs, tag)] for runs in (good, bad)]
-        ends = [sum(len(values) > 0 and not np.isfinite(values[-1]) for values in group) for group in curves]
-        if ends[0] * len(curves[1]) > ends[1] * len(curves[0]):
-            facts = {
-                "tag": tag,
-                "good": ends[0],
-                "goods": len(curves[0]),
-                "count": ends[1],
-                "n": len(curves[1]),
-            }
-            yield Claim("claim.why.good_end_non_finite", "found", facts)
-        ours, theirs = ([_has_non_finite(values) for values in group] for group in curves)
-        if not any(ours) or not any(theirs) or sum(theirs) * len(ours) <= sum(ours) * len(theirs):
-            continue
-        if separations([ours], [theirs])[0].chance <= _CHANCE:
-            facts = {
-                "tag": tag,
-                "count": sum(theirs),
-                "n": len(theirs),
-                "good": sum(ours),
-                "goods": len(ours),
-            }
-            yield Claim("claim.why.breaks_more", "found", facts)
-
-
-def _has_non_finite(values: Floats) -> bool:
-    return not bool(np.isfinite(values).all())
 
 
 def _end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
@@ -328,14 +292,13 @@ def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 def _scalar_claims(
     tags: Sequence[TagParting], good: int, bad: int, both: Sequence[Claim] = ()
 ) -> Iterator[Claim]:
-    """Claim in which scalars the groups differ. ``both`` are the claims about values that are non-finite in
-    runs of both groups."""
+    """Claim in which scalars the groups differ. ``both`` are the claims about non-finite values in either
+    group."""
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
-    broken = [row for row in tags if row.parting.broken is not None]
-    if broken:
-        yield _breaks(min(broken, key=lambda row: (row.parting.broken or 0, row.tag)), bad, len(broken))
+    if broken := _first_broken(tags):
+        yield _breaks(broken, bad)
     differing = [*both, *_differences(tags, bad)]
     yield from differing
     unproven = [row.tag for row in tags if row.parting.kind == "unproven"]
@@ -346,7 +309,7 @@ def _scalar_claims(
     if short:
         values = {"tags": _few(short), "n": len(short), "fewest": curve_comparison.FEWEST}
         yield Claim("claim.why.too_few_steps", "unknown", values)
-    if not (broken or differing or unproven or short):
+    if not (broken or unproven or short or any(claim.verdict != "note" for claim in differing)):
         yield Claim("claim.why.together", "clear", {"n": len(tags)})
 
 
@@ -387,14 +350,19 @@ def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
         yield Claim(f"claim.why.{key}", "found", {**where, "n": row.parting.runs, "bads": bad}, (where,))
 
 
-def _breaks(row: TagParting, bad: int, tags: int) -> Claim:
+def _first_broken(tags: Sequence[TagParting]) -> TagParting | None:
+    """Return the scalar that is the first to be non-finite in a bad run as in no good one, or None."""
+    broken = [row for row in tags if row.parting.broken is not None]
+    return min(broken, key=lambda row: (row.parting.broken or 0, row.tag), default=None)
+
+
+def _breaks(row: TagParting, bad: int) -> Claim:
     """Return the claim about the scalar that is the first to be non-finite in a bad run."""
     facts: dict[str, Any] = {
         "tag": row.tag,
         "count": row.parting.broken_runs,
         "n": bad,
         "step": row.parting.broken,
-        "tags": tags,
     }
     if row.parting.grows is None:
         key = "claim.why.breaks_longer" if row.parting.longer else "claim.why.breaks"
@@ -425,7 +393,7 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
         percent = max(1, round(100 * row.separation.corrected))
         yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
     if not full:
-        decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= _CHANCE
+        decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= CHANCE
         separable = "claim.why.none_separates" if differing else "claim.why.same_values"
         key = separable if decided else "claim.why.too_few_runs"
         yield Claim(key, "clear" if decided else "unknown", {**facts, "n": differing or len(rows)})

@@ -77,9 +77,8 @@
 /** @typedef {{id: string, label: string, step: number | null}} Saved */
 /**
  * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
- *   beyond: number | null, onset: number | null, score: number, largest: number | null,
- *   noise: number | null,
- *   absolute: boolean, claim: Claim}} AlignedTag
+ *   beyond: number | null, broken: number | null, onset: number | null, score: number,
+ *   largest: number | null, noise: number | null, absolute: boolean, claim: Claim}} AlignedTag
  */
 /**
  * @typedef {{run: string, baseline: string, tolerance: number, claims: Claim[], tags: AlignedTag[]}}
@@ -89,7 +88,7 @@
 /** @typedef {{name: string, effect: number, chance: number, good: unknown[], bad: unknown[]}} Setting */
 /**
  * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
- *   score: number, broken: number | null, runs: number}} Metric
+ *   score: number, broken: number | null, runs: number, from_start: boolean}} Metric
  */
 /** @typedef {{file: string, reason: string, detail: string}} Damage what of a file could not be read */
 

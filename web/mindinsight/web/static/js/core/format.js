@@ -54,7 +54,15 @@ export function bytes(count) {
 }
 
 /**
- * Format a duration: 5.2 s, 1:02:03 or 3 d 4:05. Return "–" for negative or non-finite values.
+ * Format a number of days as the page's language does: 3d. @param {number} days
+ */
+function inDays(days) {
+  const language = globalThis.document?.documentElement.lang || "en";
+  return new Intl.NumberFormat(language, { style: "unit", unit: "day", unitDisplay: "narrow" }).format(days);
+}
+
+/**
+ * Format a duration: 5.2 s, 1:02:03 or 3d 4:05. Return "–" for negative or non-finite values.
  * @param {number} seconds
  */
 export function duration(seconds) {
@@ -65,7 +73,7 @@ export function duration(seconds) {
   const hours = Math.floor((total % 86400) / 3600);
   const minutes = Math.floor((total % 3600) / 60);
   const clock = `${String(minutes).padStart(2, "0")}:${String(total % 60).padStart(2, "0")}`;
-  if (days) return `${days} d ${hours}:${String(minutes).padStart(2, "0")}`;
+  if (days) return `${inDays(days)} ${hours}:${String(minutes).padStart(2, "0")}`;
   return hours ? `${hours}:${clock}` : clock.replace(/^0/, "");
 }
 

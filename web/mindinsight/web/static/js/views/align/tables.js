@@ -2,7 +2,7 @@
 
 import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
-import { onsetBar } from "../../components/onset_bar.js";
+import { onsetCells } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
 import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
@@ -59,10 +59,9 @@ export function alignmentTable(app, answer, rows, last) {
  */
 function alignmentRow(app, answer, row, last) {
   const { t, format } = app;
-  const { tag, other, verdict, claim, onset, beyond } = row;
+  const { tag, other, verdict, claim, onset, beyond, broken } = row;
   const badge = verdict === "not_finite" ? NON_FINITE_BADGE : BADGES[claim.verdict];
   const name = tag === other ? tag : `${tag} ↔ ${other}`;
-  const step = format.number(onset);
   const size = (/** @type {number | null} */ value) =>
     value === null ? "–" : row.absolute ? format.number(value) : shareText(value);
   return h(
@@ -70,8 +69,7 @@ function alignmentRow(app, answer, row, last) {
     null,
     h("th", { scope: "row" }, longName(name)),
     h("td", null, claimElement(app, claim, { class: `align-verdict ${badge}` })),
-    h("td", { class: "number" }, onset === null ? "" : step),
-    h("td", null, onset === null ? "" : onsetBar(onset, last, t("align.from_step", { step }))),
+    ...onsetCells(app, onset, onset === broken, last),
     h("td", { class: "number" }, beyond === null ? t("align.never") : format.number(beyond)),
     h("td", { class: "number" }, size(row.noise)),
     h("td", { class: "number" }, size(row.largest)),

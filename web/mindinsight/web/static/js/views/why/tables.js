@@ -2,7 +2,7 @@
 
 import { NON_FINITE_BADGE, valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
-import { onsetBar } from "../../components/onset_bar.js";
+import { onsetCells } from "../../components/onset_bar.js";
 import { tableHead } from "../../components/table_head.js";
 import { h } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
@@ -101,7 +101,7 @@ export function metricsTable(app, metrics, groups, last) {
  */
 function metricRow(app, metric, groups, last) {
   const { t, format } = app;
-  const { tag, kind, onset, shift, broken, runs } = metric;
+  const { tag, kind, onset, shift, broken, runs, from_start: fromStart } = metric;
   const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
   const later = broken !== null && onset !== null && onset < broken;
   const what = h(
@@ -111,17 +111,13 @@ function metricRow(app, metric, groups, last) {
   );
   const alike = onset === null || (kind === "not_finite" && !runs); // until a run breaks
   const percent = shift === null || alike ? "" : signed(format.number(100 * shift, 3));
+  const exact = kind === "apart" || fromStart || onset === broken;
   return h(
     "tr",
     { class: changes(metric) ? null : "muted" },
     h("th", { scope: "row" }, longName(tag)),
     h("td", null, what),
-    h("td", { class: "number" }, onset === null ? "" : format.number(onset)),
-    h(
-      "td",
-      null,
-      onset === null ? "" : onsetBar(onset, last, t("why.from_step", { step: format.number(onset) })),
-    ),
+    ...onsetCells(app, onset, exact, last),
     h("td", { class: "number" }, percent && `${percent} %`),
     h("td", { class: "look" }, links(app, tag, groups)),
   );
