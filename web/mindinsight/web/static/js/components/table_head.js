@@ -2,7 +2,7 @@
 
 import { h } from "../core/dom.js";
 
-/** @param {string[]} names @param {number[]} [numbers] columns that hold numbers */
+/** @param {import("../core/dom.js").Child[]} names @param {number[]} [numbers] columns that hold numbers */
 export const tableHead = (names, numbers = []) =>
   h(
     "thead",

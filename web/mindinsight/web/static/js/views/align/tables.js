@@ -32,7 +32,7 @@ export function alignmentTable(app, answer, rows, last) {
       t("align.onset"),
       t("align.course"),
       t("align.beyond", { tolerance: shareText(answer.tolerance) }),
-      t("align.usual"),
+      h("span", { title: t("align.usual.how") }, t("align.usual")),
       t("align.largest"),
       t("why.look"),
     ],
