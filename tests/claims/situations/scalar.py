@@ -36,7 +36,7 @@ RANK = [
             "non_finite",
             "non_finite_shared",
         ),
-        *("alike", "too_few", "not_recorded", "spread", "grows", "near_steps"),
+        *("alike", "too_few", "not_recorded", "spread", "grows", "near_steps", "noisier"),
     )
 ]
 COMPARED = [
@@ -178,6 +178,33 @@ def a_spike_of_one_of_equal_ranks(folder: Path) -> Question:
 def a_scalar_that_is_the_rank(folder: Path) -> Question:
     """The lowest is as far from the next as all others are."""
     return ranks(folder, {rank: [float(rank)] * 100 for rank in range(4)})
+
+
+def noise_of_the_third(share: float) -> dict[int, list[float]]:
+    """Return losses with noise of a thousandth, and of ``share`` on the third of eight ranks."""
+    noise = np.random.default_rng(3).standard_normal((8, 200))
+    factors = 1 + np.where(np.arange(8) == 2, share, 0.001)[:, None] * noise
+    return {rank: (np.array(noisy(0)) * row).tolist() for rank, row in enumerate(factors)}
+
+
+@situation(makes=["claim.rank.noisier"], never=but(RANK, "noisier"))
+def a_rank_with_the_noise_of_twenty(folder: Path) -> Question:
+    return ranks(folder, noise_of_the_third(0.02))
+
+
+@situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
+def a_rank_with_twice_the_noise(folder: Path) -> Question:
+    return ranks(folder, noise_of_the_third(0.002))
+
+
+@situation(makes=["claim.health.noisier"], never=["claim.health.alike", "claim.health.differs"])
+def health_of_a_rank_with_the_noise_of_twenty(folder: Path) -> Question:
+    return health(ranks(folder, noise_of_the_third(0.02)))
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.noisier", "claim.health.differs"])
+def health_of_a_rank_with_twice_the_noise(folder: Path) -> Question:
+    return health(ranks(folder, noise_of_the_third(0.002)))
 
 
 @situation(makes=["claim.rank.alike", "claim.rank.near_steps"], never=but(RANK, "alike", "near_steps"))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mindinsight.server.curves.rank_anomaly import growth, period_of, share_of
+from mindinsight.server.curves.rank_anomaly import growth, noisier_rows, period_of, share_of
 
 
 def test_a_share_is_a_factor_where_it_is_the_same_at_all_values() -> None:
@@ -31,3 +31,25 @@ def test_equal_gaps_are_a_period() -> None:
     assert period_of(np.arange(0, 500, 50), 1.0) == 50
     assert period_of(np.array([0, 50, 170, 190]), 1.0) is None
     assert period_of(np.array([0, 50]), 1.0) is None
+
+
+@pytest.mark.parametrize("columns", [16, 200])
+def test_a_curve_of_much_more_noise_is_noisier(columns: int) -> None:
+    noise = np.random.default_rng(0).standard_normal((8, columns))
+    noise[2] *= 10
+    assert noisier_rows(5 + noise) == {2}
+    assert noisier_rows(5 + noise[:2]) == set()
+    noise[5] = np.nan
+    assert noisier_rows(5 + noise) == {2}
+
+
+@pytest.mark.parametrize("chance", [0.01, 0.1, 0.5])
+def test_counts_of_one_rate_are_not_noisier(chance: float) -> None:
+    for seed in range(20):
+        missed = np.random.default_rng(seed).random((4, 100)) < chance
+        assert noisier_rows(np.where(missed, 99.0, 100.0)) == set()
+
+
+def test_noise_of_a_heavy_tail_is_not_noisier() -> None:
+    for seed in range(20):
+        assert noisier_rows(np.random.default_rng(seed).standard_t(2, (16, 50))) == set()

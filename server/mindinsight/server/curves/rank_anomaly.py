@@ -5,11 +5,15 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from mindinsight.server.curves.bands import FEWEST_STEPS, NOT_ZERO
+from mindinsight.server.curves.bands import FEWEST_STEPS, NOT_ZERO, column_medians, row_medians
 from mindinsight.server.curves.overflow_safe import LARGEST
 from mindinsight.server.types import Doubles, Ints
 
 FEWEST_LASTING: Final = 4  # columns in a row that are no spike
+_NOISIER: Final = 2.0  # times the larger changes of a usual curve, which half of the changes exceed
+_LEAST_NOISE: Final = (
+    1e-4  # share of the size, so that a curve is not noisier than equal ones by its rounding
+)
 _SAME_FACTOR: Final = 0.5  # share of a factor that half of the shares lie within
 _PERIOD_CHANCE: Final = 0.02  # probability below which equal gaps between spikes are a period
 
@@ -49,6 +53,24 @@ def share_of(difference: Doubles, centre: Doubles) -> float | None:
         if float(np.nanmin(sizes)) <= NOT_ZERO * size and not is_factor:
             middle = np.float64(np.nanmedian(difference)) / size
     return float(np.clip(middle, -LARGEST, LARGEST))
+
+
+def noisier_rows(values: Doubles) -> frozenset[int]:
+    """Return the rows of at least three curves [r, c] that fluctuate about the median far more than others.
+
+    Half of their changes from column to column exceed nine tenths of those of a usual curve, twice.
+    """
+    known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= FEWEST_STEPS)
+    if len(known) < 3:
+        return frozenset()
+    centre = column_medians(values[known])
+    changes = np.abs(np.diff(values[known] - centre, axis=1))
+    some = (~np.isnan(changes)).sum(axis=1) >= FEWEST_STEPS // 2
+    if int(some.sum()) < 3:
+        return frozenset()
+    usual = float(np.median(np.nanquantile(changes[some], 0.9, axis=1)))
+    limit = _NOISIER * max(usual, _LEAST_NOISE * float(np.nanmedian(np.abs(centre))))
+    return frozenset(known[some][row_medians(changes[some]) > limit].tolist())
 
 
 def growth(shares: Doubles) -> float | None:

@@ -25,7 +25,14 @@ from mindinsight.server.curves.bands import (
 from mindinsight.server.curves.equal_ranks import diverged_from_equal
 from mindinsight.server.curves.missing_ranks import missing_ranks
 from mindinsight.server.curves.overflow_safe import unit_of
-from mindinsight.server.curves.rank_anomaly import FEWEST_LASTING, RankOutlier, growth, period_of, share_of
+from mindinsight.server.curves.rank_anomaly import (
+    FEWEST_LASTING,
+    RankOutlier,
+    growth,
+    noisier_rows,
+    period_of,
+    share_of,
+)
 from mindinsight.server.types import Doubles, Floats, Ints
 
 CHANCE: Final = 0.002  # probability of a false alarm per job and kind, if differences were normal
@@ -358,6 +365,7 @@ class Judgement:
     strays: tuple[RankOutlier, ...] = ()
     compared: frozenset[int] = frozenset()  # rows with at least FEWEST_STEPS finite steps that others have
     spread: float = 0.0  # share by which the highest level is above the lowest; 0 for noise or an outlier
+    noisier: frozenset[int] = frozenset()  # compared rows without an anomaly that fluctuate more than most
     elsewhere: frozenset[int] = frozenset()  # compared rows that have few steps in common with others
 
     def claims(
@@ -374,6 +382,10 @@ class Judgement:
         if short:
             facts = {"n": len(short), "fewest": FEWEST_STEPS}
             unknown.append(Claim("claim.rank.too_few", "unknown", facts, _evidence(ranks, short)))
+        if self.noisier:
+            rows = sorted(self.noisier)
+            facts = {"n": len(rows)}
+            unknown.append(Claim("claim.rank.noisier", "unknown", facts, _evidence(ranks, rows)))
         if len(job) > len(ranks):
             facts = {"n": len(job) - len(ranks), "total": len(job)}
             unknown.append(Claim("claim.rank.not_recorded", "unknown", facts))
@@ -446,10 +458,11 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
     common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
     compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
     ordered = tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step)))
-    odd = any(not stray.shared for stray in ordered)
+    odd = {row for stray in ordered if not stray.shared for row in (stray.row, stray.other)}
+    noisier = (noisier_rows(grid.mean) & compared) - odd
     spread = None if odd else spread_of([curves[row] for row in sorted(compared)])
     elsewhere = compared & rows_without_common_steps([steps for steps, _ in curves])
-    return Judgement(ordered, compared, spread.share if spread else 0.0, elsewhere)
+    return Judgement(ordered, compared, spread.share if spread else 0.0, noisier, elsewhere)
 
 
 def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutlier]:

@@ -91,6 +91,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
     spreads: list[tuple[str, list[int], Spread]] = []
     elsewhere: set[int] = set()
     near: set[int] = set()
+    noisier: set[int] = set()
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
@@ -98,6 +99,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
         judgement = judge(curves)
         elsewhere.update(rows[number] for number in rows_of_other_steps([steps for steps, _ in curves]))
         near.update(rows[number] for number in judgement.elsewhere)
+        noisier.update(rows[number] for number in judgement.noisier)
         compared[tag] = [rows[row] for row in judgement.compared]
         odd = {stray.row for stray in judgement.strays if not stray.shared}
         rest = [number for number in range(len(rows)) if number not in odd]
@@ -108,7 +110,8 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
     elsewhere -= {stray.stray.row for stray in rank_strays if stray.stray.kind == "silent"}
     others = _about(ranks, sorted(elsewhere), "claim.health.other_steps", "unknown")
-    levels = [*(_levels(ranks, *known) for known in spreads), *others]
+    noisy = _about(ranks, sorted(noisier), "claim.health.noisier", "unknown")
+    levels = [*(_levels(ranks, *known) for known in spreads), *others, *noisy]
     return JobHealth(
         tuple(run.id for run in ranks),
         tuple(run.rank for run in ranks),
