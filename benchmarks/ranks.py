@@ -16,7 +16,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.curves.rank_outliers import RankOutlier, find_outliers
+from mindinsight.server.curves.rank_anomaly import RankOutlier
+from mindinsight.server.curves.rank_outliers import find_outliers
 
 Values: TypeAlias = npt.NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
@@ -65,6 +66,11 @@ def reduced(generator: Generator, ranks: int) -> Values:
     return np.asarray((course * (1 + 1e-7 * generator.standard_normal((ranks, STEPS)))), np.float64)
 
 
+def equal(generator: Generator, ranks: int) -> Values:
+    """The same value on all ranks, bit for bit."""
+    return np.repeat(reduced(generator, 1), ranks, axis=0)
+
+
 HEALTHY: Final[dict[str, Callable[[Generator, int], Values]]] = {
     "step time": step_time,
     "skewed step time": skewed_time,
@@ -72,6 +78,7 @@ HEALTHY: Final[dict[str, Callable[[Generator, int], Values]]] = {
     "heavy tails": heavy_tailed,
     "autocorrelated": correlated,
     "all-reduced": reduced,
+    "equal": equal,
 }
 
 
@@ -99,13 +106,31 @@ def silence(values: Values, rank: int) -> None:
     values[rank, 240:] = np.inf  # cut off in `curves_of`
 
 
-FAULTS: Final[dict[str, tuple[str, Callable[[Values, int], None]]]] = {
-    "2 × slower from step 200": ("lasting", slower),
-    "drift to +5 %": ("lasting", drift),
-    "3 × every 50 steps": ("spikes", spikes),
-    "5 × once": ("spikes", one_spike),
-    "NaN once": ("not_finite", not_finite),
-    "silent from step 240": ("silent", silence),
+def frozen(values: Values, rank: int) -> None:
+    values[rank, 200:] = values[rank, 200]
+
+
+def behind(values: Values, rank: int) -> None:
+    values[rank, 1:] = values[rank, :-1].copy()
+
+
+def raised(values: Values, rank: int) -> None:
+    values[rank, 200:] *= 1.001
+
+
+FAULTS: Final[dict[str, tuple[str, Callable[[Generator, int], Values], Callable[[Values, int], None]]]] = {
+    "2 × slower from step 200": ("lasting", step_time, slower),
+    "drift to +5 %": ("lasting", step_time, drift),
+    "3 × every 50 steps": ("spikes", step_time, spikes),
+    "5 × once": ("spikes", step_time, one_spike),
+    "NaN once": ("not_finite", step_time, not_finite),
+    "silent from step 240": ("silent", step_time, silence),
+    "equal: 2 × from step 200": ("lasting", equal, slower),
+    "equal: +0.1 % from step 200": ("lasting", equal, raised),
+    "equal: drift to +5 %": ("lasting", equal, drift),
+    "equal: frozen from step 200": ("lasting", equal, frozen),
+    "all-reduced: one step behind": ("lasting", reduced, behind),
+    "all-reduced: 5 × once": ("spikes", reduced, one_spike),
 }
 
 
@@ -125,10 +150,10 @@ def alarmed(job: str, ranks: int, number: int) -> bool:
 
 
 def verdict(fault: str, ranks: int, number: int) -> tuple[bool, bool]:
-    """Whether a fault in step times is found on its rank or its pair, and whether another rank is blamed."""
-    kind, plant = FAULTS[fault]
+    """Whether a fault is found on its rank or its pair, and whether another rank is blamed."""
+    kind, healthy, plant = FAULTS[fault]
     generator = np.random.default_rng([number, ranks, 100 + list(FAULTS).index(fault)])
-    values = step_time(generator, ranks)
+    values = healthy(generator, ranks)
     rank = int(generator.integers(ranks))
     plant(values, rank)
     named: list[RankOutlier] = find_outliers(curves_of(values))
@@ -194,9 +219,12 @@ alarm, and 99 % of the faults are found.
 
 Step time: log-normal noise of 3 %, common jitter, a checkpoint every 100 steps. Skewed: exponential tail.
 Loss: falls, with noise of 5 % of its value. Heavy tails: Student's t with four degrees of freedom.
-Autocorrelated: AR(1), 0.8. All-reduced: equal but for rounding.
+Autocorrelated: AR(1), 0.8. All-reduced: equal but for rounding. Equal: bit for bit.
 
-## Faults found, on the rank that has them, planted in step times
+## Faults found, on the rank that has them
+
+Planted in step times, or in losses that are equal on all ranks, or equal but for rounding (all-reduced).
+Of two ranks, one that is a step behind cannot be told from noise.
 
 {hits}
 

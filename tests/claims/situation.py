@@ -51,7 +51,13 @@ class Situation:
     never: frozenset[str]
     exit_code: int | None
 
+    @property
+    def may_have_page(self) -> bool:
+        """Return False if the page of its question is None, as that of all questions of its area."""
+        return self.name.partition(".")[0] not in WITHOUT_PAGES
 
+
+WITHOUT_PAGES = ("check", "checkpoint", "media", "numbers", "states", "tables")  # areas that ask no page
 _AREAS = Path(__file__).with_name("situations")
 _found: dict[str, list[Situation]] = {}  # by module; filled by the decorator while the module is imported
 

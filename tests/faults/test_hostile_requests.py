@@ -190,13 +190,13 @@ async def send_all(app: Any, requests: Any, folder: Any) -> Any:
     return count
 
 
-@pytest.mark.parametrize("part", share(range(PARTS), 4))
+@pytest.mark.parametrize("part", share(range(PARTS), PARTS))
 def test_every_parameter_survives_what_is_hostile(client: Any, folder: Any, part: Any) -> None:
     requests = itertools.islice(requests_of(client, folder), part, None, PARTS)
     assert client.portal.call(send_all, client.app, requests, folder) > 1000
 
 
-@pytest.mark.parametrize("part", share(range(PARTS), 4, start=1))
+@pytest.mark.parametrize("part", share(range(PARTS), PARTS, start=1))
 def test_every_parameter_survives_what_is_odd(client: Any, folder: Any, part: Any) -> None:
     requests = itertools.islice(requests_of(client, folder, odd=True), part, None, PARTS)
     assert client.portal.call(send_all, client.app, requests, folder) > 100

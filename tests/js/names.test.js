@@ -6,6 +6,7 @@ import {
   commonStart,
   lookAlikes,
   numbered,
+  sharedPath,
   visible,
 } from "../../web/mindinsight/web/static/js/core/names.js";
 
@@ -96,4 +97,11 @@ test("an address names a run with and without ./", () => {
     "./a/./b",
     "./.hidden",
   ]);
+});
+
+test("a name that a person gave does not keep the paths of the others long", () => {
+  const paths = ["experiments/resnet/lr0.1", "experiments/resnet/lr0.01"];
+  assert.equal(sharedPath(["baseline", ...paths]), "experiments/resnet/");
+  assert.equal(sharedPath(["baseline", paths[0]]), "");
+  assert.equal(sharedPath(["resnet-lr-0.1-a", "resnet-lr-0.1-b"]), "resnet-lr-0.1-");
 });

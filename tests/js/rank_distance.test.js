@@ -43,18 +43,18 @@ test("a few far cells do not take the colours from all others", () => {
 });
 
 test("with room for all, each rank has its row", () => {
-  const { y, z, rankOf: ranks } = folded(Float32Array.of(1, 2, 3, 4), [0, 1], 2, 100);
+  const { names, z, rankOf: ranks } = folded(Float32Array.of(1, 2, 3, 4), [0, 8], 2, 100);
   assert.deepEqual(
-    [y, z.map((row) => [...row]), ranks],
+    [names, z.map((row) => [...row]), ranks],
     [
-      [0, 1],
+      ["0", "8"],
       [
         [1, 2],
         [3, 4],
       ],
       [
         [0, 0],
-        [1, 1],
+        [8, 8],
       ],
     ],
   );
@@ -64,11 +64,11 @@ test("one that strays among a thousand is in the picture, with its name", () => 
   const ranks = Array.from({ length: 1000 }, (_, i) => i);
   const away = new Float32Array(2000).fill(0.01);
   away[2 * 567 + 1] = -9;
-  const { y, z, rankOf } = folded(away, ranks, 2, 100);
+  const { names, z, rankOf } = folded(away, ranks, 2, 100);
   assert.equal(z.length, 100);
   assert.deepEqual([...z[56]], [Math.fround(0.01), -9]);
   assert.equal(rankOf[56][1], 567);
-  assert.equal(y[56], 564.5);
+  assert.equal(names[56], "560–569");
 });
 
 test("cells that are not finite are marked in the rows of the picture", () => {
@@ -93,9 +93,9 @@ test("a hole is where no rank of a row has a value", () => {
   );
 });
 
-test("all rows are of one height, also where the last has fewer ranks", () => {
+test("a row is named after its first and last rank, also where the last has fewer ranks", () => {
   const ranks = Array.from({ length: 10 }, (_, i) => i);
-  const { y, rankOf } = folded(new Float32Array(10).fill(1), ranks, 1, 3);
-  assert.deepEqual(y, [1.5, 5.5, 9.5]);
+  const { names, rankOf } = folded(new Float32Array(10).fill(1), ranks, 1, 3);
+  assert.deepEqual(names, ["0–3", "4–7", "8–9"]);
   assert.equal(rankOf[2][0], 8);
 });

@@ -41,6 +41,12 @@ test("columns are chosen by coverage of the rows, losses first, and tags of one 
     "step",
     "updated",
   ]);
+  const losses = defaultColumns(["eval/loss", "train/loss", "eval/accuracy"], [], runs);
+  assert.deepEqual(losses.slice(3, 5), ["last:eval/accuracy", "best:eval/accuracy"]);
+  assert.deepEqual(defaultColumns(["a/loss", "b/loss", "c"], [], runs).slice(3, 5), [
+    "last:b/loss",
+    "best:b/loss",
+  ]);
   assert.equal(defaultColumns(names, [], [...runs, { kinds: { image: 1 } }]).at(-1), "kinds");
 });
 

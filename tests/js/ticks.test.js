@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { plotTime, writeNumbers, zoneName } from "../../web/mindinsight/web/static/js/core/format.js";
+import { timeTicks } from "../../web/mindinsight/web/static/js/views/scalar/time_ticks.js";
 import { divergence } from "../../web/mindinsight/web/static/js/views/scalar/divergence.js";
 import { ticksFor, ticksWithin, tickText } from "../../web/mindinsight/web/static/js/views/scalar/ticks.js";
 
@@ -90,4 +92,28 @@ test("an axis of any numbers ends, holds them and has finite ticks", () => {
       }
     }
   }
+});
+
+test("times on an axis are those of the preferred zone, which the first tick names", () => {
+  writeNumbers({ digits: null, scientific: false, utc: true });
+  const noon = Date.UTC(2026, 10, 26, 12, 0, 0) / 1000;
+  const { tickvals, ticktext } = timeTicks([noon - 7000, noon + 7000]);
+  assert.deepEqual(ticktext, ["11:00<br>2026-11-26 UTC", "12:00", "13:00"]);
+  assert.deepEqual(
+    tickvals,
+    [noon - 3600, noon, noon + 3600].map((unix) => 1000 * unix),
+  );
+  const midnight = timeTicks([noon, noon + 2 * 86_400]);
+  assert.deepEqual(midnight.ticktext.slice(0, 3), [
+    "12:00<br>2026-11-26 UTC",
+    "00:00<br>2026-11-27",
+    "12:00",
+  ]);
+  assert.deepEqual(timeTicks([noon, noon]).ticktext, ["12:00:00<br>2026-11-26 UTC"]);
+  assert.deepEqual(timeTicks([noon, noon + 3e6]).ticktext[0], "2026-12-03<br>UTC");
+  assert.deepEqual(timeTicks(undefined).tickvals, []);
+  writeNumbers({ digits: null, scientific: false });
+  const zone = -new Date(1000 * noon).getTimezoneOffset();
+  assert.equal(zoneName(noon) === "UTC", zone === 0);
+  assert.equal(plotTime(noon), 1000 * noon + 60_000 * zone);
 });

@@ -141,3 +141,24 @@ def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) ->
     card.locator(".nsewdrag").click()
     expect(page).to_have_url(re.compile(r"scalar\?.*q=%5Elayers"))
     expect(page.get_by_role("button", name="Curves")).to_have_attribute("aria-pressed", "true")
+
+
+def test_why_and_alignment_ask_about_all_runs_until_some_are_chosen(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """The charts show ten of fourteen by themselves; the oldest are the best and the worst."""
+    for number in range(14):
+        loss = {0: 0.1, 1: 9.0}.get(number, 1.0)
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number:02d}")) as record:
+            for step in range(20):
+                record.add_value("scalar", "loss", loss + 0.01 * step)
+                record.record(step)
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}why")
+    expect(page.locator(".why-run")).to_have_count(14)
+    best = page.get_by_role("group", name="Group of run_00").get_by_role("button", name="Good")
+    expect(best).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{url}align")
+    expect(page.get_by_role("combobox", name="Baseline")).to_have_value("./run_00")
+    page.goto(f"{url}why?runs=run_04,run_05,run_06")
+    expect(page.locator(".why-run")).to_have_count(3)

@@ -37,9 +37,9 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], s
             rate = [0.001, 0.01, 0.1][number % 3]
             record.add_value("train_lineage", "lineage", {"learning_rate": rate, "batch_size": 32})
             for step in range(STEPS):
-                late = 200.0 if number == RUNS - 1 and step == ONSET else 0
-                late = math.nan if number == RUNS - 1 and step > ONSET else late
-                record.add_value("scalar", "train/loss", 2 / (1 + step) + 0.01 * ((7 * step) % 5) + late)
+                extra = 200.0 if number == RUNS - 1 and step == ONSET else 0.0
+                extra = math.nan if number == RUNS - 1 and step > ONSET else extra
+                record.add_value("scalar", "train/loss", 2 / (1 + step) + 0.01 * ((7 * step) % 5) + extra)
                 record.add_value("scalar", "train/norm", 1.0 + 0.01 * step)
                 record.add_value("scalar", "eval/accuracy", min(1, number / RUNS * step / STEPS))
                 if number >= RUNS - 2 and step == 0:

@@ -136,6 +136,20 @@ def test_deleted_runs_are_in_the_trash_and_come_back(page: Page, small: str, sam
     assert (sample_base / "values").is_dir()
 
 
+def test_a_deleted_run_is_restored_after_a_reload(page: Page, small: str, sample_base: Path) -> None:
+    page.goto(small)
+    manage(page)
+    tick(page, "values")
+    page.get_by_role("toolbar", name="Manage").get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Move to trash").click()
+    expect(page.locator("td.name")).to_have_count(5)
+    page.reload()
+    manage(page).get_by_role("button", name="Trash").click()
+    page.get_by_role("button", name="Restore values").click()
+    expect(page.get_by_text("The trash is empty.")).to_be_visible()
+    assert (sample_base / "values").is_dir()
+
+
 def test_a_server_that_deletes_nothing_says_how_to_start_it(page: Page, samples: str) -> None:
     page.goto(samples)
     bar = manage(page)

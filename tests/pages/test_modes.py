@@ -258,6 +258,7 @@ def test_compared_curves_stand_over_their_differences_in_percent(
     traces = drawn.until(lambda traces: len(traces) == 3)
     assert [max(trace["y"]) for trace in traces if trace["axis"] != "y2"] == [1, 2]
     assert [max(trace["y"]) for trace in traces if trace["axis"] == "y2"] == [100]
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Y scale").select_option("log")
     eventually_true(page, lambda: drawn.axis("yaxis")["type"] == "log")
     page.get_by_role("combobox", name="Difference").select_option("Absolute")

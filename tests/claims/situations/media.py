@@ -94,6 +94,26 @@ planes(
 )
 
 
+# Two images
+
+
+def images(name: str, truth: str, made: str, right: Sequence[int], width: int = 1) -> None:
+    """Declare an image of one white pixel beside another image, drawn on a canvas of its size."""
+
+    def generate(folder: Path) -> Question:
+        arguments = [[255, 255, 255, 255], right, [[1, 1], [width, 1]]]
+        return Question(script=("views/image/pixels.js", "pixelVerdict", arguments), word="image.compare.{}")
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(**exactly("image.compare", ("same", "size", "most"), made))(generate)
+
+
+images("images_that_are_equal", "White and white.", "same", [255, 255, 255, 255])
+images("image_that_is_hardly_darker", "Blue is 254.", "most", [255, 255, 254, 255])
+images("image_that_is_hardly_transparent", "The colour is equal.", "most", [255, 255, 255, 254])
+images("image_of_another_size", "Its further pixels are drawn beyond it.", "size", [255, 255, 255, 255], 2)
+
+
 # Failed trials
 
 

@@ -36,7 +36,7 @@ RANK = [
             "non_finite",
             "non_finite_shared",
         ),
-        *("alike", "too_few", "not_recorded", "spread", "grows"),
+        *("alike", "too_few", "not_recorded", "spread", "grows", "near_steps"),
     )
 ]
 COMPARED = [
@@ -112,6 +112,112 @@ def health_of_ranks_of_nearly_one_level(folder: Path) -> Question:
 def one_rank_is_not_zero(folder: Path) -> Question:
     """No share of a median of 0 can be given."""
     return ranks(folder, {rank: [1e-12 * (rank == 3)] * 100 for rank in range(4)})
+
+
+def equal_but_one(change: Callable[[np.ndarray[Any, Any]], None], count: int = 4) -> dict[int, list[float]]:
+    """Return losses that an all-reduce made equal on all ranks, of which ``change`` spoils the third."""
+    losses = {rank: np.array(noisy(0)) for rank in range(count)}
+    change(losses[2])
+    return {rank: values.tolist() for rank, values in losses.items()}
+
+
+def raised_by_a_tenth(values: np.ndarray[Any, Any]) -> None:
+    values[40:] *= 1.1
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def a_rank_that_leaves_equal_ones(folder: Path) -> Question:
+    return ranks(folder, equal_but_one(raised_by_a_tenth))
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def a_rank_that_is_half_as_high_again_as_equal_ones(folder: Path) -> Question:
+    course = 2 * 0.95 ** np.arange(100)
+    return ranks(folder, {rank: (course * (1.5 if rank == 2 else 1)).tolist() for rank in range(4)})
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def a_rank_one_step_behind_equal_ones(folder: Path) -> Question:
+    def delayed(values: np.ndarray[Any, Any]) -> None:
+        values[1:] = values[:-1].copy()
+
+    return ranks(folder, equal_but_one(delayed, 8))
+
+
+@situation(makes=["claim.rank.grows"], never=but(RANK, "grows"))
+def a_rank_that_grows_away_from_a_constant(folder: Path) -> Question:
+    course = np.full(100, 3.0)
+    grown = course + 0.5 * np.maximum(np.arange(100) - 20, 0)
+    return ranks(folder, {rank: (grown if rank == 2 else course).tolist() for rank in range(8)})
+
+
+@situation(makes=["claim.rank.pair"], never=but(RANK, "pair"))
+def two_equal_ranks_of_which_one_grows(folder: Path) -> Question:
+    course = np.full(100, 3.0)
+    grown = course + 0.1 * np.maximum(np.arange(100) - 40, 0)
+    return ranks(folder, {0: course.tolist(), 1: grown.tolist()})
+
+
+@situation(makes=["claim.rank.alike"], never=but(RANK, "alike"))
+def ranks_that_are_equal_but_for_rounding(folder: Path) -> Question:
+    def rounded(values: np.ndarray[Any, Any]) -> None:
+        values *= 1 + 2e-7 * np.random.default_rng(0).standard_normal(len(values))
+
+    return ranks(folder, equal_but_one(rounded))
+
+
+@situation(makes=["claim.rank.spikes"], never=but(RANK, "spikes"))
+def a_spike_of_one_of_equal_ranks(folder: Path) -> Question:
+    def spiked(values: np.ndarray[Any, Any]) -> None:
+        values[50] = 30.0
+
+    return ranks(folder, equal_but_one(spiked))
+
+
+@situation(makes=["claim.rank.spread"], never=but(RANK, "spread"))
+def a_scalar_that_is_the_rank(folder: Path) -> Question:
+    """The lowest is as far from the next as all others are."""
+    return ranks(folder, {rank: [float(rank)] * 100 for rank in range(4)})
+
+
+@situation(makes=["claim.rank.alike", "claim.rank.near_steps"], never=but(RANK, "alike", "near_steps"))
+def ranks_without_a_common_step(folder: Path) -> Question:
+    return turns(folder)
+
+
+@situation(
+    makes=["claim.health.alike", "claim.health.near_steps"],
+    never=["claim.health.differs", "claim.health.nothing_compared"],
+)
+def health_of_ranks_without_a_common_step(folder: Path) -> Question:
+    return health(turns(folder))
+
+
+@situation(makes=["claim.health.alike"], never=["claim.health.near_steps", "claim.health.differs"])
+def health_of_ranks_with_half_of_their_steps_in_common(folder: Path) -> Question:
+    for rank in range(4):
+        losses = dict(enumerate(noisy(0)))
+        written(
+            folder / "job" / f"rank_{rank}", {"loss": {k: losses[k] for k in range(0, 200, 1 + rank % 2)}}
+        )
+    return health(ranks(folder, {}))
+
+
+@situation(makes=["claim.health.differs"], never=["claim.health.alike", "claim.health.spread"])
+def health_of_a_rank_that_leaves_equal_ones(folder: Path) -> Question:
+    return health(ranks(folder, equal_but_one(raised_by_a_tenth)))
+
+
+def turns(folder: Path) -> Question:
+    """Write ranks that record every tenth step, each another one."""
+    for rank in range(4):
+        losses = {10 * row + rank: value for row, value in enumerate(noisy(0))}
+        written(folder / "job" / f"rank_{rank}", {"loss": losses})
+    return ranks(folder, {})
+
+
+def health(question: Question) -> Question:
+    return Question(base=question.base, request="/v2/answers/health?job=./job")
 
 
 @situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
@@ -244,7 +350,9 @@ def ranks_that_record_other_steps(folder: Path) -> Question:
     return ranks(folder, {})
 
 
-@situation(makes=["claim.rank.alike"], never=["claim.rank.too_few", "claim.rank.differs"])
+@situation(
+    makes=["claim.rank.alike", "claim.rank.near_steps"], never=["claim.rank.too_few", "claim.rank.differs"]
+)
 def ranks_that_take_turns_in_recording(folder: Path) -> Question:
     """Steps that are near each other are compared."""
     for rank in range(3):
@@ -505,6 +613,12 @@ def a_rule_while_a_run_is_read(folder: Path) -> Question:
 
 
 STRAYS = {"condition": "strays", "tags": "loss"}
+
+
+@situation(makes=["claim.alert.rank", "claim.rank.differs"], never=["claim.alert.pair", "claim.rank.pair"])
+def an_alert_of_a_rank_that_leaves_equal_ones(folder: Path) -> Question:
+    base = ranks(folder, equal_but_one(raised_by_a_tenth)).base
+    return Question(base=base, request=alerts(STRAYS, "./job/rank_2"))
 
 
 @situation(makes=["claim.alert.rank", "claim.rank.differs"], never=["claim.alert.pair", "claim.rank.pair"])

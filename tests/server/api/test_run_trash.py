@@ -18,12 +18,19 @@ def test_runs_go_to_the_trash_and_come_back(samples: Any, tmp_path: Path) -> Non
     assert body["moved"] == ["./lenet", "./multi_rank/rank_1"]
     assert not (tmp_path / "base" / "lenet").exists()
     assert (tmp_path / ".base.trash" / body["stamp"] / "multi_rank" / "rank_1").is_dir()
+    listed = client.get("/v2/runs/trash").json()["runs"]
+    assert [(entry["run"], entry["stamp"]) for entry in listed] == [
+        (run, body["stamp"]) for run in body["moved"]
+    ]
+    assert abs(listed[0]["deleted"] - time.time()) < 3600
     restore = {"runs": body["moved"], "stamp": body["stamp"]}
     assert client.post("/v2/runs/trash/restore", json=restore).json() == {
         "moved": body["moved"],
         "refused": {},
     }
     assert (tmp_path / "base" / "lenet").is_dir()
+    assert client.get("/v2/runs/trash").json() == {"runs": []}
+    assert not (tmp_path / ".base.trash").exists(), "empty folders go with what was in them"
 
 
 @pytest.mark.parametrize("settings", [{}, {"allow_delete": True, "host": "0.0.0.0"}])
@@ -32,6 +39,7 @@ def test_nothing_is_moved_unless_it_was_allowed_to_known_people(
 ) -> None:
     client = samples("lenet", **settings)
     assert client.get("/v2/runs").json()["deletable"] is False
+    assert client.get("/v2/runs/trash").json() == {"runs": []}
     answer = trash(client, "./lenet")
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "may_not_delete")
     assert (tmp_path / "base" / "lenet").is_dir()

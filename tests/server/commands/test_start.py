@@ -66,17 +66,21 @@ def test_a_missing_directory_is_said(shell: Any) -> None:
     shell.base.rmdir()
     done = shell.start()
     assert done.returncode == 1
-    assert done.stderr == f"There is no directory {shell.base}; name another with --summary-base-dir.\n"
+    assert done.stderr == f"There is no directory {shell.base}. Name another with --summary-base-dir.\n"
 
 
 def test_a_directory_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may read everything, so the system is asked by a function that refuses."""
 
+    scandir = os.scandir  # of the files of texts, too
+
     def refuse(path: Any) -> Any:
-        raise PermissionError(13, "Permission denied", str(path))
+        if Path(path).is_relative_to(tmp_path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    with pytest.raises(BadSettings, match=r"cannot be read: Permission denied; name another"):
+    with pytest.raises(BadSettings, match=r"cannot be read: Permission denied. Name another"):
         check(Settings(tmp_path, tmp_path / "workspace", port=0))
 
 
@@ -114,7 +118,7 @@ def test_directories_that_cannot_be_shown_together_are_refused(shell: Any) -> No
     shell.base.rmdir()
     none = shell.start("--summary-base-dir", f"lab={shell.base}2")
     assert none.returncode == 1
-    assert none.stderr.startswith(f"There is no directory {shell.base}; name another")
+    assert none.stderr.startswith(f"There is no directory {shell.base}. Name another")
 
 
 def test_a_workspace_that_cannot_be_is_said(shell: Any) -> None:

@@ -13,6 +13,7 @@ from mindinsight.server.curves.rank_outliers import (
     find_outliers,
     inflation,
     median,
+    rows_without_common_steps,
     usual_change,
 )
 
@@ -374,3 +375,23 @@ def test_limits_of_spikes_are_beyond_the_largest_of_normal_noise() -> None:
 def test_heavy_tails_raise_the_limit() -> None:
     heavy = np.abs(np.random.default_rng(1).standard_t(2, (8, 1000)))
     assert expected_largest(heavy)[0] > 2 * expected_largest(np.abs(noise(8, 1000)))[0]
+
+
+def test_a_scalar_that_is_zero_on_most_ranks_is_judged() -> None:
+    values = np.zeros((4, 1000))
+    values[1, [40, 500]] = values[3, 700] = 1.0
+    assert all(stray.relative is None for stray in find_outliers([(np.arange(1000), row) for row in values]))
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 5, 8])
+def test_no_rank_of_equal_spacing_is_the_odd_one(ranks: int) -> None:
+    assert of(np.arange(ranks)[:, None] * np.ones(STEPS)) == []
+
+
+def test_rows_with_steps_of_their_own_are_those_of_which_half_are_nowhere_else() -> None:
+    steps = np.arange(0, 1000, 10)
+    assert rows_without_common_steps([steps, steps[:50], steps[20:], steps[::2]]) == set()
+    assert rows_without_common_steps([steps, steps, steps + 5]) == {2}
+    assert rows_without_common_steps([steps, steps + 5, steps + 5]) == {0}
+    assert rows_without_common_steps([steps + rank for rank in range(3)]) == {0, 1, 2}
+    assert rows_without_common_steps([steps[:0], steps, steps]) == set()

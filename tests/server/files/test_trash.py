@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mindinsight.server.files.opener import LinkError
-from mindinsight.server.files.trash import discard, new_stamp, restore, trash_of
+from mindinsight.server.files.trash import discard, discarded, new_stamp, restore, trash_of
 
 
 @pytest.fixture
@@ -27,6 +27,17 @@ def test_it_comes_back_although_the_folder_around_it_is_gone(base: Path) -> None
     (base / "job").rmdir()
     restore(base, "job/run", "s")
     assert (base / "job" / "run" / "events").read_text() == "kept"
+
+
+def test_only_folders_with_a_stamp_are_listed_and_others_stay(base: Path) -> None:
+    stamp = "20261126-033111-000001"
+    discard(base, "job/run", stamp)
+    (trash_of(base) / "notes" / "run").mkdir(parents=True)
+    (trash_of(base) / "notes" / "run" / "text").write_text("mine")
+    assert [entry[:2] for entry in discarded(base)] == [(stamp, "job/run")]
+    restore(base, "job/run", stamp)
+    assert list(discarded(base)) == []
+    assert [path.name for path in trash_of(base).iterdir()] == ["notes"]
 
 
 def test_what_took_its_place_is_not_overwritten(base: Path) -> None:

@@ -1,7 +1,9 @@
 """Routes that move runs to the trash beside their base directory, and back."""
 
+import posixpath
 import time
 from collections.abc import Callable, Collection
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -14,7 +16,7 @@ from mindinsight.server.files import trash
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.service import Service
 from mindinsight.server.settings.base_dirs import is_url
-from mindinsight.server.store.mounts import mount_of
+from mindinsight.server.store.mounts import mount_of, mounts_of
 from mindinsight.server.store.run import state_of
 
 router = APIRouter(tags=["runs"])
@@ -32,7 +34,24 @@ class Restored(BaseModel):
     """Runs to move back from a folder of the trash."""
 
     runs: Runs
-    stamp: str = Field(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9]{6}$")
+    stamp: str = Field(pattern=trash.STAMP)
+
+
+@router.get("/v2/runs/trash")
+def listing(service: CurrentService) -> dict[str, Any]:
+    """Return the newest directories in the trash, with `stamp` and the time of the move in epoch seconds.
+
+    A server that moves nothing lists nothing.
+    """
+    if not _may_move(service):
+        return {"runs": []}
+    mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not is_url(mount.path)]
+    entries: list[dict[str, Any]] = [
+        {"run": posixpath.join(mount.id, entry.below), "stamp": entry.stamp, "deleted": entry.deleted}
+        for mount in mounts
+        for entry in islice(trash.discarded(Path(mount.real)), MOST_RUNS)
+    ]
+    return {"runs": sorted(entries, key=lambda entry: entry["stamp"], reverse=True)[:MOST_RUNS]}
 
 
 @router.post("/v2/runs/trash")
@@ -72,7 +91,7 @@ def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
 
 def _each(service: Service, runs: Collection[str], move: Callable[[str], Reason | None]) -> dict[str, Any]:
     """Move runs. Return those moved, and the reasons of the others. Raises ApiError if it is not allowed."""
-    if not (service.settings.allow_delete and service.settings.guarded):
+    if not _may_move(service):
         text = "Start the server with --allow-delete, and with a token if others can reach it."
         raise ApiError(403, "may_not_delete", text)
     reasons = {run: move(run) for run in runs}
@@ -80,6 +99,11 @@ def _each(service: Service, runs: Collection[str], move: Callable[[str], Reason 
         "moved": [run for run, reason in reasons.items() if not reason],
         "refused": {run: reason for run, reason in reasons.items() if reason},
     }
+
+
+def _may_move(service: Service) -> bool:
+    """Return True if the server may move runs: it was allowed to, and strangers cannot reach it."""
+    return service.settings.allow_delete and service.settings.guarded
 
 
 def _moved(service: Service, run: str, move: Callable[[Path, str], None]) -> Reason | None:

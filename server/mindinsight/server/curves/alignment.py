@@ -445,8 +445,11 @@ def _where(aligned: Alignment) -> Claim | None:
     return Claim(f"claim.part.align_broken.{aligned.broken_in}", "note", facts)
 
 
-def claim_of(aligned: Alignment, tolerance: float, unit: str = "permille") -> Claim:
-    """Return the claim about one scalar of two runs; ``unit`` of shares is permille, percent or share."""
+def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> Claim:
+    """Return the claim about one scalar of two runs.
+
+    ``unit`` of shares is permille, percent, share or automatic: permille below one percent, else percent.
+    """
     values: dict[str, Any] = {
         "n": aligned.shared,
         "steps": aligned.steps,
@@ -506,7 +509,7 @@ _UNITS: Final = {
 
 
 def difference_claim(
-    size: float | None, absolute: bool, unit: str = "permille", other: float | None = None
+    size: float | None, absolute: bool, unit: str = "automatic", other: float | None = None
 ) -> Claim | None:
     """Return a difference as part of a claim: as share of the baseline, or absolute; None for none.
 
@@ -516,6 +519,8 @@ def difference_claim(
         return None
     if absolute:
         return Claim("claim.part.align_absolute", "note", {"size": size})
+    if unit == "automatic":  # 1 ‰ is the tolerance of the tutorials, and 11500 ‰ is hard to read
+        unit = "percent" if size >= 0.01 else "permille"
     key, factor = _UNITS[unit]
     shown = float(f"{factor * size:.3g}")
     if other is not None and size > other and shown <= factor * other:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,18 +16,20 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.curves.bands import (
     CELLS,
     FEWEST_STEPS,
-    NOT_ZERO,
     Cells,
     cells,
     column_medians,
     row_medians,
     spread_of,
 )
+from mindinsight.server.curves.equal_ranks import diverged_from_equal
 from mindinsight.server.curves.missing_ranks import missing_ranks
 from mindinsight.server.curves.overflow_safe import unit_of
+from mindinsight.server.curves.rank_anomaly import FEWEST_LASTING, RankOutlier, growth, period_of, share_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 CHANCE: Final = 0.002  # probability of a false alarm per job and kind, if differences were normal
+_LEAST_NOISE: Final = 0.1  # units of the usual change: beside nearly equal ranks, any rank would be noisier
 _LOWER_MEAN: Final = 0.4375  # mean of the lower 80 % of squared standard normal values
 
 
@@ -57,7 +59,7 @@ def usual_change(raw: Doubles, size: Doubles) -> Doubles:
     unit = unit * np.maximum(known_size / usual_size, 1.0)
     unit = np.maximum(unit, 1e-3 * np.maximum(known_size, usual_size))
     own = np.array([min(_typical(row), 1e9) for row in changes / np.maximum(unit[1:], 1e-300)])
-    noisier = np.maximum(own / max(float(np.median(own)), 1e-9), 1.0) if ranks > 2 else np.ones(ranks)
+    noisier = np.maximum(own / max(float(np.median(own)), _LEAST_NOISE), 1.0) if ranks > 2 else np.ones(ranks)
     step_spread = np.zeros(columns)
     if ranks >= 5:
         step_spread = np.nan_to_num(1.4826 * row_medians(np.abs(raw).T))
@@ -108,38 +110,19 @@ def expected_largest(scaled: Doubles) -> tuple[float, float]:
     low, high = max(float(low), 2.0), max(float(high), 2.7)
     power = float(np.log(high / low) / np.log(5.0))
     number = 0.01 * ranks * columns
-    limit = 1.5 * high * (number / CHANCE) ** power
-    return max(limit, 8.0), max(min(limit, high * (number / 0.5) ** power), 8.0)
+    with np.errstate(over="ignore"):  # the power of values that are 0 at nearly all steps is large
+        once, often = (float(high * np.float64(number / chance) ** power) for chance in (CHANCE, 0.5))
+    return max(1.5 * once, 8.0), max(min(1.5 * once, often), 8.0)
 
-
-OutlierKind: TypeAlias = Literal["not_finite", "silent", "lasting", "spikes"]
 
 _BLOCKS: Final = 24  # blocks between which a lasting difference begins and ends
 _MARGIN: Final = 1.3  # factor on the threshold, because scales are estimates
 _LEAST_LASTING: Final = 0.02  # smallest lasting difference, as share of the median's size
-_FEWEST_LASTING: Final = 4  # columns in a row that are no spike
 _LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
 _NEAR: Final = 10  # columns on each side from which the usual value is estimated
 _CLIP: Final = 6.0  # usual differences that one step counts at most in a lasting one
 _FEW_RANKS: Final = 16  # limit up to which a rank is excluded from the median, which it would shift
-_PERIOD_CHANCE: Final = 0.02  # probability below which equal gaps between spikes are a period
 _SPREAD: Final = 5.0  # smallest lasting difference, in usual lasting differences of all ranks
-
-
-@dataclass(frozen=True, slots=True)
-class RankOutlier:
-    """Anomaly of one rank's curve."""
-
-    row: int  # number of the curve
-    kind: OutlierKind
-    step: int  # first step
-    last_step: int | None = None  # lasting: last step, None if it continues
-    relative: float | None = None  # lasting and spikes: mean or largest difference / size of the median
-    count: int = 1  # number of spikes or of non-finite steps
-    period: int | None = None  # spikes: steps between them if they are regular
-    end: float | None = None  # lasting, and growing: difference / size of the median at the last steps
-    other: int | None = None  # lasting, of two curves: the other one, as it is unknown which is wrong
-    shared: bool = False  # non-finite: at steps at which most curves are
 
 
 class Differences:
@@ -213,17 +196,14 @@ class Differences:
         inside = slice(begin, end)
         others = np.delete(self.values[:, inside], row, axis=0) if self.ranks <= _FEW_RANKS else None
         centre = self.median[inside] if others is None else row_medians(others.T)
-        size = max(float(np.nanmean(np.abs(centre))), 1e-300)
         difference = self.values[row, inside] - centre
-        relative = float(np.nanmedian(difference)) / size
-        if (
-            float(np.nanmin(np.abs(centre))) > NOT_ZERO * size
-        ):  # a factor is one of each value, not of their mean
-            relative = float(np.nanmedian(difference / np.abs(centre)))
-        if abs(relative) < _LEAST_LASTING:
+        relative = share_of(difference, centre)
+        if relative is not None and abs(relative) < _LEAST_LASTING:
             return None
         last = None if end == self.columns else int(self.steps[end - 1])
-        grown = None if last is not None else _growth(difference / np.maximum(np.abs(centre), 1e-300))
+        grown = None
+        if last is None and relative is not None:
+            grown = growth(difference / np.maximum(np.abs(centre), 1e-300))
         other = 1 - row if self.ranks == 2 else None
         return RankOutlier(row, "lasting", int(self.steps[begin]), last, relative, end=grown, other=other)
 
@@ -284,10 +264,17 @@ class Differences:
         """Yield the lasting differences that have too few columns for blocks, of rows not in ``lasting``."""
         for row in np.flatnonzero(high.any(axis=1)).tolist():
             begin, end = self._longest(row, high[row])
-            if row in lasting or end - begin < _FEWEST_LASTING or self._mirrored(row, begin):
+            if row in lasting or end - begin < FEWEST_LASTING or self._mirrored(row, begin):
                 continue
-            if (stray := self._lasting(row, begin, end)) is not None:
+            if self._is_apart(row, begin, end) and (stray := self._lasting(row, begin, end)) is not None:
                 yield stray
+
+    def _is_apart(self, row: int, begin: int, end: int) -> bool:
+        """Return True if a curve is farther from the median than a curve of usual distance, by `_SPREAD`."""
+        levels = np.abs(row_medians(self.raw[:, begin:end]))
+        known = np.sort(levels[~np.isnan(levels)])
+        usual = known[(len(known) - 1) // 2] if self.ranks > 2 else 0.0
+        return bool(levels[row] > _SPREAD * 1.4826 * usual)
 
     def _longest(self, row: int, high: npt.NDArray[np.bool_]) -> tuple[int, int]:
         """Return the longest interval of columns in which a curve is high on one side of the median."""
@@ -318,41 +305,20 @@ class Differences:
     def _spikes(self, row: int, columns: Ints) -> RankOutlier:
         """Return the spikes of one rank at the given columns, with their period if they are regular."""
         centre = self.values[1 - row, columns] if self.ranks == 2 else self.median[columns]
-        share = (self.values[row, columns] - centre) / np.maximum(np.abs(centre), 1e-300)
-        period = _period(self.steps[columns], float(np.median(np.diff(self.steps))))
-        largest = float(share[np.argmax(np.abs(share))])
+        with np.errstate(divide="ignore", over="ignore"):
+            share = (self.values[row, columns] - centre) / np.abs(centre)
+        period = period_of(self.steps[columns], float(np.median(np.diff(self.steps))))
+        worst = float(share[np.argmax(np.abs(share))])
+        largest = worst if math.isfinite(worst) else None
         return RankOutlier(
             row, "spikes", int(self.steps[columns[0]]), relative=largest, count=len(columns), period=period
         )
-
-
-def _growth(shares: Doubles) -> float | None:
-    """Return the difference at the end if it grows from fifth to fifth to twice its size, or None."""
-    fifths = np.array([float(np.nanmedian(part)) for part in np.array_split(shares, 5)])
-    if len(shares) < FEWEST_STEPS or np.isnan(fifths).any():
-        return None
-    towards = fifths * np.sign(fifths[-1])
-    return float(fifths[-1]) if (np.diff(towards) > 0).all() and towards[-1] > 2 * towards[1] else None
 
 
 def _chance_of_count(count: int, usual: float) -> float:
     """Return the probability of at least ``count`` events where ``usual`` are expected (Poisson)."""
     terms = (usual**k / math.factorial(k) for k in range(min(count, 100)))
     return 1.0 - math.exp(-usual) * sum(terms)
-
-
-def _period(steps: Ints, width: float) -> int | None:
-    """Return the steps between events if their gaps are multiples of it as they rarely are by chance.
-
-    ``width`` is the smallest difference of steps that can be told.
-    """
-    if len(steps) < 3:
-        return None
-    gaps = np.diff(steps.astype(np.float64))
-    usual = float(np.median(gaps))
-    away = float(np.max(np.abs(gaps - np.maximum(np.round(gaps / usual), 1) * usual)))
-    by_chance = min((4 * away + width) / usual, 1.0) ** (len(gaps) - 1)
-    return round(usual) if by_chance <= _PERIOD_CHANCE else None
 
 
 def _without_course(raw: Doubles, median: Doubles) -> Doubles:
@@ -381,7 +347,7 @@ def _moving_median(values: Doubles) -> Doubles:
 
 _SILENT_POINTS: Final = 10  # points that a silent rank misses at least
 _SILENT_SHARE: Final = 0.05  # and as share of its points
-_NO_SHARE: Final = 1e9  # times the median; a larger difference means that the median counts as 0
+_SHARE_LIMIT: Final = 1e300  # times the median, above which a share is cut off: its percent must be finite
 _PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read
 
 
@@ -392,6 +358,7 @@ class Judgement:
     strays: tuple[RankOutlier, ...] = ()
     compared: frozenset[int] = frozenset()  # rows with at least FEWEST_STEPS finite steps that others have
     spread: float = 0.0  # share by which the highest level is above the lowest; 0 for noise or an outlier
+    elsewhere: frozenset[int] = frozenset()  # compared rows that have few steps in common with others
 
     def claims(
         self, ranks: Sequence[int | None], job: Sequence[int | None], left_out: int = 0
@@ -413,7 +380,10 @@ class Judgement:
         if not claims and self.spread:
             unknown.append(Claim("claim.rank.spread", "unknown", {"by": _amount(self.spread)}))
         if not claims and not unknown:
-            return [Claim("claim.rank.alike", "clear", {"n": len(ranks)})]
+            claims = [Claim("claim.rank.alike", "clear", {"n": len(ranks)})]
+        if self.elsewhere:
+            rows = sorted(self.elsewhere)
+            unknown.append(Claim("claim.rank.near_steps", "note", {"n": len(rows)}, _evidence(ranks, rows)))
         return claims + unknown
 
 
@@ -426,8 +396,8 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
     rows = [stray.row] if stray.other is None else [stray.row, stray.other]
     evidence = _evidence(ranks, rows) if ranks else ()
     facts: dict[str, Any] = {"step": stray.step}
-    if stray.relative is not None:
-        facts["by"] = _amount(stray.relative)
+    if stray.kind in ("lasting", "spikes"):
+        facts["by"] = _amount(stray.relative, stray.both_sides)
     if stray.end is not None and stray.other is None:
         return Claim("claim.rank.grows", "found", {**facts, "by": _amount(stray.end)}, evidence)
     if stray.kind == "lasting":
@@ -446,14 +416,19 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
     return Claim("claim.rank.spikes", "found", facts, evidence)
 
 
-def _amount(relative: float) -> Claim:
-    """Return a share of the median as part of a claim: in percent, or how many times the median it is."""
-    if abs(relative) >= _NO_SHARE:
+def _amount(relative: float | None, both_sides: bool = False) -> Claim:
+    """Return a share of the median as part of a claim: in percent, or how many times the median it is.
+
+    None is a share of a median of 0.
+    """
+    if relative is None:
         return Claim("claim.part.rank_from_zero", "note")
-    if relative >= _PLENTY:
+    relative = min(max(relative, -_SHARE_LIMIT), _SHARE_LIMIT)
+    if relative >= _PLENTY and not both_sides:
         return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
-    name = "claim.part.rank_less" if relative < 0 else "claim.part.rank_more"
-    return Claim(name, "note", {"percent": float(f"{100 * abs(relative):.2g}")})
+    name = "either" if both_sides else "less" if relative < 0 else "more"
+    percent = float(f"{100 * abs(relative):.2g}")
+    return Claim(f"claim.part.rank_{name}", "note", {"percent": percent})
 
 
 def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
@@ -466,14 +441,23 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
     grid = replace(grid, mean=grid.mean / unit_of(grid.mean))  # only shares matter from here on
     all_strays = [*_non_finite(grid, curves), *_silent(curves, alive)]
     if len(grid.steps) >= FEWEST_STEPS:
-        all_strays += _different(grid)
+        all_strays += _merged(_different(grid), diverged_from_equal(curves, grid.mean))
     there = ~np.isnan(grid.mean)
     common = (there & (there.sum(axis=0) > 1)).sum(axis=1)
     compared = frozenset(np.flatnonzero(common >= FEWEST_STEPS).tolist())
     ordered = tuple(sorted(all_strays, key=lambda stray: (stray.row, stray.step)))
     odd = any(not stray.shared for stray in ordered)
     spread = None if odd else spread_of([curves[row] for row in sorted(compared)])
-    return Judgement(ordered, compared, spread.share if spread else 0.0)
+    elsewhere = compared & rows_without_common_steps([steps for steps, _ in curves])
+    return Judgement(ordered, compared, spread.share if spread else 0.0, elsewhere)
+
+
+def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutlier]:
+    """Return the anomalies found by noise and among equal curves, which give the steps of a lasting one."""
+    lasting = {row for outlier in equal if outlier.kind == "lasting" for row in (outlier.row, outlier.other)}
+    noisy = [outlier for outlier in noisy if outlier.row not in lasting]
+    rows = {outlier.row for outlier in noisy}
+    return noisy + [outlier for outlier in equal if outlier.row not in rows]
 
 
 def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
@@ -527,6 +511,28 @@ def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
         for row in alive
         if _is_far(max(int(curves[row][0]) - begin, int(curves[row][-1]) - end), curves[row])
     ]
+
+
+def rows_without_common_steps(curves: Sequence[Ints]) -> frozenset[int]:
+    """Return the rows of curves of which less than half of the steps are those of any other curve."""
+    longest = max(range(len(curves)), key=lambda row: len(curves[row]))
+
+    def are_common(steps: Ints, others: Ints) -> bool:
+        if len(steps) <= len(others) and np.array_equal(steps, others[: len(steps)]):  # as usual
+            return True
+        return bool(2 * int(np.isin(steps, others, assume_unique=True).sum()) >= len(steps))
+
+    rest = [
+        row
+        for row, steps in enumerate(curves)
+        if len(steps) and row != longest and not are_common(steps, curves[longest])
+    ]
+    if rest and len(rest) == sum(len(steps) > 0 for steps in curves) - 1:
+        rest.append(longest)
+    if not rest:
+        return frozenset()
+    steps, counts = np.unique(np.concatenate([curves[row] for row in rest]), return_counts=True)
+    return frozenset(row for row in rest if not are_common(curves[row], steps[counts > 1]))
 
 
 def _different(grid: Cells) -> list[RankOutlier]:

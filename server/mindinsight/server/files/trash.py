@@ -2,11 +2,25 @@
 
 import errno
 import os
+import re
 import time
+from calendar import timegm
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final, NamedTuple
 
-from mindinsight.server.files.opener import open_folder
+from mindinsight.server.files.opener import files_of, folders_of, open_folder
+
+STAMP: Final = r"^[0-9]{8}-[0-9]{6}-[0-9]{6}$"
+
+
+class Discarded(NamedTuple):
+    """Directory in the trash."""
+
+    stamp: str  # of the move
+    below: str  # path below the base directory
+    deleted: int  # when, in epoch seconds
 
 
 def trash_of(base: Path) -> Path:
@@ -34,13 +48,42 @@ def discard(base: Path, below: str, stamp: str) -> None:
 
 
 def restore(base: Path, below: str, stamp: str) -> None:
-    """Move a directory back from the trash. Raises LinkError, or OSError, also if its path is taken."""
+    """Move a directory back from the trash, and remove the folders that are empty then.
+
+    Raises LinkError, or OSError, also if its path is taken.
+    """
     *folders, name = below.split("/")
     with (
         open_folder(trash_of(base).joinpath(stamp, *folders)) as source,
         open_folder(base, folders) as target,
     ):
         _move(name, source, target)
+    emptied = [stamp, *folders]
+    with suppress(OSError):  # the first folder that holds something else ends this
+        for depth in range(len(emptied), -1, -1):
+            trash_of(base).joinpath(*emptied[:depth]).rmdir()
+
+
+def discarded(base: Path) -> Iterator[Discarded]:
+    """Yield the directories with files in the trash of a base directory, the last moved first.
+
+    Folders that do not bear a stamp are skipped.
+    """
+    for folder in reversed(folders_of(trash_of(base))):
+        if re.match(STAMP, folder.name):
+            deleted = timegm(time.strptime(folder.name[:15], "%Y%m%d-%H%M%S"))
+            yield from (
+                Discarded(folder.name, path.relative_to(folder).as_posix(), deleted)
+                for path in _outermost_with_files(folder)
+            )
+
+
+def _outermost_with_files(folder: Path) -> Iterator[Path]:
+    for path in folders_of(folder):
+        if files_of(path):
+            yield path
+        else:
+            yield from _outermost_with_files(path)
 
 
 def _move(name: str, source: int, target: int) -> None:

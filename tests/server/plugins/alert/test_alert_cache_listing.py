@@ -290,3 +290,16 @@ def test_an_alert_of_the_flight_recorder_names_its_dump(
     assert dumps["./logarithm", 26] == (None, None)  # the number of dumps was used up
     assert dumps["./wrong_reduction/rank_1", 25] == ("./wrong_reduction/flight_dump", 1)
     assert dumps["./b", 1] == (None, None)
+
+
+def test_alerts_of_archived_runs_are_counted_and_not_listed(
+    client: TestClient, ask: Callable[..., Any], train: Callable[..., Any]
+) -> None:
+    train("a", [(0, "first", "info"), (1, "second", "error")], loss=[1.0])
+    train("b", [(0, "only one", "info")], loss=[1.0])
+    assert ask(total(3), archived=False)["archived"] == 0
+    client.patch("/v2/runs/notes", json={"run": "./a", "archived": True}).raise_for_status()
+    answer = ask(archived=False)
+    assert ([alert["run"] for alert in answer["alerts"]], answer["archived"]) == (["./b"], 2)
+    assert ask(archived=False, level=["error"])["archived"] == 1
+    assert (ask()["total"], ask()["archived"]) == (3, 0)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.rank_outliers import RankOutlier, find_outliers
+from mindinsight.server.curves.rank_anomaly import RankOutlier
+from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.plugins.alert.rule_evaluation import (
     JobWatch,

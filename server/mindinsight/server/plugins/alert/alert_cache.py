@@ -17,7 +17,8 @@ from mindinsight.server.cancellation import checked
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.curves.rank_outliers import RankOutlier, outlier_claim
+from mindinsight.server.curves.rank_anomaly import RankOutlier
+from mindinsight.server.curves.rank_outliers import outlier_claim
 from mindinsight.server.errors import Gone
 from mindinsight.server.formats.payloads.media_payloads import Alert, alert
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -242,6 +243,7 @@ class AlertsQuery(BaseModel):
     skip: int = Field(default=0, ge=0, le=MOST_SKIPPED)
     limit: int = Field(default=100, ge=0, le=MOST)
     without: list[str] | None = Field(default=None, description="run ids to exclude", max_length=MOST_RUNS)
+    archived: bool = Field(default=True, description="with alerts of archived runs")
 
 
 def alert_list(service: Service, query: AlertsQuery) -> dict[str, Any]:
@@ -257,8 +259,11 @@ def alert_list(service: Service, query: AlertsQuery) -> dict[str, Any]:
         and not any(member in without for member in source.runs)
         and (not level or source.level in level)
     ]
-    walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in chosen)]), nan=-1.0)
-    later = np.flatnonzero(walls > (-np.inf if query.since is None else query.since))
+    notes = {} if query.archived else service.workspace.notes.all()
+    archived = {run_id for run_id, note in notes.items() if note.archived}
+    hidden = [source for source in chosen if archived.issuperset(source.runs)]
+    chosen = [source for source in chosen if not archived.issuperset(source.runs)]
+    walls, later = _later(chosen, query.since)
     newest = later[np.argsort(-walls[later], kind="stable")][query.skip : query.skip + query.limit]
     known = {dump for record in snapshot.runs.values() for dump in record.dumps}
     shown = [
@@ -270,7 +275,14 @@ def alert_list(service: Service, query: AlertsQuery) -> dict[str, Any]:
         for source, row in _located(chosen, newest)
     ]
     runs = [record for record in snapshot.runs.values() if run is None or record.id in run]
-    return {"alerts": shown, "total": len(later), "left_out": left_out(sources, runs), "now": now}
+    counts = {"left_out": left_out(sources, runs), "archived": len(_later(hidden, query.since)[1])}
+    return {"alerts": shown, "total": len(later), **counts, "now": now}
+
+
+def _later(sources: Sequence[Source], since: float | None) -> tuple[Doubles, Ints]:
+    """Return the times of all alerts of the sources, and the indices of those after `since`."""
+    walls = np.nan_to_num(np.concatenate([np.zeros(0), *(source.walls for source in sources)]), nan=-1.0)
+    return walls, np.flatnonzero(walls > (-np.inf if since is None else since))
 
 
 async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
@@ -280,7 +292,7 @@ async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response
     the first of them. `ongoing` is true if it includes the newest point. Non-finite values are text. `dump`
     is the dump of this step that the training code recorded with the alert, of rank `dump_rank`. `left_out`
     counts recorded alerts of any level that are not included because they cannot be read, or because their
-    run has too many newer ones.
+    run has too many newer ones. `archived` counts alerts that are not included because their run is archived.
     """
     return JSONResponse(await run_in_threadpool(alert_list, state.service, query))
 

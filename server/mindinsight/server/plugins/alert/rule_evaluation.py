@@ -9,7 +9,8 @@ from typing import Final, TypeAlias, get_args
 import numpy as np
 
 from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, Intervals, extend, holds
-from mindinsight.server.curves.rank_outliers import OutlierKind, RankOutlier, find_outliers
+from mindinsight.server.curves.rank_anomaly import OutlierKind, RankOutlier
+from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
 from mindinsight.server.types import Doubles, Ints

@@ -379,9 +379,6 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
         yield Claim("claim.why.same_settings", "clear", {"n": recorded})
         return
     differing = sum(map(_differs, rows))
-    if not differing:
-        yield Claim("claim.why.same_values", "clear", {"n": len(rows)})
-        return
     proven = [row for row in rows if _is_proven(row.separation)]
     for row in proven[:_NAMED]:
         yield _separates(row, good, bad)
@@ -397,8 +394,9 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
         yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
     if not full:
         decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= CHANCE
-        key = "claim.why.none_separates" if decided else "claim.why.too_few_runs"
-        yield Claim(key, "clear" if decided else "unknown", {**facts, "n": differing})
+        separable = "claim.why.none_separates" if differing else "claim.why.same_values"
+        key = separable if decided else "claim.why.too_few_runs"
+        yield Claim(key, "clear" if decided else "unknown", {**facts, "n": differing or len(rows)})
 
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:

@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.curves.bands import FEWEST_STEPS, Spread, spread_of
 from mindinsight.server.curves.missing_ranks import missing_ranks
-from mindinsight.server.curves.rank_outliers import RankOutlier, judge, rows_of_other_steps
+from mindinsight.server.curves.rank_anomaly import RankOutlier
+from mindinsight.server.curves.rank_outliers import judge, rows_of_other_steps
 from mindinsight.server.store.run import Run
 
 _RANGES: Final = 8  # ranks that are named; the count tells how many there are
@@ -89,12 +90,14 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
     compared: dict[str, list[int]] = {}
     spreads: list[tuple[str, list[int], Spread]] = []
     elsewhere: set[int] = set()
+    near: set[int] = set()
     for tag in tags:
         rows = [row for row, run in enumerate(ranks) if tag in run.scalars]
         lines = [ranks[row].scalars[tag].line() for row in rows]
         curves = [(line.steps, line.values) for line in lines]
         judgement = judge(curves)
         elsewhere.update(rows[number] for number in rows_of_other_steps([steps for steps, _ in curves]))
+        near.update(rows[number] for number in judgement.elsewhere)
         compared[tag] = [rows[row] for row in judgement.compared]
         odd = {stray.row for stray in judgement.strays if not stray.shared}
         rest = [number for number in range(len(rows)) if number not in odd]
@@ -104,22 +107,25 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
             other = None if stray.other is None else rows[stray.other]
             rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
     elsewhere -= {stray.stray.row for stray in rank_strays if stray.stray.kind == "silent"}
-    levels = [*(_levels(ranks, *known) for known in spreads), *_other_steps(ranks, sorted(elsewhere))]
+    others = _about(ranks, sorted(elsewhere), "claim.health.other_steps", "unknown")
+    levels = [*(_levels(ranks, *known) for known in spreads), *others]
     return JobHealth(
         tuple(run.id for run in ranks),
         tuple(run.rank for run in ranks),
         tuple(tags),
         tuple(rank_strays),
-        tuple(health_claims(ranks, compared, rank_strays, levels, left_out)),
+        (
+            *health_claims(ranks, compared, rank_strays, levels, left_out),
+            *_about(ranks, sorted(near), "claim.health.near_steps", "note"),
+        ),
     )
 
 
-def _other_steps(ranks: Sequence[Run], rows: Sequence[int]) -> list[Claim]:
-    """Return the claim that ranks begin later or go on for longer than most others."""
+def _about(ranks: Sequence[Run], rows: Sequence[int], key: str, verdict: Verdict) -> list[Claim]:
+    """Return a claim about the ranks of ``rows``, or none without a row."""
     evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
-    names = few([ranks[row].rank for row in rows], _RANGES)
-    facts = {"n": len(rows), "ranks": names}
-    return [Claim("claim.health.other_steps", "unknown", facts, evidence)] if rows else []
+    facts = {"n": len(rows), "ranks": few([ranks[row].rank for row in rows], _RANGES)}
+    return [Claim(key, verdict, facts, evidence)] if rows else []
 
 
 def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread) -> Claim:

@@ -10,13 +10,14 @@ const TAIL = 24; // characters at the end that stay longest, half of the name at
 /**
  * Create the element of a name.
  * @param {string} name
- * @param {{start?: string, title?: string}} [options] `start`: what the names of a list share (`commonStart`)
+ * @param {{start?: string, title?: string, short?: number}} [options] `start`: what the names of a list share
+ *   (`commonStart`); `short`: characters up to which a name is cut at its end, fewer in a narrow place
  */
-export function longName(name, { start = "", title = name } = {}) {
+export function longName(name, { start = "", title = name, short = SHORT } = {}) {
   const dropped = start && name.startsWith(start) && name.length > start.length ? start.length : 0;
-  if (!dropped && name.length <= SHORT) return h("span", { class: "ellipsis", title }, name);
+  if (!dropped && name.length <= short) return h("span", { class: "ellipsis", title }, name);
   const letters = [...visible(name.slice(dropped))]; // code points: no half of a pair
-  const tail = letters.length > SHORT / 2 ? letters.splice(-Math.min(TAIL, letters.length >> 1)) : [];
+  const tail = letters.length > short / 2 ? letters.splice(-Math.min(TAIL, letters.length >> 1)) : [];
   const part = (/** @type {string} */ which, /** @type {string} */ text) =>
     h("span", { class: which, "data-text": text, "aria-hidden": "true" });
   return h(

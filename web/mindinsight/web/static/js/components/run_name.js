@@ -1,6 +1,6 @@
 // Name of a run without the beginning that all shown runs share.
 
-import { commonStart } from "../core/names.js";
+import { sharedPath } from "../core/names.js";
 import { longName } from "./long_name.js";
 
 /**
@@ -9,6 +9,6 @@ import { longName } from "./long_name.js";
  * @param {string} id of the run
  */
 export function runName({ selection }, id) {
-  const start = commonStart(selection.runs().map(({ name }) => name));
+  const start = sharedPath(selection.runs().map(({ name }) => name));
   return longName(selection.run(id)?.name ?? id, { start });
 }

@@ -136,7 +136,7 @@ export class Alerts {
   #look() {
     const since = Number.isFinite(this.#lastSeen) ? this.#lastSeen : null;
     this.#requests.ask(
-      (signal) => get(LIST, { since, limit: MOST, without: [...this.#muted] }, { signal }),
+      (signal) => get(LIST, { since, limit: MOST, without: [...this.#muted], archived: false }, { signal }),
       (answer) => this.#take(answer),
       leaveAsIs,
     );

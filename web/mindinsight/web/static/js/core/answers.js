@@ -299,7 +299,8 @@
 /**
  * Answers to `get`.
  * @typedef {{
- *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number, now: number},
+ *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number,
+ *     archived: number, now: number},
  *   "v2/dump/chain": {done: boolean, certain: boolean, chain:
  *   ChainLink[],
  *     picture: ChainPicture},
@@ -340,6 +341,7 @@
  *   "v2/lineage/dataset": {run: string, stages: Stage[]},
  *   "v2/reports": {reports: {id: string, title: string, changed: number, blocks: number}[]},
  *   "v2/runs": import("./types.js").RunList,
+ *   "v2/runs/trash": {runs: {run: string, stamp: string, deleted: number}[]},
  *   "v2/runs/columns": {tables: Record<string, RunsTable>},
  *   "v2/tags": {tags: import("./tags.js").Tag[]},
  *   "v2/tensor/slice": Omit<TensorSlice, "values"> & {values: Column},

@@ -91,8 +91,23 @@ export function time(unix) {
     const lang = document.documentElement.lang;
     return date.toLocaleString(lang, { ...style, timeZone: utc ? "UTC" : undefined }) + zone;
   }
-  const shifted = new Date(date.getTime() - (utc ? 0 : date.getTimezoneOffset() * 60_000));
-  return shifted.toISOString().slice(0, 19).replace("T", " ") + zone;
+  return new Date(plotTime(unix)).toISOString().slice(0, 19).replace("T", " ") + zone;
+}
+
+/**
+ * Return the milliseconds at which Plotly, which knows UTC only, shows a time in the preferred time zone.
+ * @param {number} unix seconds
+ */
+export function plotTime(unix) {
+  return unix * 1000 - (notation.utc ? 0 : new Date(unix * 1000).getTimezoneOffset() * 60_000);
+}
+
+/** Return the name of the preferred time zone at a time: UTC, UTC+8, UTC−3:30. @param {number} unix */
+export function zoneName(unix) {
+  const minutes = notation.utc ? 0 : -new Date(unix * 1000).getTimezoneOffset() || 0;
+  if (!minutes) return "UTC";
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? "−" : "+"}${hours}${rest ? `:${String(rest).padStart(2, "0")}` : ""}`;
 }
 
 const LAST_TIME = 253_402_214_400; // s; 9999-12-31: later years have five digits

@@ -120,6 +120,17 @@ export function middleCut(text, most) {
   return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
 }
 
+/**
+ * Return the beginning that the paths among names of runs share. A name that a person gave in place of a path
+ * shares none, and does not keep the others long.
+ * @param {Iterable<string>} names
+ */
+export function sharedPath(names) {
+  const every = [...names];
+  const paths = every.filter((name) => name.includes("/"));
+  return commonStart(paths.length > 1 ? paths : every);
+}
+
 const WORTH = 10; // characters of a common beginning that are worth leaving out
 const LAST_WORD = /(?:[^/_\-.:\s]|(?<=\d)\.|(?<=\de)-)*$/; // with the whole of a number: 0.1, 1e-4
 

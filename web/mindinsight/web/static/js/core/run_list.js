@@ -107,7 +107,7 @@ export class Following {
 
   /** Store a list and notify the owner. @param {RunList} next */
   #take(next) {
-    this.list = { ...next, runs: inOrder(next.runs) };
+    this.list = { ...next, runs: inOrder(distinct(next.runs)) };
     this.byId = new Map(this.list.runs.map((run) => [run.id, run]));
     this.live.compare(next.version);
     this.onchange();
@@ -117,6 +117,24 @@ export class Following {
 /** Return request options with a time limit, so that one slow answer does not block the next. */
 function soon() {
   return { signal: AbortSignal.timeout(LONGEST_MS) };
+}
+
+/**
+ * Return the runs with names that differ: equal ones are followed by the directory. `given` is the name
+ * without.
+ * @param {Run[]} runs
+ * @returns {Run[]}
+ */
+export function distinct(runs) {
+  const given = (/** @type {Run} */ run) => run.given ?? run.name;
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  runs.forEach((run) => counts.set(given(run), (counts.get(given(run)) ?? 0) + 1));
+  return runs.map((run) => {
+    const name = given(run);
+    const more = counts.get(name) !== 1 && name !== run.directory ? ` · ${run.directory}` : "";
+    return { ...run, name: name + more, given: name };
+  });
 }
 
 /**

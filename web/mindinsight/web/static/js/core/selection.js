@@ -121,6 +121,16 @@ export class Selection {
     return withoutOtherRanks(this.runs(), this.folded());
   }
 
+  /**
+   * Return the runs that an answer is about: the shown ones, or all until the user has chosen, because the
+   * charts then show only the newest. Of each folded job it has only the lowest rank.
+   */
+  asked() {
+    if (!this.automatic()) return this.entries();
+    const all = this.all();
+    return withoutOtherRanks(all, foldedJobs(all, all, this.#unfolded));
+  }
+
   /** Return the jobs that are shown as one entry. @returns {Set<string>} */
   folded() {
     this.#folded ??= foldedJobs(this.runs(), this.all(), this.#unfolded);

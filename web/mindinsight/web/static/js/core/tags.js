@@ -28,13 +28,11 @@ export async function tagsOfEntries(app, kind, signal) {
  * @param {import("./types.js").App} app
  * @param {string} kind
  * @param {AbortSignal} [signal]
+ * @param {import("./types.js").Run[]} [runs] default: the shown ones
  * @returns {Promise<Tag[]>}
  */
-export async function tagsOf(app, kind, signal) {
-  const ids = app.selection
-    .runs()
-    .filter((run) => run.kinds[kind])
-    .map((run) => run.id);
+export async function tagsOf(app, kind, signal, runs = app.selection.runs()) {
+  const ids = runs.filter((run) => run.kinds[kind]).map((run) => run.id);
   if (!ids.length) return [];
   /** @type {Tag[]} */
   const tags = (await app.api.get("v2/tags", { kind, run: ids }, { signal })).tags;

@@ -62,7 +62,8 @@
 /**
  * @typedef {Object} Run
  * @property {string} id "./a/b"
- * @property {string} name
+ * @property {string} name with the directory if another run has the same name
+ * @property {string} [given] the name alone
  * @property {string} job id of the job directory; equal to id when there are no ranks
  * @property {number|null} rank
  * @property {number} created Unix seconds

@@ -84,7 +84,10 @@ function pages(app) {
   const has = (/** @type {string} */ need) =>
     runs.some(
       (run) =>
-        run.kinds[need] || (need === "lineage" && run.lineage) || (need === "dump" && run.dumps.length),
+        run.kinds[need] ||
+        (need === "lineage" && run.lineage) ||
+        (need === "pipeline" && run.pipeline) ||
+        (need === "dump" && run.dumps.length),
     );
   const kinds = app.boot.views
     .filter(({ group }) => group)

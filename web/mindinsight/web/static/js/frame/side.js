@@ -11,7 +11,7 @@ import { matchesQuery, parseQuery } from "../components/runs/query.js";
 import { factOf } from "../components/runs/values.js";
 import { virtualRows } from "../components/virtual.js";
 import { h, replace } from "../core/dom.js";
-import { commonStart } from "../core/names.js";
+import { sharedPath } from "../core/names.js";
 import { faultText } from "../core/patterns.js";
 import { NEWEST } from "../core/selection.js";
 import { colourBy } from "./colour_by.js";
@@ -61,7 +61,7 @@ export function side(app) {
   const draw = () => {
     const { selection } = app;
     items = folded(visible(), (job) => filter.set() || selection.unfolded(job));
-    start = commonStart(items.flatMap(nameInList));
+    start = sharedPath(items.flatMap(nameInList));
     const shown = selection.runs().length;
     count.textContent = app.t("runs.shown", { shown, n: selection.all().length });
     replace(foot, ...footer(app));

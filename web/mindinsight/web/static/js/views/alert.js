@@ -118,7 +118,7 @@ class AlertPage {
     const level = LEVELS.slice(LEVELS.indexOf(least));
     if (!this.last) this.status.textContent = this.app.t("common.loading");
     return this.requests.ask(
-      (signal) => api.get(LIST, { run, level, limit: count }, { signal }),
+      (signal) => api.get(LIST, { run, level, limit: count, archived: false }, { signal }),
       (response) => this.show(response),
       failed,
     );
@@ -126,10 +126,10 @@ class AlertPage {
 
   /**
    * Show alerts, and mark them as seen if the list is not filtered.
-   * @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number, now: number}}
-   *   response
+   * @param {{alerts: import("../core/alerts.js").Alert[], total: number, left_out: number,
+   *   archived: number, now: number}} response
    */
-  show({ alerts, total, left_out: missing, now }) {
+  show({ alerts, total, left_out: missing, archived, now }) {
     const { app, options } = this;
     const { t } = app;
     this.last = { alerts, now };
@@ -137,6 +137,7 @@ class AlertPage {
     const counts = [
       total ? t("alert.count", { n: total }) : "",
       missing ? t("alert.left_out", { n: missing }) : "",
+      archived ? t("alert.archived", { n: archived }) : "",
     ];
     this.status.textContent = counts.filter(Boolean).join(" · ");
     const more = () => this.change({ count: this.options.count + PIECE });

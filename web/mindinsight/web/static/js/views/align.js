@@ -10,7 +10,7 @@ import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { idOf } from "../core/names.js";
 import { alignmentTable } from "./align/tables.js";
-import { permille } from "./align/units.js";
+import { shareText } from "./align/units.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
@@ -93,7 +93,7 @@ class Alignment {
 
   /** Return the shown runs that have scalars, with only the lowest rank of each folded job. */
   shown() {
-    return this.app.selection.entries().filter((run) => run.kinds.scalar);
+    return this.app.selection.asked().filter((run) => run.kinds.scalar);
   }
 
   /**
@@ -195,7 +195,7 @@ class Alignment {
       "aria-label": t("align.swap"),
       title: t("align.swap"),
     });
-    const shares = TOLERANCES.map((share) => ({ value: String(share), label: permille(share) }));
+    const shares = TOLERANCES.map((share) => ({ value: String(share), label: shareText(share) }));
     const tolerance = select({
       label: t("align.tolerance"),
       options: shares,

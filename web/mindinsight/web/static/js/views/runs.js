@@ -6,7 +6,7 @@ import { icon } from "../components/icons.js";
 import { virtualTable } from "../components/virtual.js";
 import { h, renew, replace, throttle } from "../core/dom.js";
 import { faultText } from "../core/patterns.js";
-import { commonStart } from "../core/names.js";
+import { sharedPath } from "../core/names.js";
 import { telling } from "../core/run_traits.js";
 import { colourBy } from "../frame/colour_by.js";
 import { createHealth } from "./runs/health.js";
@@ -224,7 +224,7 @@ class RunsTable {
     const value = sort.replace(/^-/, "") === "name" ? (/** @type {Run} */ run) => run.name : column?.value;
     const matches = this.found();
     this.rows = fold(sorted(matches, value, sort.startsWith("-")), new Set(app.url.all("open")));
-    this.beginning = commonStart(this.rows.map(nameInList));
+    this.beginning = sharedPath(this.rows.map(nameInList));
     this.summary.draw({ terms: this.terms, matches, now: this.now, lookup: this.values.lookup });
     this.put.draw();
     this.manage.draw();

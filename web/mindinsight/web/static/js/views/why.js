@@ -10,7 +10,7 @@ import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { commonStart } from "../core/names.js";
+import { sharedPath } from "../core/names.js";
 import { members, readGroups, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
@@ -23,6 +23,7 @@ import { changes, metricsTable, settingsTable } from "./why/tables.js";
 export const alone = true;
 
 const FOLLOW = 12; // scalars that do not part and are listed at first
+const NARROW = 12; // characters of a name that the list of runs has room for
 
 /**
  * Mount the page.
@@ -73,7 +74,7 @@ class Why {
 
   /** Return the runs to choose from, with only the lowest rank of each folded job. */
   runs() {
-    const chosen = this.app.selection.entries().filter((run) => run.kinds.scalar);
+    const chosen = this.app.selection.asked().filter((run) => run.kinds.scalar);
     const others = [...this.groups.keys()].filter((id) => chosen.every((run) => run.id !== id));
     const known = others.map((id) => this.app.selection.run(id)).filter((run) => run !== undefined);
     return [...chosen, .../** @type {Run[]} */ (known)];
@@ -163,7 +164,7 @@ class Why {
     const { app } = this;
     const { t } = app;
     const options = ["good", "", "bad"].map((value) => ({ value, label: t(`why.group.${value || "none"}`) }));
-    const start = commonStart(this.runs().map(({ name }) => name));
+    const start = sharedPath(this.runs().map(({ name }) => name));
     const rows = this.runs().map((run) =>
       h(
         "div",
@@ -172,7 +173,7 @@ class Why {
           "span",
           { class: "row ellipsis", title: run.id },
           lineSample(app, run.id, true),
-          longName(run.name, { title: run.id, start }),
+          longName(run.name, { title: run.id, start, short: NARROW }),
         ),
         segments({
           label: t("why.group.of", { run: run.name }),

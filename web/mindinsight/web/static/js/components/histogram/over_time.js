@@ -1,6 +1,7 @@
 // Figures with time on the x axis: heat map of shares, and bands of percentiles.
 
 import { hatchImages } from "../hatching.js";
+import { zoneName } from "../../core/format.js";
 import { ramp } from "../../core/ramp.js";
 import { middles, row, times } from "./series.js";
 
@@ -170,7 +171,8 @@ export function percentileFigure(app, series, axis, scale = null) {
  * @param {Scale | null} scale
  */
 function layout(app, axis, more, scale) {
-  const xaxis = app.theme.axis({ nticks: 6, type: axis === "wall" ? "date" : "linear" });
+  const date = { type: "date", title: { text: zoneName(Date.now() / 1000) } };
+  const xaxis = app.theme.axis({ nticks: 6, ...(axis === "wall" ? date : { type: "linear" }) });
   const range = scale ? { range: [scale.low, scale.high] } : {};
   return { ...app.theme.plotly(), xaxis, yaxis: app.theme.axis({ nticks: 6, ...range }), ...more };
 }

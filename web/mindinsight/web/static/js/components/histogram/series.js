@@ -1,5 +1,7 @@
 // Histograms of a tag over the steps of a run, as the server sends them in columns.
 
+import { plotTime } from "../../core/format.js";
+
 /** @typedef {import("../../core/types.js").App} App */
 
 /**
@@ -20,7 +22,7 @@
 
 /** Return the positions on the time axis in Plotly's units. @param {Series} series @param {string} axis */
 export function times(series, axis) {
-  if (axis === "wall") return Float64Array.from(series.wall, (seconds) => seconds * 1000);
+  if (axis === "wall") return Float64Array.from(series.wall, plotTime);
   if (axis === "relative") return Float64Array.from(series.wall, (seconds) => seconds - series.wall[0]);
   return series.step;
 }

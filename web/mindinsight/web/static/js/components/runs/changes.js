@@ -9,7 +9,7 @@ import { toast } from "../toast.js";
 const SECONDS = 20; // in which a person notices a mistake
 
 /** Return the name that a person gave a run, or "". @param {Run} run */
-export const ownName = (run) => (run.name === run.directory ? "" : run.name);
+export const ownName = ({ name, given = name, directory }) => (given === directory ? "" : given);
 
 /**
  * Return what runs have now in the fields of changes. Runs that are gone are left out.

@@ -37,8 +37,9 @@ function isPart(kind) {
 }
 
 /**
- * Return the keys of the columns before the user has chosen any: results, settings, then facts. The kinds of
- * data have a column only where runs differ in them.
+ * Return the keys of the columns before the user has chosen any: results, settings, then facts. The second
+ * result is best at the other end than the first, as an accuracy is beside a loss. The kinds of data have a
+ * column only where runs differ in them.
  * @param {string[]} tags
  * @param {string[]} hypers
  * @param {Run[]} runs
@@ -46,7 +47,9 @@ function isPart(kind) {
 export function defaultColumns(tags, hypers, runs) {
   const kinds = new Set(runs.map((run) => Object.keys(run.kinds).sort().join()));
   const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`, `best:${tag}`]);
-  const second = tags.slice(1, 2).flatMap((tag) => [`last:${tag}`, `best:${tag}`]);
+  const others = tags.slice(1);
+  const opposite = others.find((tag) => bestEnd(tag) && bestEnd(tag) !== bestEnd(tags[0])) ?? others[0];
+  const second = (opposite ? [opposite] : []).flatMap((tag) => [`last:${tag}`, `best:${tag}`]);
   return [
     ...main,
     ...second,

@@ -12,7 +12,7 @@ import { bestEnd, stateOf } from "./values.js";
  * @param {App} app @param {Run[]} runs @param {AbortSignal} signal
  */
 export async function commonTags(app, runs, signal) {
-  const tags = await tagsOf(app, "scalar", signal);
+  const tags = await tagsOf(app, "scalar", signal, runs);
   const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
   return common.length ? common : tags;
 }

@@ -2,6 +2,7 @@
 
 const CHARACTER = 0.6; // of the size of the font: the width of a digit, a little more than it is
 const GAP = 10; // px beside a label
+const LINE = 1.3; // of the size of the font: the height of a further line
 
 /**
  * Return the layout with margins wide enough for its labels. Unchanged if Plotly chooses the labels.
@@ -12,13 +13,20 @@ const GAP = 10; // px beside a label
 export function withRoomForLabels(layout) {
   const { xaxis, yaxis, margin, font } = layout;
   if (!xaxis?.ticktext || !yaxis?.ticktext || !margin || !font) return layout;
-  const width = (/** @type {string} */ text) => text.length * CHARACTER * font.size;
+  const width = (/** @type {string} */ text) => longest(text) * CHARACTER * font.size;
   const left = Math.max(margin.l, GAP + Math.max(0, ...yaxis.ticktext.map(width)));
   const right = Math.max(margin.r, 2 + width(xaxis.ticktext.at(-1) ?? "") / 2);
+  const rows = Math.max(1, ...xaxis.ticktext.map((text) => text.split("<br>").length));
+  const below = margin.b + (rows - 1) * LINE * font.size;
   return {
     ...layout,
-    margin: { ...margin, l: Math.ceil(left), r: Math.ceil(right) },
+    margin: { ...margin, l: Math.ceil(left), r: Math.ceil(right), b: Math.ceil(below) },
     xaxis: { ...xaxis, automargin: false },
     yaxis: { ...yaxis, automargin: false },
   };
+}
+
+/** Return the number of characters of the longest line of a label. @param {string} text */
+function longest(text) {
+  return Math.max(...text.split("<br>").map((line) => line.length));
 }

@@ -7,7 +7,7 @@ import { tableHead } from "../../components/table_head.js";
 import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { exactPattern } from "../../core/patterns.js";
-import { permille } from "./units.js";
+import { shareText } from "./units.js";
 
 /** @typedef {import("../../core/answers.js").Alignment} Alignment */
 /** @typedef {import("../../core/claims.js").Claim} Claim */
@@ -31,7 +31,7 @@ export function alignmentTable(app, answer, rows, last) {
       t("align.verdict"),
       t("align.onset"),
       t("align.course"),
-      t("align.beyond", { tolerance: permille(answer.tolerance) }),
+      t("align.beyond", { tolerance: shareText(answer.tolerance) }),
       t("align.usual"),
       t("align.largest"),
       t("why.look"),
@@ -63,7 +63,7 @@ function alignmentRow(app, answer, row, last) {
   const badge = verdict === "not_finite" ? NON_FINITE_BADGE : BADGES[claim.verdict];
   const name = tag === other ? tag : `${tag} ↔ ${other}`;
   const size = (/** @type {number | null} */ value) =>
-    value === null ? "–" : row.absolute ? format.number(value) : permille(value);
+    value === null ? "–" : row.absolute ? format.number(value) : shareText(value);
   return h(
     "tr",
     null,

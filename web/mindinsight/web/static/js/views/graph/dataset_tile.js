@@ -2,6 +2,7 @@
 
 import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
+import { runFacts } from "../../core/run_facts.js";
 
 /** @type {import("../../core/types.js").TileKind} */
 export const datasetTile = {
@@ -11,8 +12,8 @@ export const datasetTile = {
   view: "graph",
   params: { view: "dataset" },
   has: (run) => run.lineage,
-  async load(app, run, signal) {
-    const { dataset, claims } = await app.api.get("v2/runs/facts", { run: run.id }, { signal });
+  async load(app, run) {
+    const { dataset, claims } = await runFacts(run.id);
     return (box, figures) => {
       const texts = claims.map((/** @type {import("../../core/claims.js").Claim} */ claim) =>
         h("span", { class: dataset ? null : "muted", "data-claim": claim.key }, claimText(app, claim)),

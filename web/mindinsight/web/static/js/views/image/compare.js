@@ -5,6 +5,7 @@ import { dialog } from "../../components/dialog.js";
 import { nearest, select, slider } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { comparePixels } from "./pixels.js";
 
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
@@ -126,14 +127,17 @@ class Comparison {
   /** Show the difference of the pixels. @param {HTMLImageElement[]} pictures */
   showDifference([left, right]) {
     const { t } = this.app;
-    const { canvas, most, equal } = difference(left, right);
+    const { canvas, most, verdict } = difference(left, right);
+    const sizes = [left, right].map(
+      ({ naturalWidth: width, naturalHeight: height }) => `${width} × ${height}`,
+    );
     replace(
       this.stage,
       h(
         "figure",
         null,
         canvas,
-        h("figcaption", null, equal ? t("image.compare.same") : t("image.compare.most", { most })),
+        h("figcaption", null, t(`image.compare.${verdict}`, { most, left: sizes[0], right: sizes[1] })),
       ),
     );
   }
@@ -181,21 +185,15 @@ function difference(a, b) {
   const width = Math.max(a.naturalWidth, b.naturalWidth, 1);
   const height = Math.max(a.naturalHeight, b.naturalHeight, 1);
   const [left, right] = [a, b].map((picture) => pixels(picture, width, height));
-  let most = 0;
-  for (let i = 0; i < left.data.length; i++) {
-    most = Math.max(most, Math.abs(left.data[i] - right.data[i])); // transparency, too
-  }
+  const sizes = [a, b].map((picture) => [picture.naturalWidth, picture.naturalHeight]);
+  const { most, verdict } = comparePixels(left.data, right.data, sizes);
   const out = new ImageData(width, height);
   for (let i = 0; i < out.data.length; i++) {
     out.data[i] = i % 4 === 3 ? 255 : (Math.abs(left.data[i] - right.data[i]) / (most || 1)) * 255;
   }
   const canvas = h("canvas", { class: "picture", width, height });
   canvas.getContext("2d")?.putImageData(out, 0, 0);
-  return {
-    canvas,
-    most,
-    equal: most === 0 && a.naturalWidth === b.naturalWidth && a.naturalHeight === b.naturalHeight,
-  };
+  return { canvas, most, verdict };
 }
 
 /**

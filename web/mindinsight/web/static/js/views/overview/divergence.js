@@ -3,6 +3,7 @@
 import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { runFacts } from "../../core/run_facts.js";
 
 /**
  * Request and draw the claim, with links to the pages that explain it. The panel is hidden if there is none.
@@ -14,7 +15,7 @@ export function divergencePanel(app, panel, run) {
   const { selection, t, url } = app;
   const link = (/** @type {string} */ view, /** @type {string} */ href) => h("a", { href }, t(`nav.${view}`));
   return latest(panel).ask(
-    (signal) => app.api.get("v2/runs/facts", { run: run.id }, { signal }),
+    () => runFacts(run.id),
     ({ divergence: [claim] }) => {
       panel.hidden = !claim;
       if (!claim) return;

@@ -8,7 +8,7 @@ import { h, renew } from "../../core/dom.js";
 import { countJobs } from "../../core/jobs.js";
 import { runsBox } from "./cells.js";
 import { renameDialog } from "./rename.js";
-import { trashDialog } from "./trash.js";
+import { openTrash, trashDialog } from "./trash.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -62,9 +62,13 @@ export function createManage(app, { found, searched, redraw }) {
     renew(
       element,
       h("strong", { role: "status" }, t("manage.ticked", { n: countJobs(runs) })),
+      outside(app, ticks, runs, tick),
       button(t("common.all"), all, { class: "link", "data-focus": "all" }),
       button(t("common.none"), () => tick([...ticks], false), { class: "link", "data-focus": "none" }),
       actions(app, runs),
+      app.selection.list().deletable
+        ? button(t("trash.open"), () => openTrash(app), { class: "link", "data-focus": "trash" })
+        : null,
       button(t("manage.done"), () => show(false), { class: "quiet", "data-focus": "done" }),
     );
   };
@@ -81,6 +85,24 @@ export function createManage(app, { found, searched, redraw }) {
       },
     );
   return { element, opener, draw, box: () => (open ? box : null) };
+}
+
+/**
+ * Return how many ticked runs are not in the list, and a button that unticks them; nothing if there are none.
+ * @param {App} app
+ * @param {Set<string>} ticks
+ * @param {Run[]} listed those in the list
+ * @param {(ids: string[], on: boolean) => void} tick
+ */
+function outside({ t, selection }, ticks, listed, tick) {
+  const known = new Set(listed.map(({ id }) => id));
+  const ids = [...ticks].filter((id) => !known.has(id));
+  const runs = ids.flatMap((id) => selection.run(id) ?? []);
+  if (!runs.length) return [];
+  return [
+    h("span", { class: "muted", role: "status" }, t("manage.outside", { n: countJobs(runs) })),
+    button(t("manage.untick"), () => tick(ids, false), { class: "link", "data-focus": "untick" }),
+  ];
 }
 
 /**

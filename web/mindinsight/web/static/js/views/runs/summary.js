@@ -3,6 +3,7 @@
 import { createBases, onlyBase } from "../../components/runs/bases.js";
 import { stateWords } from "../../components/runs/columns.js";
 import { understood, unknownNames, withoutNumber } from "../../components/runs/query.js";
+import { loading } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
 import { NEWEST } from "../../core/selection.js";
 import { banners } from "./banners.js";
@@ -34,7 +35,7 @@ export function createSummary(app, onsearch) {
   const element = h("p", { class: "muted", role: "status" });
   const meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
   const shown = h("span", { class: "label runs-shown ellipsis" });
-  const above = h("div");
+  const above = h("div", null, loading(t("common.loading"))); // until the table has its values
   const bases = createBases(app, onsearch);
 
   /**

@@ -1,11 +1,13 @@
-// Dialog that moves runs to the trash beside their base directory, and the way back.
+// Dialogs that move runs to the trash beside their base directory, and back.
 
 import { button } from "../../components/button.js";
 import { dialog } from "../../components/dialog.js";
+import { loading } from "../../components/empty.js";
 import { attempt, offerUndo } from "../../components/runs/changes.js";
 import { toast } from "../../components/toast.js";
-import { send } from "../../core/api.js";
-import { h } from "../../core/dom.js";
+import { get, send } from "../../core/api.js";
+import { h, replace } from "../../core/dom.js";
+import { latest } from "../../core/latest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -47,6 +49,37 @@ async function discard(app, runs) {
     offerUndo(app, app.t("manage.deleted", { n: moved.length }), () => attempt(app, restore));
   }
   sayRefused(app, answer);
+}
+
+/** Open the list of deleted runs, from which they are restored. @param {App} app */
+export function openTrash(app) {
+  const { t, format } = app;
+  const list = h("ul", { class: "trash-list" }, loading(t("common.loading")));
+  dialog({ title: t("trash.title"), body: list, close: t("common.close"), wide: true });
+  const read = () =>
+    latest(list).ask(
+      (signal) => get("v2/runs/trash", {}, { signal }),
+      ({ runs }) => {
+        const rows = runs.map(({ run, stamp, deleted }) =>
+          h(
+            "li",
+            { class: "row" },
+            h("span", { class: "grow" }, run.slice(2)),
+            h("span", { class: "muted small" }, t("trash.deleted", { time: format.time(deleted) })),
+            button(t("trash.restore"), () => restore(run, stamp), {
+              "aria-label": t("trash.restore_run", { run: run.slice(2) }),
+            }),
+          ),
+        );
+        replace(list, rows.length ? rows : h("li", { class: "muted" }, t("trash.empty")));
+      },
+    );
+  const restore = (/** @type {string} */ run, /** @type {string} */ stamp) =>
+    attempt(app, async () => {
+      sayRefused(app, await send("POST", "v2/runs/trash/restore", { runs: [run], stamp }));
+      await read();
+    });
+  return read();
 }
 
 /** Say which runs stay where they are, and why. @param {App} app @param {Moved} answer */

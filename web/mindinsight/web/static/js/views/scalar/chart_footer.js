@@ -5,7 +5,7 @@ import { NON_FINITE_BADGE } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
-import { commonStart } from "../../core/names.js";
+import { sharedPath } from "../../core/names.js";
 import { reaches, smoothedValues, xColumn } from "./curve.js";
 import { closest } from "./nearest.js";
 import { ticksFor } from "./ticks.js";
@@ -51,7 +51,7 @@ export function createLegend(page) {
       all.textContent = open ? app.t("scalar.legend.fewer") : app.t("scalar.legend.all", { n: lines.length });
       const next = JSON.stringify(shown.map(({ label, colour, dash }) => [label, colour, dash]));
       if (next !== looks) {
-        const start = commonStart(lines.map(({ label }) => label));
+        const start = sharedPath(lines.map(({ label }) => label));
         rows = shown.map((line) => ({ line, value: h("span", { class: "value" }) }));
         replace(
           list,

@@ -5,7 +5,7 @@ import { longName } from "../../components/long_name.js";
 import { claimElement, claimText, madeClaim } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
-import { commonStart } from "../../core/names.js";
+import { sharedPath } from "../../core/names.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -21,7 +21,7 @@ const NAMED = 5; // settings that are named in a sentence
  * @param {Run[]} runs
  */
 export function verdictTable(app, caption, cards, runs) {
-  const start = commonStart(runs.map((run) => run.name));
+  const start = sharedPath(runs.map((run) => run.name));
   const heads = runs.map((run) =>
     h("th", { scope: "col" }, swatch(app, run.id), " ", longName(run.name, { start })),
   );
@@ -111,7 +111,7 @@ export function settingsTable(app, runs) {
       : typeof value === "number"
         ? number(value, 6)
         : String(value);
-  const start = commonStart(runs.map((run) => run.name));
+  const start = sharedPath(runs.map((run) => run.name));
   const head = h(
     "tr",
     null,

@@ -4,7 +4,7 @@ import { valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
-import { commonStart } from "../../core/names.js";
+import { sharedPath } from "../../core/names.js";
 import { byName } from "../../core/run_list.js";
 import { smoothedValues } from "./curve.js";
 
@@ -39,7 +39,7 @@ export function cursorTable(app, rows, { axis, order, all }) {
   ];
   const aside = (/** @type {string} */ field) =>
     SPARED.includes(field) || (scalarX && field === "step") ? "aside" : null;
-  const start = commonStart(rows.map(({ line }) => line.label));
+  const start = sharedPath(rows.map(({ line }) => line.label));
   const body = inOrder(rows.slice(0, ROWS), order).map(({ line: { curve, colour, label }, row, ended }) =>
     h(
       "tr",

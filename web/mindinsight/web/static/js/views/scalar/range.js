@@ -3,7 +3,7 @@
 import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
-import { commonStart } from "../../core/names.js";
+import { sharedPath } from "../../core/names.js";
 
 const FIELDS = ["count", "first", "last", "min", "min_step", "max", "max_step", "mean", "deviation", "slope"];
 
@@ -47,7 +47,7 @@ export async function rangeTable(page, tags, signal) {
     ),
   );
   const nameOf = (/** @type {string} */ id) => app.selection.run(id)?.name ?? id;
-  const start = commonStart(runs.map(nameOf));
+  const start = sharedPath(runs.map(nameOf));
   const rows = answers.flatMap((answer) =>
     answer.rows.map((/** @type {RangeRow} */ row) =>
       h(

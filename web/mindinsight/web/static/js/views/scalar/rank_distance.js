@@ -66,12 +66,13 @@ export function notFiniteRows(cells, ranks, columns, rows) {
  * @param {number[]} ranks
  * @param {number} columns
  * @param {number} rows at most
- * @returns {{y: number[], z: Float32Array[], rankOf: number[][]}} `rankOf`: the rank that a cell is of
+ * @returns {{names: string[], z: Float32Array[], rankOf: number[][]}} `names` of the rows; `rankOf`: the rank
+ *   that a cell is of
  */
 export function folded(away, ranks, columns, rows) {
   const ranksPerRow = Math.ceil(ranks.length / Math.max(1, rows));
-  /** @type {{y: number[], z: Float32Array[], rankOf: number[][]}} */
-  const folds = { y: [], z: [], rankOf: [] };
+  /** @type {{names: string[], z: Float32Array[], rankOf: number[][]}} */
+  const folds = { names: [], z: [], rankOf: [] };
   for (let first = 0; first < ranks.length; first += ranksPerRow) {
     const last = Math.min(ranks.length, first + ranksPerRow) - 1;
     const z = new Float32Array(columns).fill(NaN);
@@ -84,8 +85,7 @@ export function folded(away, ranks, columns, rows) {
         rankOf[column] = ranks[row];
       }
     }
-    // Rows of one height are drawn in a tenth of the time.
-    folds.y.push((ranks[first] + (ranks[first + ranksPerRow - 1] ?? ranks[first] + ranksPerRow - 1)) / 2);
+    folds.names.push(first === last ? String(ranks[first]) : `${ranks[first]}–${ranks[last]}`);
     folds.z.push(z);
     folds.rankOf.push(rankOf);
   }

@@ -15,6 +15,7 @@ import { bandSheet, bandTraces, lineOn } from "./band.js";
  */
 
 const ROW = 2; // px of a row of the heat map at least
+const TICKS = 6; // rows at most that have their ranks beside them
 const NOT_FINITE = "--warn";
 const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 
@@ -53,7 +54,9 @@ export function bandFigure(page, summary, rank) {
 export function heatFigure(app, grid, height) {
   const { theme } = app;
   const [columns, rows] = [grid.step.length, Math.floor(height / ROW)];
-  const { y, z, rankOf } = folded(grid.away, grid.ranks, columns, rows);
+  const { names, z, rankOf } = folded(grid.away, grid.ranks, columns, rows);
+  const y = names.map((_, row) => row); // rows of one height are drawn in a tenth of the time
+  const named = y.filter((row) => row % Math.ceil(names.length / TICKS) === 0);
   const bad = notFiniteRows(grid.not_finite, grid.ranks.length, columns, rows);
   const colours = SCALE.map((name, i) => [i / 2, theme.colour(name)]);
   const strange = {
@@ -87,7 +90,11 @@ export function heatFigure(app, grid, height) {
     layout: {
       ...theme.plotly(),
       images: hatchImages(grid.step, y, grid.not_finite.length ? bad : [], theme.colour("--panel")),
-      yaxis: theme.axis({ title: { text: app.t("scalar.ranks.axis") }, nticks: 6 }),
+      yaxis: theme.axis({
+        title: { text: app.t("scalar.ranks.axis") },
+        tickvals: named,
+        ticktext: named.map((row) => names[row]),
+      }),
       xaxis: theme.axis({ nticks: 6 }),
     },
   };

@@ -1,7 +1,7 @@
 // Toolbar of the scalars page.
 
 import { button, iconButton, segments } from "../../components/button.js";
-import { dialog } from "../../components/dialog.js";
+import { dialog, menu } from "../../components/dialog.js";
 import { searchBox, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { faultText } from "../../core/patterns.js";
@@ -42,7 +42,7 @@ export function toolbar(page) {
   });
   const own = {
     curves: () => drawing(page),
-    compare: () => [against(page), tolerance(page), differenceUnit(page), shared(page), pairing(page)],
+    compare: () => [against(page), tolerance(page), compareSettings(page), pairing(page)],
     ranks: () => yScale(page),
     groups: () => yScale(page),
     layers: () => null, // its axes are its own
@@ -68,9 +68,18 @@ function drawing(page) {
   ];
 }
 
-/** Create the controls of curves and comparisons. @param {Page} page */
-function shared(page) {
-  return [spare(smoothing(page)), spare(yScale(page))];
+/** Create the button of the panel of a comparison's other settings. @param {Page} page */
+function compareSettings(page) {
+  const title = page.app.t("scalar.display");
+  const opener = button(
+    title,
+    () => {
+      const settings = [differenceUnit(page), smoothing(page), yScale(page)];
+      menu(opener, h("div", { class: "stack chart-settings" }, settings), title);
+    },
+    { class: "opens", "aria-haspopup": "dialog", "aria-expanded": "false" },
+  );
+  return opener;
 }
 
 /** Create the choice of the unit of differences. @param {Page} page */

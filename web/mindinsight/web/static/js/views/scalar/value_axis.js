@@ -4,6 +4,7 @@ import { smoothedValues, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
 import { calmRange } from "./scale.js";
 import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
+import { timeTicks } from "./time_ticks.js";
 import { upright } from "./zoom.js";
 
 /** @typedef {import("./curve.js").Line} Line */
@@ -72,15 +73,16 @@ function rangeColumns(curve) {
 }
 
 /**
- * Return the ticks of the x axis; none for wall time, which Plotly formats.
+ * Return the ticks of the x axis.
  * @param {Line[]} lines
  * @param {Options} options
  */
 export function stepTicks(lines, { x, logX, zoom }) {
-  if (x === "wall" || logX === "symlog") return {};
   const places = lines.flatMap(({ curve }) =>
     [curve, ...(curve.overwritten ?? [])].map((stretch) => xColumn(stretch, x)),
   );
+  if (x === "wall") return timeTicks(zoom ?? extent("linear", places)?.map((ms) => ms / 1000));
+  if (logX === "symlog") return {};
   const zoomed = zoom && (logX === "linear" || zoom[0] > 0) ? zoom : null;
   const ends = zoomed ?? (logX === "linear" ? extent(logX, places) : null);
   const ticks = ends ? ticksWithin(logX, ends) : ticksFor(logX, places);

@@ -6,7 +6,7 @@ import { valueClass } from "../../components/hatching.js";
 import { longName } from "../../components/long_name.js";
 import { h } from "../../core/dom.js";
 import { duration, number, time } from "../../core/format.js";
-import { commonStart } from "../../core/names.js";
+import { sharedPath } from "../../core/names.js";
 import { closest } from "./nearest.js";
 import { reaches, xColumn } from "./curve.js";
 
@@ -83,7 +83,7 @@ export function valuesAt(page, tags, lines, order, onsort) {
       return head;
     }),
   ];
-  const start = commonStart(lines.map(({ label: name }) => name));
+  const start = sharedPath(lines.map(({ label: name }) => name));
   const body = sorted(rows, order).map((row) =>
     h(
       "tr",

@@ -3,9 +3,10 @@
 import { segments } from "../../../components/button.js";
 import { check, select } from "../../../components/field.js";
 import { h } from "../../../core/dom.js";
+import { plotTime, zoneName } from "../../../core/format.js";
 import { valueText } from "./values.js";
 
-/** @typedef {[number | Date, number]} Point of a line */
+/** @typedef {[number, number]} Point of a line */
 /** @typedef {import("../../../core/charts.js").Figure} Figure */
 /** @typedef {import("./panel.js").StudyPanel} StudyPanel */
 /** @typedef {import("./types.js").Study} Study */
@@ -118,7 +119,11 @@ function bestFigure(panel) {
     layout: {
       ...app.theme.plotly(),
       margin: { l: 48, r: 12, t: 8, b: 36 },
-      xaxis: app.theme.axis(over === "time" ? { type: "date" } : { title: { text: app.t("tuning.number") } }),
+      xaxis: app.theme.axis(
+        over === "time"
+          ? { type: "date", title: { text: zoneName(Date.now() / 1000) } }
+          : { title: { text: app.t("tuning.number") } },
+      ),
       yaxis: app.theme.axis({
         title: { text: targets[0].name },
         type: logarithmic(panel) ? "log" : "linear",
@@ -187,9 +192,9 @@ function escaped(text) {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
-/** Return a time as a date. @param {number | null} unix seconds */
+/** Return a time for Plotly. @param {number | null} unix seconds */
 function dateOf(unix) {
-  return new Date((unix ?? 0) * 1000);
+  return plotTime(unix ?? 0);
 }
 
 /** Create the chart of the Pareto front. @param {StudyPanel} panel */
