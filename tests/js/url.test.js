@@ -57,3 +57,18 @@ test("what somebody arranged is kept by base directory; links win over it and do
   reset.fill("scalar", undefined);
   assert.equal(globalThis.location.search, "");
 });
+
+test("a page that shows chosen runs takes the run that an address names for one", () => {
+  for (const [search, chosen] of [
+    ["?run=./nope", "?runs=nope"],
+    ["?run=a&run=b,c&s=0.9", "?s=0.9&runs=a,b%252Cc"],
+    ["?run=a&runs=b", "?run=a&runs=b"],
+  ]) {
+    open(search).chooseNamed();
+    assert.equal(globalThis.location.search, chosen);
+  }
+  const url = open("?run=a");
+  globalThis.location.pathname = "/overview";
+  url.chooseNamed();
+  assert.equal(globalThis.location.search, "?run=a");
+});

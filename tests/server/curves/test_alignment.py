@@ -83,7 +83,7 @@ def test_nothing_begins_while_two_curves_are_equal() -> None:
     for seed in range(20):
         walk = np.cumsum(0.01 * np.random.default_rng(seed).standard_normal(600)) * (STEPS >= 30)
         result = align(STEPS, BASE * np.exp(walk), STEPS, BASE, 1e-3)
-        assert (result.verdict, result.onset, result.beyond) == ("drifts", 30, 30)
+        assert (result.verdict, result.onset, result.beyond, result.noise) == ("drifts", 30, 30, 0)
 
 
 @settings(max_examples=25, deadline=None)

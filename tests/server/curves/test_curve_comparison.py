@@ -31,15 +31,16 @@ def test_groups_part_where_the_bad_runs_leave() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "size", "one"),
+    ("first", "size", "single"),
     [(100, np.maximum(STEPS - 99, 0) * 0.1, True), (192, np.where(STEPS >= 192, 1000.0, 0), False)],
 )
-def test_no_onset_lies_before_a_plain_difference(first: int, size: Doubles, one: bool) -> None:
+def test_no_onset_lies_before_a_plain_difference(first: int, size: Doubles, single: bool) -> None:
     for seed in range(10):
         noise = 0.02 * np.random.default_rng(seed).standard_normal((12, 200))
         good, bad = (2 * np.exp(-STEPS[:200] / 40) + 0.1 + rows for rows in (noise[:6], noise[6:]))
-        bad[2 if one else slice(None)] += size[:200]
-        result = compare_groups(*([(STEPS[:200], row) for row in group] for group in (good, bad)))
+        bad[2 if single else slice(None)] += size[:200]
+        ours, theirs = ([(STEPS[:200], row) for row in group] for group in (good, bad))
+        result = compare_groups(ours, theirs)
         assert result.kind == "parts"
         assert result.onset is not None and first <= result.onset <= first + 3
 

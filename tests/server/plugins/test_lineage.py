@@ -188,8 +188,8 @@ def test_the_last_value_of_a_scalar_is_an_objective(tmp_path: Path, samples: Any
     answer = table(client, objective="scalar:val/error")
     assert answer["columns"][-1] == {"key": "scalar:val/error", "numeric": True, "repeated": False}
     assert row(answer, "./run_4")["scalar:val/error"] == pytest.approx(0.015)
-    found = client.get("/v2/lineage/importance", params={"objective": "scalar:val/error"}).json()
-    assert [column["key"] for column in found["columns"] if column["matters"]] == ["user:rate"]
+    importances = client.get("/v2/lineage/importance", params={"objective": "scalar:val/error"}).json()
+    assert [column["key"] for column in importances["columns"] if column["matters"]] == ["user:rate"]
     missing = client.get("/v2/lineage/importance", params={"objective": "scalar:none"})
     assert missing.status_code == 404
 

@@ -32,7 +32,7 @@ def part(*steps: Any, starts: Any = (0,), scale: Any = 1.0, begun: float = 0.0) 
     rows = np.array(steps, dtype=np.int64)
     return ScalarPart(
         rows,
-        begun + np.arange(len(rows)) * (begun > 0),
+        np.arange(len(rows), dtype=np.float64) * (begun > 0) + begun,
         (rows * scale).astype(np.float32),
         np.array(starts, dtype=np.int64),
     )

@@ -355,8 +355,8 @@ def _judged(
         return replace(facts, verdict="not_finite", onset=facts.broken)
     plain = start if start is not None else _plain_onset(shares, over, floor)
     if plain is not None and not _ended(over, len(rows)):
-        early = max(int(over[0]) - plain, 0)
         noise = float(np.median(sizes[: max(plain, 1)]))
+        early = max(int(over[0]) - plain, 0)
         return replace(facts, verdict="drifts", onset=int(shared[rows[plain]]), noise=noise, early=early)
     return replace(facts, verdict=_without_onset(over, len(rows), change is not None))
 

@@ -287,7 +287,7 @@ def _separated(separation: Separation) -> list[Any]:
     """Return the values of a region: numbers as an interval, texts one by one."""
     unset = [Claim("claim.part.why.unset", "note")] if None in separation.values else []
     known: list[Value] = [value for value in separation.values if value is not None]
-    numbers = [value for value in known if _is_number(value)]
+    numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) < len(known) or len(known) < 2:
         return [*unset, *few([str(value) if isinstance(value, bool) else value for value in known], _NAMED)]
     return [*unset, range_claim(numbers[0], numbers[-1])]

@@ -22,6 +22,7 @@ import { side } from "./frame/side.js";
 /** @type {import("./core/types.js").Boot} */
 const boot = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
 const url = new Url();
+url.chooseNamed();
 const theme = new Theme();
 const live = new Live();
 const selection = new Selection(url, live, theme);

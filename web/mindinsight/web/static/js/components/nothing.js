@@ -41,9 +41,12 @@ function elsewhere({ selection, t }, kind, having) {
   const newest = ofNewestJobs(having, NEWEST);
   const show = () => selection.only(newest.map((run) => run.id));
   const all = newest.length === having.length;
+  const missing = selection.runs().length ? [] : selection.missing();
+  const why = t("empty.elsewhere", { n: having.length, kind: inSentence(t(`nav.${kind}`)) });
+  const names = missing.map((id) => id.slice(2)).join(", ");
   return empty({
-    title: t("empty.elsewhere", { n: having.length, kind: inSentence(t(`nav.${kind}`)) }),
-    text: t("empty.elsewhere.why"),
+    title: names ? t("error.unknown_run", { run: names }) : why,
+    text: names ? why : t("empty.elsewhere.why"),
     action: button(t(all ? "empty.show" : "empty.show_newest", { n: newest.length }), show, {
       class: "primary",
     }),

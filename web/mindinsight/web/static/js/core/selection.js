@@ -161,6 +161,12 @@ export class Selection {
     return this.#choice === null;
   }
 
+  /** Return the ids of chosen runs that do not exist. */
+  missing() {
+    const ids = this.#choice && !this.#choice.inverted ? [...this.#choice.ids] : [];
+    return ids.filter((id) => !this.#following.byId.has(id));
+  }
+
   /** Return whether older jobs are left out because the user has not chosen. */
   leavesOut() {
     return this.automatic() && countJobs(this.all()) > NEWEST && countJobs(this.runs()) === NEWEST;

@@ -1,6 +1,7 @@
 // State of a view in the address, so that a copied link shows the same picture.
 
 import { tell } from "./dom.js";
+import { idOf, writeChoice } from "./names.js";
 
 /** @typedef {string | number | boolean | string[] | null | undefined} Value */
 
@@ -23,6 +24,9 @@ const NOTHING = {
   views: /** @type {Record<string, string>} */ ({}),
   colours: /** @type {[string, number][]} */ ([]),
 };
+
+/** Return the name of the page that the window shows. */
+const currentView = () => location.pathname.replace(/.*\//, "") || "runs";
 
 /** Query of the window's address. */
 export class Url {
@@ -106,6 +110,16 @@ export class Url {
     return chosen;
   }
 
+  /** Show the runs that `run` names, on a page that shows chosen runs and would ignore it. */
+  chooseNamed() {
+    const params = this.params();
+    const names = params.getAll("run");
+    if (!names.length || params.has("runs") || !REMEMBERED.includes(currentView())) return;
+    params.delete("run");
+    params.set("runs", writeChoice({ inverted: false, ids: new Set(names.map(idOf)) }));
+    this.#replace(readable(params));
+  }
+
   /** Whether a page is not as it is at first. @param {string} view */
   arranged(view) {
     const { shared, views } = this.#kept();
@@ -165,7 +179,7 @@ export class Url {
     this.#replace(text);
     if (!changed) return;
     const { shared: before, chosen, views, colours } = this.#kept();
-    const view = location.pathname.replace(/.*\//, "") || "runs";
+    const view = currentView();
     const params = this.params();
     [...params.keys()].forEach((key) => SHARED.includes(key) || params.delete(key));
     const shared = readable(params);
