@@ -62,7 +62,9 @@ def rule(page: Any, words: Any) -> Any:
 
 def add_rule(address: Any, **fields: Any) -> None:
     request = urllib.request.Request(
-        f"{address}v2/alert/rules", json.dumps(fields).encode(), {"Content-Type": "application/json"}
+        f"{address}v2/alert/rules",
+        json.dumps({"recorded": True, **fields}).encode(),
+        {"Content-Type": "application/json"},
     )
     urllib.request.urlopen(request, timeout=60).close()
 
@@ -230,6 +232,7 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page: Any, address: An
     page.get_by_role("textbox", name="Scalars").fill("*loss")
     page.get_by_role("spinbutton", name="Value").fill("0.9")
     expect(page.locator(".rule-preview")).to_contain_text("As recorded now, fires in")
+    page.get_by_role("checkbox", name="Check recorded points too").check()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(rule(page, "*loss is above 0.9")).to_contain_text("Warning")
     expect(page.get_by_role("button", name="Add rule")).to_be_focused()
@@ -240,8 +243,8 @@ def test_a_rule_is_added_changed_switched_off_and_removed(page: Any, address: An
     page.get_by_role("combobox", name="Level").last.select_option(label="Error")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(rule(page, "*loss is above 0.4")).to_contain_text("Error")
-    expect(row(page, "train/loss is 0.5, above 0.4").first).to_contain_text("26 points")
-    expect(row(page, "train/loss is 0.5, above 0.4").last).to_contain_text("30 points")
+    expect(row(page, "train/loss is 0.5, above 0.4")).to_contain_text("56 points")
+    expect(row(page, "train/loss is NaN")).to_contain_text("recovered at step 34")
 
     page.get_by_role("checkbox", name="*loss is above 0.4").uncheck()
     expect(rows(page).get_by_role("link", name="above 0.4")).to_have_count(0)

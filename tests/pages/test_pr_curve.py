@@ -40,6 +40,21 @@ def test_the_step_is_that_of_all_curves_and_in_the_address(page: Page, address: 
     expect(page.get_by_role("group", name="cats", exact=True)).to_contain_text("step 10")
 
 
+def test_roc_curves_are_drawn_of_the_counts_and_kept_in_the_address(page: Page, address: str) -> None:
+    page.goto(f"{address}pr_curve")
+    card = page.get_by_role("group", name="cats", exact=True)
+    expect(card).to_contain_text("average precision")
+    page.get_by_role("button", name="ROC").click()
+    expect(card).to_contain_text("area under ROC 0.")
+    assert "curve=roc" in page.url
+    page.reload()
+    expect(card).to_contain_text("Area under ROC by step")
+    chart = card.locator(".chart").first
+    expect(chart.locator(".scatterlayer .trace")).to_have_count(2)
+    assert "False positive rate" in chart.evaluate("c => c.data[0].hovertemplate")
+    assert chart.evaluate("c => [c.data[0].x[0], c.data[0].y[0]]") == [1, 1]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(page: Page, address: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -11,8 +11,10 @@ import numpy as np
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.commands.tune.study_run import failure_name
+from mindinsight.server.formats.payloads.chart_payloads import PrCurve
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import peaks, wav
+from mindinsight.server.plugins.pr_curve import roc_claim
 from tests.claims.situation import Question, exactly, situation, words
 
 AUDIO = ("cut", "encoding", "header", "no_wav", "not_finite", "other_type", "silent", "some_channels")
@@ -139,3 +141,26 @@ failure("trial_that_recorded_nothing", "No scalar at all.", "nothing", reason="n
 failure("trial_whose_target_is_nan", "The last value.", "not_finite", reason="not_finite", value="nan")
 failure("trial_that_took_too_long", "An hour.", "timeout", reason="timeout", seconds=3600)
 failure("trial_of_an_older_journal", "It has no reason.", "unknown")
+
+
+# ROC curves
+
+
+def curves(name: str, truth: str, made: list[str], *counts: Sequence[float]) -> None:
+    """Add a situation of a curve with these counts: true and false positives, true and false negatives."""
+    rows = np.array([*counts, [0.5] * len(counts[0]), [0.5] * len(counts[0])])
+
+    def ask(folder: Path) -> Question:
+        claims = [claim for claim in [roc_claim(PrCurve(rows))] if claim]
+        return Question(direct=lambda: claims)
+
+    ask.__name__, ask.__doc__ = name, truth
+    situation(makes=made, never=[] if made else ["claim.pr_curve.no_roc"])(ask)
+
+
+NO_ROC = ["claim.pr_curve.no_roc"]
+curves("a_curve_with_all_counts", "Its rates are known.", [], [2, 1], [1, 0], [0, 1], [0, 1])
+curves("a_curve_without_true_negatives", "Its writer left them out.", NO_ROC, [2, 1], [1, 0], [0, 0], [0, 1])
+curves(
+    "a_curve_of_positives_only", "A false positive rate has no base.", NO_ROC, [2, 1], [0, 0], [0, 0], [0, 1]
+)

@@ -468,7 +468,8 @@ def alerts(rule: Mapping[str, Any] | None = None, run: str = "") -> Callable[[Te
 
     def ask(client: TestClient) -> Any:
         if rule:
-            assert client.post("v2/alert/rules", json=rule).status_code == 200
+            added = client.post("v2/alert/rules", json={**rule, "recorded": True})
+            assert added.status_code == 200
         return client.get("v2/alert/list", params={"run": run} if run else {}).json()
 
     return ask
@@ -478,7 +479,7 @@ ALERTS = [
     f"claim.alert.{name}"
     for name in (
         *("non_finite", "non_finite_kinds", "above", "below"),
-        *("silent", "silent_unknown", "rank", "pair"),
+        *("recovered", "silent", "silent_unknown", "rank", "pair"),
     )
 ]
 
@@ -534,10 +535,19 @@ def an_alert_rule_for_a_scalar_that_the_run_lacks(folder: Path) -> Question:
     return losses(folder, [1, 2, 3], {"condition": "above", "tags": "acc*", "limit": 0.1})
 
 
-@situation(makes=["claim.alert.below"], never=but(ALERTS, "below"))
+@situation(makes=["claim.alert.below", "claim.alert.recovered"], never=["claim.alert.above"])
 def a_loss_below_zero_and_back(folder: Path) -> Question:
     """Minus infinity is below every limit, and not finite as well."""
     return losses(folder, [1, -0.5, 1], {"condition": "below", "tags": "lo?s", "limit": 0})
+
+
+@situation(
+    makes=["claim.alert.above", "claim.alert.non_finite"],
+    never=["claim.alert.below", "claim.alert.recovered"],
+)
+def a_loss_above_a_limit_and_then_nan(folder: Path) -> Question:
+    """NaN is not above the limit, but no recovery."""
+    return losses(folder, [1, 9, math.nan], {"condition": "above", "tags": "loss", "limit": 3})
 
 
 @situation(makes=["claim.alert.below", "claim.alert.non_finite"], never=["claim.alert.above"])
@@ -588,9 +598,9 @@ def a_nan_and_then_infinities(folder: Path) -> Question:
     return losses(folder, [1, math.nan, math.inf, -math.inf, math.inf])
 
 
-@situation(makes=["claim.alert.non_finite"], never=but(ALERTS, "non_finite"))
+@situation(makes=["claim.alert.non_finite_kinds"], never=but(ALERTS, "non_finite_kinds"))
 def a_nan_and_later_an_infinity(folder: Path) -> Question:
-    """Two alerts, each of its own kind."""
+    """The value between them is no recovery."""
     return losses(folder, [1, math.nan, 2, math.inf])
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 from fastapi import APIRouter, Query, Response
 
-from mindinsight.server.formats.payloads.chart_payloads import ROWS, pr_curve
+from mindinsight.server.claims import Claim
+from mindinsight.server.formats.payloads.chart_payloads import ROWS, PrCurve, pr_curve
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.bulkhead_routes import Accept, CurrentService, PayloadRoute, payload_series
 from mindinsight.server.http.responses import answer
@@ -44,7 +45,8 @@ def at_step(
     """Return the curves of several runs, each at its step nearest to the given one.
 
     Columns by threshold: counts, precision and recall as recorded. Precision is undefined from `drawn` on.
-    `problem` is a key of the texts that says why a curve cannot be read.
+    `problem` is a key of the texts that says why a curve cannot be read. The rates of the ROC curve are empty
+    and `roc_area` is None where the counts do not determine them, which the claim `no_roc` says.
     """
     snapshot = service.store.snapshot()
     rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
@@ -54,11 +56,12 @@ def at_step(
 @router.get("/area")
 def area(run: str, series: Curves, accept: Accept = "") -> Response:
     """Return the average precision, the area under the curve, of the newest 2000 steps, NaN for unreadable
-    curves.
+    curves. `roc` is the area under the ROC curve, NaN where it is unknown as well.
     """
     line = series.line_rows[-_MOST_ROWS:]
-    values = np.array([_area(series.read(row)) for row in line.tolist()])
-    columns = {"step": series.steps[line], "wall": series.walls[line], "value": values}
+    values = np.array([_areas(series.read(row)) for row in line.tolist()])
+    columns = {"step": series.steps[line], "wall": series.walls[line]}
+    columns |= {"value": values[:, 0], "roc": values[:, 1]}
     return answer({"run": run, "tag": series.tag, "count": len(series.line_rows), **columns}, accept)
 
 
@@ -72,17 +75,32 @@ def _nearest(run: Run, tag: str, step: int) -> dict[str, Any] | None:
         curve = pr_curve(series.read(row))
     except UnreadableError as error:
         return {**facts, "problem": error.reason}
-    average = curve.average_precision
-    known = average if np.isfinite(average) else None
     columns = {"threshold": curve.thresholds, **dict(zip(ROWS, curve.rows, strict=True))}
-    return {**facts, "average_precision": known, "drawn": curve.drawn, **columns}
+    rates = np.zeros((2, 0)) if curve.roc is None else curve.roc
+    columns |= {"false_positive_rate": rates[0], "true_positive_rate": rates[1]}
+    areas = {"average_precision": curve.average_precision, "roc_area": curve.roc_area}
+    claim = roc_claim(curve)
+    return {
+        **facts,
+        **{name: area if np.isfinite(area) else None for name, area in areas.items()},
+        "no_roc": claim and claim.as_json(),
+        "drawn": curve.drawn,
+        **columns,
+    }
 
 
-def _area(payload: bytes) -> float:
+def roc_claim(curve: PrCurve) -> Claim | None:
+    """Return the claim that the counts of a curve do not determine its ROC curve, or None if they do."""
+    return Claim("claim.pr_curve.no_roc", "unknown") if curve.roc is None else None
+
+
+def _areas(payload: bytes) -> tuple[float, float]:
+    """Return the average precision and the area under the ROC curve, NaN for what is unknown."""
     try:
-        return pr_curve(payload).average_precision
+        curve = pr_curve(payload)
     except UnreadableError:
-        return float("nan")
+        return float("nan"), float("nan")
+    return curve.average_precision, curve.roc_area
 
 
 PLUGIN = Plugin(name="pr_curve", router=router)

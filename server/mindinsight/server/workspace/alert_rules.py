@@ -22,8 +22,8 @@ class Rule:
     """Alert rule: a condition and the tags it applies to.
 
     `not_finite`, `above` and `below` are evaluated for every point of the scalars that match `tags`, with `*`
-    and `?`. `silent` is for runs without new data for `limit` minutes. `strays` is for these scalars of all
-    ranks of a job, and reports ranks that diverge from the others.
+    and `?`, or of the formula after a leading `=`. `silent` is for runs without new data for `limit` minutes.
+    `strays` is for these scalars of all ranks of a job, and reports ranks that diverge from the others.
     """
 
     condition: Condition
@@ -31,6 +31,7 @@ class Rule:
     limit: float = 0.0  # a value, or minutes
     level: Level = "warning"
     on: bool = True
+    since: float = 0.0  # Unix seconds; points recorded earlier are not evaluated
 
 
 class Rules(JsonStore[Rule]):
@@ -75,7 +76,8 @@ def _rule(content: dict[str, Any]) -> Rule | None:
     """Parse a rule. Return None if it is invalid, because users may edit the file."""
     try:
         rule = Rule(**{field.name: content[field.name] for field in fields(Rule) if field.name in content})
-        good = rule.condition in get_args(Condition) and rule.level in LEVELS and math.isfinite(rule.limit)
+        good = rule.condition in get_args(Condition) and rule.level in LEVELS
+        good = good and math.isfinite(rule.limit) and math.isfinite(rule.since)
     except (TypeError, OverflowError):
         return None
     return rule if good and isinstance(rule.tags, str) and len(rule.tags) <= MAX_TAGS else None

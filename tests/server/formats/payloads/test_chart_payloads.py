@@ -67,6 +67,35 @@ def test_the_area_is_the_average_precision_of_scikit_learn() -> None:
     assert curve_of(labels, on_threshold).average_precision == pytest.approx(expected, abs=1e-6)
 
 
+def test_the_roc_area_is_that_of_scikit_learn() -> None:
+    from sklearn.metrics import roc_auc_score  # as above
+
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 2, 500)
+    predictions = np.round(np.clip(labels * 0.3 + rng.random(500) * 0.7, 0, 1) * 126) / 126
+    curve = curve_of(labels, np.minimum(predictions + 1e-9, 1))
+    assert curve.roc_area == pytest.approx(roc_auc_score(labels, predictions), abs=1e-6)
+    assert curve_of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).roc_area == pytest.approx(0.75)
+
+
+COUNTS = [[2, 1], [1, 0], [0, 1], [0, 1], [0.67, 1], [1, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("row", "counts"),
+    [(2, [0, 0]), (2, [np.nan, np.nan]), (3, [0, 0]), (3, [-1, 0]), (0, [np.inf, 1]), (1, [1, 1])],
+)
+def test_a_roc_curve_needs_all_counts(row: int, counts: list[float]) -> None:
+    assert PrCurve(np.array(COUNTS)).roc_area == pytest.approx(0.75)
+    changed = PrCurve(np.array([*COUNTS[:row], counts, *COUNTS[row + 1 :]]))
+    assert changed.roc is None
+    assert np.isnan(changed.roc_area)
+
+
+def test_without_negatives_there_is_no_roc_curve() -> None:
+    assert curve_of([1, 1], [0.25, 0.5]).roc is None
+
+
 def test_a_curve_ends_where_nothing_is_predicted() -> None:
     curve = curve_of([0, 1], [0.25, 0.5])
     assert curve.drawn == 64

@@ -89,15 +89,12 @@ def test_what_the_training_code_said_is_listed_newest_first(
     assert abs(alert["wall"] - answer["now"]) < 3600
 
 
-def test_a_stretch_that_is_not_finite_is_one_alert(
-    ask: Callable[..., Any], train: Callable[..., Any]
-) -> None:
+def test_points_of_a_condition_are_one_alert(ask: Callable[..., Any], train: Callable[..., Any]) -> None:
     train("a", loss=[1.0, math.nan, math.inf, 1.0, -math.inf])
-    newest, oldest = ask(total(2))["alerts"]
-    assert (oldest["rule"], oldest["tag"], oldest["step"], oldest["count"]) == ("not_finite", "loss", 1, 2)
-    assert (oldest["value"], oldest["level"], oldest["ongoing"]) == ("nan", "error", False)
-    assert (newest["value"], newest["step"]) == ("-inf", 4)
-    assert newest["ongoing"] is False  # the run has finished
+    (alert,) = ask(total(1))["alerts"]
+    assert (alert["rule"], alert["tag"], alert["step"], alert["count"]) == ("not_finite", "loss", 1, 3)
+    assert (alert["value"], alert["level"]) == ("nan", "error")
+    assert (alert["ongoing"], alert["recovery"]) == (False, None)  # the run has finished at -Inf
 
 
 def test_points_that_a_restart_replaced_are_said_to_be_replaced(
@@ -115,7 +112,9 @@ def test_rules_of_people_find_what_is_there_already_and_what_comes(
 ) -> None:
     train("a", loss=[1.0, 20.0, 30.0], acc=[0.5, 0.5, 0.5])
     ask(lambda answer: any(run["read"] for run in client.get("/v2/runs").json()["runs"]))
-    client.post("/v2/alert/rules", json={"condition": "above", "tags": "lo*", "limit": 10, "level": "info"})
+    rule = {"condition": "above", "tags": "lo*", "limit": 10, "level": "info"}
+    client.post("/v2/alert/rules", json={**rule, "recorded": True})
+    client.post("/v2/alert/rules", json={**rule, "limit": 11})  # not for what is there
     (alert,) = ask(total(1))["alerts"]
     assert (alert["rule"], alert["step"], alert["value"], alert["count"], alert["ongoing"]) == (
         "1",
@@ -125,27 +124,29 @@ def test_rules_of_people_find_what_is_there_already_and_what_comes(
         False,
     )
     assert (alert["condition"], alert["limit"], alert["level"]) == ("above", 10.0, "info")
-    train("a", loss=[40.0, 2.0, 50.0], acc=[0.5, 0.5, 0.5], first=3)
-    answer = ask(lambda answer: answer["total"] == 2 and not answer["alerts"][0]["ongoing"])
+    train("a", loss=[40.0, 50.0, 2.0], acc=[0.5, 0.5, 0.5], first=3)
+    answer = ask(lambda answer: answer["total"] == 2 and all(alert["recovery"] for alert in answer["alerts"]))
     newest, oldest = answer["alerts"]
-    assert (oldest["step"], oldest["count"], oldest["ongoing"]) == (1, 3, False)
-    assert (newest["step"], newest["count"], newest["ongoing"]) == (5, 1, False)
-    assert oldest["id"] == alert["id"] != newest["id"]
+    assert (oldest["id"], oldest["step"], oldest["count"]) == (alert["id"], 1, 4)
+    assert (newest["rule"], newest["step"], newest["count"]) == ("2", 3, 2)
+    assert {alert["recovery"]["values"]["step"] for alert in answer["alerts"]} == {5}
 
 
 def test_a_rule_that_is_off_changed_or_gone_finds_nothing_of_before(
     client: Any, ask: Callable[..., Any], train: Callable[..., Any]
 ) -> None:
     rule = {"condition": "below", "tags": "loss", "limit": 0.5}
-    train("a", loss=[0.1, 1.0, 0.4])
-    client.post("/v2/alert/rules", json=rule)
-    ask(total(2))
-    client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "limit": 0.2})
+    train("a", loss=[0.4, 1.0, 0.1])
+    client.post("/v2/alert/rules", json={**rule, "recorded": True})
     assert [alert["step"] for alert in ask(total(1))["alerts"]] == [0]
+    client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "limit": 0.2})
+    assert [alert["step"] for alert in ask(total(1))["alerts"]] == [2]
     client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "on": False})
     assert ask()["total"] == 0
     client.put("/v2/alert/rules", params={"id": "1"}, json=rule)
-    assert ask()["total"] == 2
+    assert ask()["total"] == 1
+    client.put("/v2/alert/rules", params={"id": "1"}, json={**rule, "recorded": False})
+    assert ask()["total"] == 0
     client.delete("/v2/alert/rules", params={"id": "1"})
     assert ask()["total"] == 0
 
@@ -160,7 +161,9 @@ def test_a_rule_over_ranks_says_which_strays_and_how(
         )
     train("alone/rank_0", ms=[1.0, math.nan])
     assert ask(total(1))["alerts"][0]["condition"] == "not_finite"
-    client.post("/v2/alert/rules", json={"condition": "strays", "tags": "m*", "level": "info"})
+    client.post(
+        "/v2/alert/rules", json={"condition": "strays", "tags": "m*", "level": "info", "recorded": True}
+    )
     (alert,) = ask(total(1), level="info")["alerts"]
     assert (alert["run"], alert["tag"], alert["step"], alert["condition"]) == (
         "./job/rank_1",
@@ -225,7 +228,7 @@ def test_a_training_that_was_killed_is_said_after_the_time_of_a_rule(
 ) -> None:
     leave_open(tmp_path / "base", "killed", 1_700_000_000)
     train("ended", loss=[1.0, 2.0])
-    client.post("/v2/alert/rules", json={"condition": "silent", "limit": 10})
+    client.post("/v2/alert/rules", json={"condition": "silent", "limit": 10, "recorded": True})
     answer = ask(lambda answer: [alert["wall"] for alert in answer["alerts"]] == [1_700_000_600])
     (alert,) = answer["alerts"]
     assert (alert["run"], alert["rule"], alert["step"], alert["tag"]) == ("./killed", "1", 1, None)

@@ -9,7 +9,7 @@ from tests.server.conftest import StartServer
 
 ABOVE = {"condition": "above", "tags": "loss*", "limit": 10.0, "level": "warning", "on": True}
 FIRST = {"id": "not_finite", "built_in": True, "condition": "not_finite", "tags": "*", "limit": 0.0,
-         "level": "error", "on": True}  # fmt: skip
+         "level": "error", "on": True, "since": 0.0}  # fmt: skip
 RULES = "/v2/alert/rules"
 
 
@@ -29,10 +29,34 @@ def code(answer: Any) -> tuple[Any, Any]:
 
 def test_rules_are_added_changed_and_removed(client: Any) -> None:
     assert client.get(RULES).json() == {"rules": [FIRST]}
-    assert client.post(RULES, json=ABOVE).json()["rules"][1] == {"id": "1", "built_in": False, **ABOVE}
+    added = client.post(RULES, json={**ABOVE, "recorded": True}).json()["rules"][1]
+    assert added == {"id": "1", "built_in": False, "since": 0.0, **ABOVE}
     changed = {**ABOVE, "condition": "below", "limit": -3.5, "on": False}
     assert client.put(RULES, params={"id": "1"}, json=changed).json()["rules"][1]["limit"] == -3.5
     assert ids(client.delete(RULES, params={"id": "1"})) == ["not_finite"]
+
+
+def test_a_rule_is_for_new_points_unless_recorded_ones_are_wanted(client: Any) -> None:
+    def since(answer: Any) -> Any:
+        return answer.json()["rules"][1]["since"]
+
+    began = since(client.post(RULES, json=ABOVE))
+    assert began > 1e9
+    change = {"params": {"id": "1"}}
+    assert since(client.put(RULES, json={**ABOVE, "limit": 3}, **change)) == began
+    assert since(client.put(RULES, json={**ABOVE, "recorded": False}, **change)) == began
+    assert since(client.put(RULES, json={**ABOVE, "recorded": True}, **change)) == 0
+    assert since(client.put(RULES, json=ABOVE, **change)) == 0
+    assert since(client.put(RULES, json={**ABOVE, "recorded": False}, **change)) >= began
+
+
+def test_a_rule_has_a_formula(client: Any) -> None:
+    assert client.post(RULES, json={**ABOVE, "tags": "=log(loss)"}).json()["rules"][1]["tags"] == "=log(loss)"
+    wrong = {**ABOVE, "tags": "=log(loss"}
+    assert code(client.post(RULES, json=wrong)) == (422, "bad_formula")
+    assert code(client.put(RULES, params={"id": "1"}, json=wrong)) == (422, "bad_formula")
+    assert code(client.get(f"{RULES}/preview", params=wrong)) == (422, "bad_formula")
+    assert ids(client.get(RULES)) == ["not_finite", "1"]
 
 
 def test_a_preview_stores_nothing(client: Any) -> None:

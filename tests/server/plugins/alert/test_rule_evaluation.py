@@ -16,8 +16,8 @@ from mindinsight.server.plugins.alert.rule_evaluation import (
     JobWatch,
     RankStrays,
     rule_episodes,
+    series_of_rule,
     silent_since,
-    tags_of,
 )
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarPart, ScalarSeries
@@ -221,14 +221,75 @@ def run_at(path: Any, **fields: Any) -> Run:
         ("w[0]", ["w[0]"]),
         ("w[?]", ["w[0]"]),
         ("LOSS", []),
+        ("=log(loss) - val/loss", ["=log(loss) - val/loss"]),
+        ("=log(accuracy)", []),
+        ("=log(", []),  # of an edited file
     ],
 )
 def test_a_rule_names_tags_or_a_pattern(tmp_path: Path, pattern: str, expected: Any) -> None:
     values = series(1, part([1], [0]))
-    assert (
-        tags_of(run_at(tmp_path, scalars={"loss": values, "val/loss": values, "w[0]": values}), pattern)
-        == expected
-    )
+    run = run_at(tmp_path, scalars={"loss": values, "val/loss": values, "w[0]": values})
+    assert list(series_of_rule(run, pattern)) == expected
+
+
+def ratio(loss: list[float], other: list[float]) -> Any:
+    scalars = {
+        tag: series(len(values), part(range(len(values)), values))
+        for tag, values in (("a", loss), ("b", other))
+    }
+    return series_of_rule(run_at("/x", scalars=scalars), "=a / b")["=a / b"]
+
+
+def test_a_formula_is_evaluated_where_its_scalars_share_a_step() -> None:
+    before = rule_episodes(None, ratio([1, 8, 1, 8], [2, 2]), "above", 3)
+    assert (before.steps.tolist(), before.values.tolist(), before.recovered) == ([1], [4.0], None)
+    after = rule_episodes(before, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3)
+    assert (after.steps.tolist(), after.episodes.counts.tolist()) == ([1, 3], [1, 1])
+    assert rule_episodes(after, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3) is after
+    assert rule_episodes(None, ratio([1, 2], [2]), "above", 3).recovered is None
+
+
+@pytest.mark.parametrize(
+    ("values", "recovered"),
+    [
+        ([9, 9, 1, 1], 2),
+        ([9, np.nan, 1, 1], 2),
+        ([9, np.nan, np.nan, np.nan], None),  # neither above nor below
+        ([9, 1, 9, 9], None),
+        ([9, 1, 9, 1], 3),
+        ([1, 1, 1, 1], None),
+    ],
+)
+def test_a_scalar_recovers_with_the_first_value_after_the_last_interval(
+    values: list[float], recovered: int | None
+) -> None:
+    whole = part(range(4), values)
+    assert rule_episodes(None, series(4, whole), "above", 5).recovered == recovered
+    state = None
+    for count in range(1, 5):  # one point after the other
+        state = rule_episodes(state, series(count, part(range(count), values[:count])), "above", 5)
+    assert state is not None
+    assert state.recovered == recovered
+
+
+def test_points_recorded_before_a_rule_are_left_out() -> None:
+    whole = series(1, part(range(10), [9] * 10))  # the wall time of a step is a tenth of it
+    state = rule_episodes(None, whole, "above", 5, since=0.45)
+    assert (state.steps.tolist(), state.episodes.counts.tolist()) == ([5], [5])
+    assert rule_episodes(None, whole, "above", 5, since=1.0).steps.tolist() == []
+
+
+def test_divergences_from_before_a_rule_are_left_out() -> None:
+    ((_, rank),) = job_strays(job())
+    began = float(rank.walls[0])
+    assert job_strays(job(), {"1": Rule("strays", "loss", since=began + 1)}) == []
+    ((_, later),) = job_strays(job(), {"1": Rule("strays", "loss", since=began)})
+    assert later.strays == rank.strays
+
+
+def test_ranks_are_compared_in_a_formula() -> None:
+    ((_, rank),) = job_strays(job(), {"1": Rule("strays", "=log(loss)")})
+    assert (rank.run, rank.tag) == ("./job/2", "=log(loss)")
 
 
 FILES = (FileState("old", 0, 500.0, 0, 0), FileState("new", 0, 1000.0, 0, 0))

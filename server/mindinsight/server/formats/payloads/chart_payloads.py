@@ -120,6 +120,33 @@ class PrCurve:
         with np.errstate(invalid="ignore", over="ignore"):
             return float(np.sum(precision * -np.diff(recall, append=0.0))) if count else float("nan")
 
+    @property
+    def roc(self) -> Doubles | None:
+        """Return the false and true positive rates [2, k], or None if the counts do not determine them.
+
+        Counts that writers left out are zero or NaN, or their sums differ between thresholds.
+        """
+        true_positives, false_positives, true_negatives, false_negatives = self.rows[:4]
+        with np.errstate(invalid="ignore", over="ignore"):
+            sums = np.stack([false_positives + true_negatives, true_positives + false_negatives])
+            largest = sums.max(axis=1, keepdims=True)
+            whole = np.isfinite(largest).all() and (self.rows[:4] >= 0).all() and (largest > 0).all()
+            # float32 loses whole counts above 16 million, a ten-millionth of them
+            same = whole and (np.abs(sums - largest) <= 1e-6 * largest).all()
+        return np.stack([false_positives, true_positives]) / sums if same else None
+
+    @property
+    def roc_area(self) -> float:
+        """Return the area under the ROC curve by the trapezoidal rule, or NaN if the curve is unknown.
+
+        Source: sklearn.metrics.roc_auc_score.
+        """
+        if (rates := self.roc) is None:
+            return float("nan")
+        ends = np.ones((2, 1)), rates, np.zeros((2, 1))  # everything and nothing is predicted to be positive
+        rate, recall = np.concatenate(ends, axis=1)
+        return float(np.sum(-np.diff(rate) * (recall[1:] + recall[:-1]) / 2))
+
 
 def pr_curve(payload: bytes) -> PrCurve:
     """Decode a precision-recall curve. Raises UnreadableError."""

@@ -50,6 +50,7 @@ class Source:
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
     counts: Ints | None = None  # [n] points, for rules over scalars
     ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
+    recovered: int | None = None  # step of the first value after the points of a rule over scalars
     contents: tuple[Alert, ...] = ()  # [n] of the training code
     strays: tuple[RankOutlier, ...] = ()  # [n] for rules over the ranks of a job
     ranks: tuple[int | None, ...] = ()  # of ``strays``: the rank, or the two that differ from each other
@@ -93,11 +94,11 @@ class _RunAlerts:
             condition = rule.condition
             if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
                 continue
-            for tag in rule_evaluation.tags_of(run, rule.tags):
+            for tag, series in rule_evaluation.series_of_rule(run, rule.tags).items():
                 before = self.watched.get((rule_id, tag)) if rule_id in unchanged else None
                 yield (
                     (rule_id, tag),
-                    rule_evaluation.rule_episodes(before, run.scalars[tag], condition, rule.limit),
+                    rule_evaluation.rule_episodes(before, series, condition, rule.limit, rule.since),
                 )
 
 
@@ -159,18 +160,20 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
 
 
 def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleEpisodes) -> Source:
+    """Return the alert of a rule over a scalar: its first point stands for all intervals."""
     episodes = state.episodes
     return Source(
         run.id,
         rule.level,
-        state.steps,
-        state.walls,
-        episodes.rows,
+        state.steps[:1],
+        state.walls[:1],
+        episodes.rows[:1],
         rule=key[0],
         tag=key[1],
-        values=state.values,
-        counts=episodes.counts,
+        values=state.values[:1],
+        counts=np.array([episodes.counts.sum()]),
         ongoing=episodes.ongoing and not run.finished,
+        recovered=state.recovered,
     )
 
 
@@ -195,7 +198,7 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
     for run in runs if wanted else ():
         for rule_id, rule in wanted.items():
             since = rule_evaluation.silent_since(run, rule.limit, now)
-            if since is not None:
+            if since is not None and since >= rule.since:
                 step = max((series.last_step for series in run.scalars.values()), default=0)
                 key = np.array([int(run.updated)])
                 at = np.array([step]), np.array([since])
@@ -211,7 +214,7 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
     silent = rule.condition == "silent"
     if unread := sum(run.read < run.total for run in runs):
         return Claim("claim.rule.reading", "unknown", {"unread": unread, "count": len(runs)})
-    if not runs or not (silent or any(rule_evaluation.tags_of(run, rule.tags) for run in runs)):
+    if not runs or not (silent or any(rule_evaluation.series_of_rule(run, rule.tags) for run in runs)):
         return Claim("claim.rule.nothing", "unknown")
     fired = {
         run.id
@@ -288,8 +291,9 @@ def _later(sources: Sequence[Source], since: float | None) -> tuple[Doubles, Int
 async def alerts(state: State, headers: Headers, query: AlertsQuery) -> Response:
     """Return alerts of the training code and of rules, newest first. `total` is their number.
 
-    An alert of a rule over scalars stands for an interval of `count` points from `step` on, and `value` is
-    the first of them. `ongoing` is true if it includes the newest point. Non-finite values are text. `dump`
+    A rule over scalars raises one alert for each run and scalar. It stands for `count` points from `step` on,
+    and `value` is the first of them. `ongoing` is true if the newest point is among them. `recovery` is the
+    claim at which step the scalar recovered, None before that. Non-finite values are text. `dump`
     is the dump of this step that the training code recorded with the alert, of rank `dump_rank`. `left_out`
     counts recorded alerts of any level that are not included because they cannot be read, or because their
     run has too many newer ones. `archived` counts alerts that are not included because their run is archived.
@@ -341,10 +345,16 @@ def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict
         "value": None if source.values is None else non_finite_as_text(float(source.values[row])),
         "count": 1 if source.counts is None else int(source.counts[row]),
         "ongoing": source.ongoing and last,
+        "recovery": None if source.recovered is None else recovery_claim(source.recovered).as_json(),
         "stray": asdict(source.strays[row]) if source.strays else None,
         "other_run": source.other or None,
         "claim": claim.as_json() if rule and (claim := rule_claim(source, row, rule, run)) else None,
     }
+
+
+def recovery_claim(step: int) -> Claim:
+    """Return the claim that the points of an alert ended before the value at ``step``."""
+    return Claim("claim.alert.recovered", "clear", {"step": step})
 
 
 def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim | None:
@@ -377,6 +387,6 @@ def _non_finite_kinds(source: Source, row: int, run: Run | None) -> list[str]:
     series = run.scalars.get(source.tag) if run else None
     if series is None or source.counts is None:
         return []
-    values = series.values_from(int(source.keys[row]))[: int(source.counts[row])]
+    values = series.values_from(int(source.keys[row]))
     counts = {"NaN": np.isnan(values), "+Inf": np.isposinf(values), "−Inf": np.isneginf(values)}
     return [f"{count} × {name}" for name, held in counts.items() if (count := int(held.sum()))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
@@ -18,6 +18,7 @@ from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.alert.alert_cache import preview_claim
+from mindinsight.server.plugins.scalar.formula_series import PREFIX, formula_of
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
 from mindinsight.server.workspace.alert_rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule
@@ -31,13 +32,23 @@ LONGEST_SILENCE = 525_600  # minutes: one year
 
 
 class RuleBody(BaseModel):
-    """Body of a rule: condition, tags and level. `limit` is a value, or minutes of silence."""
+    """Body of a rule: condition, tags and level. `limit` is a value, or minutes of silence.
+
+    A rule fires on points recorded after it was added, by the points' clock, unless `recorded` is true. A
+    change without `recorded` keeps the choice.
+    """
 
     condition: Condition
-    tags: str = Field("*", min_length=1, max_length=MAX_TAGS, description="a tag, or a pattern with * and ?")
+    tags: str = Field(
+        "*",
+        min_length=1,
+        max_length=MAX_TAGS,
+        description="a tag, a pattern with * and ?, or = and a formula",
+    )
     limit: float = Field(0.0, allow_inf_nan=False)
     level: Level = "warning"
     on: bool = True
+    recorded: bool | None = Field(None, description="fire on points recorded before as well")
 
     @model_validator(mode="after")
     def _is_a_time(self) -> RuleBody:
@@ -45,9 +56,12 @@ class RuleBody(BaseModel):
             raise ValueError(f"limit is minutes, above 0 and at most {LONGEST_SILENCE}")
         return self
 
-    def rule(self) -> Rule:
-        """Return the rule."""
-        return Rule(**self.model_dump())
+    def rule(self, since: float = 0.0) -> Rule:
+        """Return the rule, for points since Unix time `since`. Raises ApiError for an invalid formula."""
+        if self.tags.startswith(PREFIX):
+            formula_of(self.tags)
+        since = 0.0 if self.recorded else since or (time.time() if self.recorded is False else 0.0)
+        return Rule(**self.model_dump(exclude={"recorded"}), since=since)
 
 
 @router.get("/rules")
@@ -61,25 +75,27 @@ def rules(service: CurrentService) -> dict[str, Any]:
 @previews.get("/rules/preview")
 def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
     """Return the claim in how many runs a rule fires on what is recorded now. Nothing is stored."""
-    claim = preview_claim(service.store.snapshot(), body.rule(), time.time())
+    claim = preview_claim(service.store.snapshot(), replace(body.rule(), since=0.0), time.time())
     return {"claim": claim.as_json()}
 
 
 @router.post("/rules")
 def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
     """Add a rule, unless there is one like it. Return all rules."""
-    if body.rule() in service.workspace.rules.all().values():
+    rule = body.rule(since=time.time())
+    if rule in (replace(known, since=rule.since) for known in service.workspace.rules.all().values()):
         return rules(service)
     with _changing(request, service):
-        service.workspace.rules.add(body.rule())
+        service.workspace.rules.add(rule)
     return rules(service)
 
 
 @router.put("/rules")
 def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
     """Replace a rule. Return all rules."""
+    known = service.workspace.rules.all().get(rule_id)
     with _changing(request, service, rule_id):
-        service.workspace.rules.change(rule_id, body.rule())
+        service.workspace.rules.change(rule_id, body.rule(since=known.since if known else 0.0))
     return rules(service)
 
 

@@ -1,19 +1,21 @@
 """Incremental evaluation of alert rules over series, and over the ranks of a job."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias, get_args
 
 import numpy as np
 
 from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, Intervals, extend, holds
+from mindinsight.server.curves.formulas import BadFormula, parse_formula
 from mindinsight.server.curves.rank_anomaly import OutlierKind, RankOutlier
 from mindinsight.server.curves.rank_outliers import find_outliers
+from mindinsight.server.plugins.scalar.formula_series import PREFIX, FormulaSeries, formula_series
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
-from mindinsight.server.types import Doubles, Ints
+from mindinsight.server.types import Doubles, Floats, Ints
 from mindinsight.server.workspace.alert_rules import Rule
 
 
@@ -27,43 +29,81 @@ class RuleEpisodes:
     steps: Ints  # [e]
     walls: Doubles  # [e] Unix seconds
     values: Doubles  # [e]
+    recovered: int | None = None  # step of the first value after the last interval at which the rule fails
 
 
 _NOTHING: Final = RuleEpisodes(-1, -1, NO_INTERVALS, NO_INTERVALS.rows, np.zeros(0), np.zeros(0))
 
 
 def rule_episodes(
-    before: RuleEpisodes | None, series: ScalarSeries, condition: Condition, limit: float
+    before: RuleEpisodes | None,
+    series: ScalarSeries | FormulaSeries,
+    condition: Condition,
+    limit: float,
+    since: float = 0.0,
 ) -> RuleEpisodes:
-    """Return the intervals of the whole series. Only rows after those of `before` are evaluated.
+    """Return the intervals of the whole series among the points recorded at Unix time `since` or later.
 
-    `before` is the result for an older state of the series and the same condition, or None.
+    `before` is the result for an older state of the series and the same condition, or None. Only rows after
+    those of `before` are evaluated, except for formulas, of which every value may change.
     """
     if before is None or before.generation != series.generation or before.episodes.end > series.count:
         before = _NOTHING
     if before.version == series.version:
         return before
+    if isinstance(series, FormulaSeries):
+        line = series.line()
+        before, starts = _NOTHING, NO_INTERVALS.rows
+        steps, walls, values = line.steps, line.walls, line.values
+    else:
+        waits = before.recovered is None and len(before.steps)
+        new_values = series.values_from(before.episodes.end)
+        if not waits and not holds(condition, limit, new_values).any():  # almost always: no copies
+            nothing_new = replace(before.episodes, end=series.count)
+            return replace(before, version=series.version, generation=series.generation, episodes=nothing_new)
+        new = series.tail(before.episodes.end)
+        steps, walls, values, starts = new.steps, new.walls, new.values, new.starts
     known = before.episodes.end
-    if not holds(condition, limit, series.values_from(known)).any():  # almost always: no copies
-        nothing_new = Intervals(before.episodes.rows, before.episodes.counts, series.count)
-        first_points = before.steps, before.walls, before.values
-        return RuleEpisodes(series.version, series.generation, nothing_new, *first_points)
-    new = series.tail(known)
-    episodes = extend(before.episodes, holds(condition, limit, new.values), new.starts)
+    episodes = extend(before.episodes, holds(condition, limit, values) & (walls >= since), starts)
     first = episodes.rows[len(before.steps) :] - known
     return RuleEpisodes(
         series.version,
         series.generation,
         episodes,
-        np.concatenate([before.steps, new.steps[first]]),
-        np.concatenate([before.walls, new.walls[first]]),
-        np.concatenate([before.values, new.values[first].astype(np.float64)]),
+        np.concatenate([before.steps, steps[first]]),
+        np.concatenate([before.walls, walls[first]]),
+        np.concatenate([before.values, values[first].astype(np.float64)]),
+        _recovered(condition, episodes, known, steps, values),
     )
 
 
-def tags_of(run: Run, pattern: str) -> list[str]:
-    """Return the scalars of a run that match a rule's name or pattern with `*` and `?`."""
-    return [tag for tag in run.scalars if matches(tag, pattern)]
+def _recovered(
+    condition: Condition, episodes: Intervals, known: int, steps: Ints, values: Floats
+) -> int | None:
+    """Return the first step after the last interval with a value, or None if there is none yet.
+
+    `steps` and `values` are the rows from row `known` on. NaN is neither above nor below a limit, so it ends
+    an interval and is no recovery.
+    """
+    if not len(episodes.rows):
+        return None
+    end = max(int(episodes.rows[-1] + episodes.counts[-1]) - known, 0)
+    back = np.flatnonzero(~np.isnan(values[end:]))
+    return int(steps[end + back[0]]) if len(back) else None
+
+
+def series_of_rule(run: Run, tags: str) -> dict[str, ScalarSeries | FormulaSeries]:
+    """Return the scalars of a run that match a rule's name or pattern, or its formula, by name.
+
+    An invalid formula, which only an edited file can hold, matches nothing.
+    """
+    if not tags.startswith(PREFIX) or tags in run.scalars:
+        return {tag: series for tag, series in run.scalars.items() if matches(tag, tags)}
+    try:
+        series = formula_series(run, parse_formula(tags.removeprefix(PREFIX)))
+    except BadFormula:
+        return {}
+    return {tags: series} if series else {}
 
 
 def matches(tag: str, pattern: str) -> bool:
@@ -95,6 +135,14 @@ class RankStrays:
     tag: str
     strays: tuple[RankOutlier, ...]  # [n]
     walls: Doubles  # [n] Unix seconds, of the first step of each
+
+    def since(self, wall: float) -> "RankStrays | None":
+        """Return the divergences that began at Unix time `wall` or later, or None if there are none."""
+        if all(self.walls >= wall):
+            return self
+        rows = np.flatnonzero(self.walls >= wall).tolist()
+        strays = tuple(self.strays[row] for row in rows)
+        return replace(self, strays=strays, walls=self.walls[rows]) if rows else None
 
     @property
     def steps(self) -> Ints:
@@ -138,20 +186,24 @@ class JobWatch:
         judged: dict[_Key, _Judged] = {}
         for job, members in ranks.items():
             members.sort(key=lambda run: (run.rank or 0, run.id))
-            tags = {tag for run in members for tag in run.scalars} if len(members) > 1 else set()
-            for rule_id, rule in wanted.items():
-                for tag in sorted(tags):
-                    holders = [run for run in members if tag in run.scalars]
-                    if len(holders) < 2 or not matches(tag, rule.tags):
+            for rule_id, rule in wanted.items() if len(members) > 1 else ():
+                held = [(run, series_of_rule(run, rule.tags)) for run in members]
+                for tag in sorted({tag for _, scalars in held for tag in scalars}):
+                    holders = [(run, scalars[tag]) for run, scalars in held if tag in scalars]
+                    if len(holders) < 2:
                         continue
                     key = (job, tag)
                     judged[key] = judged.get(key) or _renewed(self._judged.get(key), holders, tag)
-                    yield from ((rule_id, rank) for rank in judged[key].ranks)
+                    yield from (
+                        (rule_id, new) for rank in judged[key].ranks if (new := rank.since(rule.since))
+                    )
         self._judged = judged
 
 
-def _renewed(before: _Judged | None, runs: list[Run], tag: str) -> _Judged:
-    series = [run.scalars[tag] for run in runs]
+def _renewed(
+    before: _Judged | None, holders: Sequence[tuple[Run, ScalarSeries | FormulaSeries]], tag: str
+) -> _Judged:
+    runs, series = [run for run, _ in holders], [member for _, member in holders]
     ids, generations = tuple(run.id for run in runs), tuple(member.generation for member in series)
     points = sum(member.count for member in series)
     same = before is not None and (before.runs, before.generations) == (ids, generations)

@@ -23,6 +23,7 @@ class FormulaSeries:
         self.parts = sources[0].parts
         self.count = sum(source.count for source in sources)  # grows with each of them
         self.generation = sum(source.generation for source in sources)
+        self.version = sum(source.version for source in sources)
 
     @cached_property
     def _line(self) -> Line:
@@ -49,12 +50,14 @@ def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
     """
     if not tag.startswith(PREFIX) or tag in run.scalars:
         return run.scalars.get(tag)
-    formula = formula_of(tag)
+    series = formula_series(run, formula_of(tag))
+    return series if series and len(series.line().steps) else None
+
+
+def formula_series(run: Run, formula: Formula) -> FormulaSeries | None:
+    """Return a formula of a run, without computing a value. Return None if the run lacks a scalar."""
     sources = [run.scalars[name] for name in formula.tags if name in run.scalars]
-    if len(sources) < len(formula.tags):
-        return None
-    series = FormulaSeries(formula, sources)
-    return series if len(series.line().steps) else None
+    return FormulaSeries(formula, sources) if len(sources) == len(formula.tags) else None
 
 
 def formula_of(tag: str) -> Formula:

@@ -35,6 +35,10 @@ export function alertLink(app, alert) {
   const run = app.selection.run(alert.run);
   if (!run?.kinds.scalar) return app.url.link("overview", { run: alert.run });
   /** @type {Record<string, string>} */
-  const more = alert.tag ? { q: exactPattern(alert.tag) } : {};
+  const more = alert.tag?.startsWith("=")
+    ? { mix: alert.tag }
+    : alert.tag
+      ? { q: exactPattern(alert.tag) }
+      : {};
   return app.selection.linkOnly("scalar", alert.run, { ...more, at: String(alert.step) });
 }

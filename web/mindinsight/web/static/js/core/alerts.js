@@ -25,6 +25,7 @@ import { notificationState } from "./notifications.js";
  * @property {number} count points
  * @property {boolean} replaced a restart recorded other values for these steps
  * @property {boolean} ongoing
+ * @property {import("./claims.js").Claim | null} [recovery] of a rule over scalars
  * @property {string | null} [dump] id of the dump of this step
  * @property {number | null} [dump_rank]
  * @property {import("./types.js").Stray | null} [stray] of a rule over the ranks of a job

@@ -1,5 +1,6 @@
-// PR curves page: curves of all selected runs at one step, and the area under them by step.
+// PR curves page: PR or ROC curves of all selected runs at one step, and the area under them by step.
 
+import { segments } from "../components/button.js";
 import { slider } from "../components/field.js";
 import { TagCards } from "../components/tag_cards.js";
 import { h, replace } from "../core/dom.js";
@@ -21,6 +22,7 @@ class PrCurves extends TagCards {
     super(root, app, "pr_curve", CODE);
     /** @type {number | null} the step that a person chose; the newest is followed otherwise */
     this.step = null;
+    this.roc = false;
     /** Steps of the cards that were read. @type {Set<number>} */
     this.steps = new Set();
     this.move = slider({
@@ -37,12 +39,26 @@ class PrCurves extends TagCards {
   reread() {
     const at = this.app.url.get("at");
     this.step = at === null ? null : Number(at);
+    this.roc = this.app.url.get("curve") === "roc";
     super.reread();
   }
 
   /** Draw the toolbar. */
   drawHead() {
-    replace(this.head, h("div", { class: "toolbar" }, this.filterBox(), this.move));
+    const curve = segments({
+      label: this.app.t("pr_curve.curve"),
+      options: ["pr", "roc"].map((value) => ({ value, label: this.app.t(`pr_curve.curve.${value}`) })),
+      value: this.roc ? "roc" : "pr",
+      onchange: (value) => this.draw(value === "roc"),
+    });
+    replace(this.head, h("div", { class: "toolbar" }, curve, this.filterBox(), this.move));
+  }
+
+  /** Draw ROC curves, or precision over recall. @param {boolean} roc */
+  draw(roc) {
+    this.roc = roc;
+    this.app.url.set({ curve: roc ? "roc" : null });
+    this.paint();
   }
 
   /** Redraw the cards in the colours of the theme. */

@@ -3,6 +3,7 @@
 import { alertText, levelBadge, alertLink } from "../../components/alerts.js";
 import { button } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
+import { claimText } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
 
@@ -156,6 +157,7 @@ function alertRow(app, alert, fresh) {
     alert.count > 1 && !alert.stray
       ? t(alert.ongoing ? "alert.points.ongoing" : "alert.points", { n: alert.count })
       : null,
+    alert.recovery ? claimText(app, alert.recovery) : null,
     alert.replaced ? t("alert.replaced") : null,
   ].filter((fact) => fact !== null);
   const element = h(

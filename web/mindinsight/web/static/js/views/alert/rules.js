@@ -2,7 +2,7 @@
 
 import { iconButton, button } from "../../components/button.js";
 import { levelBadge } from "../../components/alerts.js";
-import { select } from "../../components/field.js";
+import { check, select } from "../../components/field.js";
 import { claimElement } from "../../core/claims.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
@@ -19,15 +19,16 @@ import { latest, leaveAsIs } from "../../core/latest.js";
  * @property {number} limit
  * @property {"info" | "warning" | "error"} level
  * @property {boolean} on
+ * @property {number} since Unix seconds, 0 for all points
  */
-/** @typedef {Omit<Rule, "id" | "built_in">} RuleFields */
+/** @typedef {Omit<Rule, "id" | "built_in" | "since"> & {recorded: boolean}} RuleFields */
 
 const PATH = "v2/alert/rules";
 const LONGEST = 200; // characters of a pattern
 const CONDITIONS = ["above", "below", "not_finite", "strays", "silent"];
 const LEVELS = ["error", "warning", "info"];
 /** @type {RuleFields} */
-const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true };
+const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: true, recorded: false };
 const MINUTES = 10;
 const PREVIEW_GAP = 500; // ms between two previews while somebody types
 
@@ -178,7 +179,7 @@ class Rules {
     this.close();
     this.editing = id;
     const rule = this.rules.find((other) => other.id === id);
-    const form = ruleForm(this.app, rule ?? FIRST, {
+    const form = ruleForm(this.app, rule ? fieldsOf(rule) : FIRST, {
       fixed: rule?.built_in === true,
       onsave: (fields) => this.save(id, fields),
       oncancel: () => this.close(id),
@@ -215,12 +216,12 @@ class Rules {
   }
 }
 
-/** Return what a person can change of a rule. @param {RuleFields} rule @returns {RuleFields} */
-function fieldsOf({ condition, tags, limit, level, on }) {
-  return { condition, tags, limit, level, on };
+/** Return what a person can change of a rule. @param {Rule} rule @returns {RuleFields} */
+function fieldsOf({ condition, tags, limit, level, on, since }) {
+  return { condition, tags, limit, level, on, recorded: since === 0 };
 }
 
-/** Return a rule as text. @param {App} app @param {RuleFields} rule */
+/** Return a rule as text. @param {App} app @param {Rule} rule */
 function ruleInWords(app, rule) {
   const { t, format } = app;
   return t(`alert.rule.${rule.condition}`, {
@@ -233,13 +234,13 @@ function ruleInWords(app, rule) {
 /**
  * Create the form of a rule.
  * @param {App} app
- * @param {RuleFields} rule
+ * @param {RuleFields} before
  * @param {{fixed: boolean, onsave: (fields: RuleFields) => void, oncancel: () => void}} options `fixed`: the
  *   condition stays
  */
-function ruleForm(app, rule, { fixed, onsave, oncancel }) {
+function ruleForm(app, before, { fixed, onsave, oncancel }) {
   const { t } = app;
-  const fields = fieldsOf(rule);
+  const fields = { ...before };
   const tags = h("input", {
     type: "text",
     value: fields.tags,
@@ -267,12 +268,6 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
     onchange: (value) => ((fields.condition = /** @type {typeof fields.condition} */ (value)), fit()),
   });
   condition.box.disabled = fixed;
-  const level = select({
-    label: t("alert.form.level"),
-    options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })),
-    value: fields.level,
-    onchange: (value) => (fields.level = /** @type {typeof fields.level} */ (value)),
-  });
   fit();
   const current = () => ({ ...fields, tags: tags.value.trim() || "*", limit: Number(limit.value) });
   const preview = h("div", { class: "small rule-preview", role: "status" });
@@ -288,13 +283,29 @@ function ruleForm(app, rule, { fixed, onsave, oncancel }) {
     condition,
     tagsField,
     limitField,
-    level,
+    levelAndPoints(app, fields),
     h("button", { type: "submit", class: "primary" }, t("common.save")),
     button(t("common.cancel"), oncancel),
     preview,
   );
   ask();
   return form;
+}
+
+/** Create the controls of a rule's level and points. @param {App} app @param {RuleFields} fields */
+function levelAndPoints({ t }, fields) {
+  const level = select({
+    label: t("alert.form.level"),
+    options: LEVELS.map((value) => ({ value, label: t(`alert.level.${value}`) })),
+    value: fields.level,
+    onchange: (value) => (fields.level = /** @type {typeof fields.level} */ (value)),
+  });
+  const recorded = check({
+    label: t("alert.form.recorded"),
+    checked: fields.recorded,
+    onchange: (on) => (fields.recorded = on),
+  });
+  return [level, recorded];
 }
 
 /**
@@ -310,7 +321,7 @@ function previewer(app, box, current) {
       requests.ask(
         (signal) => app.api.get(`${PATH}/preview`, current(), { signal }),
         ({ claim }) => replace(box, claimElement(app, claim)),
-        () => replace(box), // a rule that cannot be saved either
+        (error) => replace(box, error.key ? h("p", { class: "fault" }, app.t(error.key, error.vars)) : null),
       ),
     PREVIEW_GAP,
   );

@@ -1,6 +1,7 @@
-// Card of one tag: precision over recall of all runs at one step, and the average precision by step.
+// Card of one tag: the PR or ROC curves of all runs at one step, and the areas under them by step.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
+import { claimElement } from "../../core/claims.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { areaFigure, curveFigure } from "./figures.js";
@@ -14,6 +15,10 @@ import { areaFigure, curveFigure } from "./figures.js";
  * @property {number} step
  * @property {string | null} problem
  * @property {number | null} average_precision
+ * @property {number | null} roc_area
+ * @property {import("../../core/claims.js").Claim | null} no_roc
+ * @property {Numbers} true_positive_rate
+ * @property {Numbers} false_positive_rate
  * @property {number} drawn
  * @property {Numbers} threshold
  * @property {Numbers} precision
@@ -23,8 +28,8 @@ import { areaFigure, curveFigure } from "./figures.js";
  * @property {Numbers} true_negatives
  * @property {Numbers} false_negatives
  */
-/** @typedef {{run: string, step: Numbers, value: Numbers}} Area */
-/** @typedef {{shownStep: () => number, takeSteps: (steps: ArrayLike<number>) => void}} Page */
+/** @typedef {{run: string, step: Numbers, value: Numbers, roc: Numbers}} Area */
+/** @typedef {{roc: boolean, shownStep: () => number, takeSteps: (steps: ArrayLike<number>) => void}} Page */
 /**
  * @typedef {Object} Card
  * @property {HTMLElement} element
@@ -54,12 +59,14 @@ export function prCurveCard(app, { tag, runs }, page) {
   let curves = [];
   /** @type {Area[]} */
   let areas = [];
+  const heading = h("p", { class: "small muted" });
   const paint = () => {
-    app.charts.draw(plot, () => curveFigure(app, curves));
-    app.charts.draw(small, () => areaFigure(app, areas, page.shownStep()));
+    app.charts.draw(plot, () => curveFigure(app, curves, page.roc));
+    app.charts.draw(small, () => areaFigure(app, areas, page.shownStep(), page.roc));
+    heading.textContent = app.t(page.roc ? "pr_curve.roc_area" : "pr_curve.area");
     replace(
       foot,
-      curves.map((curve) => factsOf(app, curve)),
+      curves.map((curve) => factsOf(app, curve, page.roc)),
     );
   };
   const readCurves = () => {
@@ -86,7 +93,6 @@ export function prCurveCard(app, { tag, runs }, page) {
       leaveAsIs,
     );
   }, GAP);
-  const heading = h("p", { class: "small muted" }, app.t("pr_curve.area"));
   const body = h("div", { class: "stack" }, plot, heading, small);
   const box = chartCard(app, { title: tag, plots: [plot, small], body, foot, load });
   const curveRequests = latest(box.element);
@@ -97,8 +103,12 @@ export function prCurveCard(app, { tag, runs }, page) {
   return { ...box, runs: selected, readCurves, paint, end };
 }
 
-/** Create the legend entry of a curve. @param {App} app @param {Curve} curve */
-function factsOf(app, { run, step, problem, average_precision: average }) {
+/** Create the legend entry of a curve. @param {App} app @param {Curve} curve @param {boolean} roc */
+function factsOf(
+  app,
+  { run, step, problem, average_precision: average, roc_area: area, no_roc: noRoc },
+  roc,
+) {
   const { t, format, selection } = app;
   const name = selection.run(run)?.name ?? run;
   if (problem) return h("p", { class: "badge bad" }, t("pr_curve.unreadable", { run: name }));
@@ -108,6 +118,12 @@ function factsOf(app, { run, step, problem, average_precision: average }) {
     h("i", { class: "swatch", style: { background: selection.colour(run) } }),
     h("span", { class: "ellipsis grow" }, name),
     h("span", null, t("pr_curve.at", { step: format.number(step) })),
-    h("span", { class: "number" }, t("pr_curve.average", { value: format.number(average) })),
+    roc && noRoc
+      ? claimElement(app, noRoc)
+      : h(
+          "span",
+          { class: "number" },
+          t(roc ? "pr_curve.auc" : "pr_curve.average", { value: format.number(roc ? area : average) }),
+        ),
   );
 }
