@@ -48,12 +48,15 @@ class Claim:
         }
 
 
-def exit_code(claims: Iterable[Claim]) -> int:
-    """Return the exit code of a command: 1 if anything was found, else 2 if anything is unknown, else 0."""
+def exit_code(claims: Iterable[Claim], hidden: bool = False) -> int:
+    """Return the exit code of a command: 1 if anything was found, else 2 if anything is unknown, else 0.
+
+    With ``hidden``, damage or a lack of data hides something, which is unknown.
+    """
     verdicts = {claim.verdict for claim in claims}
     if "found" in verdicts:
         return 1
-    return 2 if "unknown" in verdicts else 0
+    return 2 if hidden or "unknown" in verdicts else 0
 
 
 def sentence(claim: Claim, language: str = "en", escape: Callable[[object], str] = str) -> str:

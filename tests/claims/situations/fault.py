@@ -1006,14 +1006,30 @@ def inputs_alone_and_a_graph(folder: Path) -> Question:
     return of_torch(folder, "log", [floats(-1, 2)], None, taken=True)
 
 
-@situation(makes=["claim.cause.no_inputs"], never=except_for("no_inputs"), exit_code=1)
+@situation(
+    makes=["claim.fault.made", "claim.cause.log_negative"],
+    never=[*except_for("log_negative"), "claim.fault.unknown.inputs"],
+    exit_code=1,
+)
 def outputs_alone_and_a_graph(folder: Path) -> Question:
+    """The input of the logarithm is the recorded output of the subtraction."""
+    return of_outputs(folder)
+
+
+@situation(makes=["claim.cause.no_inputs"], never=except_for("no_inputs"), exit_code=1)
+def outputs_alone_and_a_source_with_two(folder: Path) -> Question:
+    return of_outputs(folder, floats(1, 1))
+
+
+def of_outputs(folder: Path, *more: Array) -> Question:
+    """A logarithm of a difference, without inputs; the subtraction has ``more`` outputs besides."""
     graph = GraphBuilder("Net")
     with graph.scope("/Default"):
         first = graph.node("sub", shape=(2,), number=0)
         graph.node("log", [first], shape=(2,), number=0)
     step = Dump(folder / "dump", graph=graph).iteration(0)
-    step.output("Default/sub-op0", floats(-1, 2))
+    for slot, value in enumerate((floats(-1, 2), *more)):
+        step.output("Default/sub-op0", value, slot)
     step.output("Default/log-op0", floats(NAN, 1))
     return ask(folder)
 

@@ -28,7 +28,7 @@ from mindinsight.server.debug.examine import (
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.watchpoints import checked_limits
 from mindinsight.server.formats.dumps import list_tensors, open_dump, read_tensor
-from mindinsight.server.formats.dumps.dump_types import FileDamage, RecordedStatistics
+from mindinsight.server.formats.dumps.dump_types import FileDamage, RecordedStatistics, TensorRef
 from tests.narrowing import require
 from tests.server.debug.conftest import spoil
 
@@ -242,8 +242,10 @@ def test_data_decide(copied: Any) -> None:
         (None, False),
     ],
 )
-def test_recorded_extremes_make_reading_unnecessary(entry: Any, recorded: Any, expected: bool) -> None:
-    assert surely_finite(entry._replace(dtype="float32", statistics=recorded)) == expected
+def test_recorded_extremes_count_without_a_file(entry: Any, recorded: Any, expected: bool) -> None:
+    entry = entry._replace(dtype="float32", statistics=recorded, ref=None)
+    assert surely_finite(entry) == expected
+    assert not surely_finite(entry._replace(ref=TensorRef("npy", "a.npy")))
 
 
 def test_integers_are_finite(entry: Any) -> None:

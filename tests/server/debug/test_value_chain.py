@@ -63,6 +63,28 @@ def test_a_named_source_goes_first_and_circles_end() -> None:
     assert [link.recorded for link in chain] == ["sub", "one", "sum", "log"]
 
 
+def test_all_non_finite_ends_are_returned_and_no_finite_one() -> None:
+    """The input x was not dumped, so that it has no recorded name."""
+    links = [Link(source, "", "mul", "", certain=True) for source in ("x", "fc.weight", "fc.bias")]
+    paired = replace(operator("mul"), inputs=("0", "1", "2"), sources=("x", "fc.weight", "fc.bias"))
+
+    def ends(*values: float) -> list[str]:
+        given = [
+            tensor("one")._replace(recorded="mul", direction="input", slot=slot) for slot in paired.inputs
+        ]
+        measured = dict(zip(paired.inputs, map(np.array, values), strict=True))
+
+        def find(entry: TensorEntry) -> TensorResult:
+            statistics = measure(measured[entry.slot].reshape(1))
+            return TensorResult(entry, Measurement(statistics, (1,), "float64"))
+
+        return [link.name for link in ValueChain([paired], given, links, find).back_from("mul")[1:]]
+
+    assert ends(5.0, np.nan, 7.0) == ["fc.weight"]
+    assert ends(np.inf, np.nan, 7.0) == ["x", "fc.weight"]
+    assert ends(5.0, 6.0, 7.0) == ["fc.bias"]
+
+
 def test_what_is_not_finite_is_larger_than_all_and_the_unknown_smaller() -> None:
     assert magnitude(result(tensor("log"))) == np.inf
     assert magnitude(result(tensor("sub"))) == 1

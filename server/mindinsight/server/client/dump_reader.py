@@ -314,7 +314,7 @@ class DumpReader:
         if report.faults:
             fault = report.faults[0]
             operator = faulty_operator(self.info, fault)
-            verdict = sentence(fault.claim, language)
+            verdict = " ".join(sentence(claim, language) for claim in fault.claims)
             explanation = explain(self.info, fault)
             reason = (
                 " ".join(sentence(claim, language) for claim in explanation.claims) if explanation else ""

@@ -52,7 +52,7 @@ def register(subparsers: Any) -> None:
 def ls(options: argparse.Namespace) -> int:
     """Print the tensors of a checkpoint.
 
-    Return 0 if all are finite, 1 for non-finite values or damage, 2 without a checkpoint or without tensors.
+    Return 0 if all are finite, 1 for non-finite values, 2 for damage, without a checkpoint or a tensor.
     """
     file = _open(options.file)
     with worker_pool() as executor:
@@ -68,20 +68,19 @@ def ls(options: argparse.Namespace) -> int:
     unread = [tensor.weight.name for tensor in measurements if tensor.error]
     for claim in checkpoint_weights.unread_claims(unread):
         terminal.say(terminal.localize_claim(claim))
-    if not measurements and damaged:
-        return 1
-    if not measurements:
+    if not measurements and not damaged:
         terminal.say(terminal.localize("cli.ckpt.no_tensors", {"path": options.file}))
-        return 2
-    finite = all(tensor.statistics is None or tensor.statistics.finite for tensor in measurements)
-    return 0 if finite and not unread and not damaged else 1
+    if any(tensor.statistics and not tensor.statistics.finite for tensor in measurements):
+        return 1
+    return 2 if damaged or unread or not measurements else 0
 
 
 @terminal.report_errors
 def diff(options: argparse.Namespace) -> int:
     """Print the differences of two checkpoints.
 
-    Return 0 if they are equal, 1 if not, 2 without a checkpoint or if tensors that cannot be read may differ.
+    Return 0 if they are equal, 1 if not, 2 without a checkpoint, without a common tensor, or if damage may
+    hide a difference.
     """
     first, second = _open(options.first), _open(options.second)
     total = {weight.name for file in (first, second) for weight in file.weights}
@@ -106,7 +105,7 @@ def diff(options: argparse.Namespace) -> int:
         texts = [terminal.localize(f"cli.ckpt.count.{state}", {"n": counts[state]}) for state in states]
         print(terminal.localize("cli.comma").join(texts))
     damaged = _report_damage([first, second], ((tensor.name, tensor.error) for tensor in differences))
-    return 1 if damaged else exit_code(claims)
+    return exit_code(claims, hidden=damaged)
 
 
 def _open(path: Path) -> WeightFile:

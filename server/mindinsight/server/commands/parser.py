@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
         command = self.prog.removeprefix("mindinsight ").replace(" ", "_")
         words = {"conditions": self.get_default("conditions") or ""}
         self.description = _text(command, words=words)
-        self.epilog = _text(f"{command}.epilog", "none") or None
+        self.epilog = _text(f"{command}.epilog", f"{command.partition('_')[0]}.epilog", "none") or None
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 path = "" if command == "mindinsight" else f"{command}_"

@@ -169,8 +169,9 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
     alone = [item.name for item in differences if item.state in ("first", "second")]
     if alone:
         values = {"n": len(alone), "names": few(alone, _NAMED)}
-        claims = [Claim("claim.checkpoint.only_one", "found", values), *claims]
-        if len(alone) == len(differences):
+        comparable = len(alone) < len(differences)
+        claims = [Claim("claim.checkpoint.only_one", "found" if comparable else "note", values), *claims]
+        if not comparable:
             return [Claim("claim.checkpoint.no_common_tensor", "unknown"), *claims]
     equal = ("unchanged", "bits", "reshaped", "unreadable", "first", "second")
     if bits := [item.name for item in differences if item.state == "bits"]:

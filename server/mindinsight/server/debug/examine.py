@@ -211,19 +211,37 @@ def finiteness(result: TensorResult) -> Finiteness:
 
 
 def surely_finite(entry: TensorEntry) -> bool:
-    """Return True if the type or recorded extremes of a tensor show it to be finite without reading it."""
+    """Return True if the type of a tensor shows it to be finite, or recorded extremes if it has no file."""
     return entry.dtype.startswith(("int", "uint", "bool")) or finite_by_statistics(entry)
 
 
 def finite_by_statistics(entry: TensorEntry) -> bool:
-    """Return True if the recorded extremes show that a tensor is finite. False for integers."""
-    if entry.dtype.startswith(("int", "uint", "bool")):
+    """Return True if recorded extremes show that a tensor without a file is finite. False for integers.
+
+    A file is read: it may have been changed or damaged since the statistics were recorded.
+    """
+    if entry.ref is not None or entry.dtype.startswith(("int", "uint", "bool")):
         return False
     recorded = entry.statistics
     if recorded is None or recorded.min is None or recorded.max is None:
         return False
     statistics = infer_statistics(recorded, entry.shape)
     return statistics is not None and statistics.finite is True
+
+
+def is_unread(result: TensorResult) -> bool:
+    """Return True if the values of a tensor could not be read. Tensors of text have no values to read."""
+    damage = result.damage
+    return result.measurement is None and damage is not None and damage.reason != "dump.no_numbers"
+
+
+def contradicts_statistics(result: TensorResult) -> bool:
+    """Return True if the recorded statistics of a tensor and its file disagree on whether it is finite."""
+    entry, measurement = result.entry, result.measurement
+    if not result.computed or measurement is None or entry.statistics is None:
+        return False
+    recorded = infer_statistics(entry.statistics, measurement.shape)
+    return recorded is not None and recorded.finite not in (None, measurement.statistics.finite)
 
 
 def is_non_finite(result: TensorResult) -> bool:

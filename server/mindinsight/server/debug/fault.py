@@ -12,9 +12,11 @@ from typing import Final
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.examine import (
     TensorResult,
+    contradicts_statistics,
     finite_by_statistics,
     finiteness,
     is_non_finite,
+    is_unread,
     measure_all,
     surely_finite,
 )
@@ -68,6 +70,7 @@ class Fault:
     rank: int
     step: int
     results: tuple[TensorResult, ...]
+    others: tuple[Origin, ...] = ()  # of the other non-finite inputs of an operator that received them
 
     @property
     def kind(self) -> Kind:
@@ -115,6 +118,18 @@ class Fault:
         missing = ("claim.missing.operand",) if carrier == "tensors" and not self.is_received else ()
         return Claim(f"claim.fault.{name}", "found", values, (location,), missing)
 
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Return the claim about the fault, and one about the other inputs that brought non-finite values."""
+        entry, named = self.entry, [self.origin.source] * bool(self.origin.source)
+        names = dict.fromkeys(other.source for other in self.others if other.source not in ("", *named))
+        slots = [other.entry.slot for other in self.others if not other.source]
+        others = [*names, *(Claim("claim.part.input", "note", {"slot": slot}) for slot in slots)]
+        if not others:
+            return (self.claim,)
+        values = {"operator": entry.operator, "n": len(others), "inputs": others}
+        return (self.claim, Claim("claim.fault.met.also", "note", values))
+
 
 @dataclass
 class Coverage:
@@ -126,6 +141,8 @@ class Coverage:
     masks: int = 0  # with minus infinities that are no fault
     open_masks: int = 0  # masks that may affect outputs that were not recorded
     by_statistics: int = 0  # judged by recorded statistics, without their values
+    contradicted: int = 0  # with statistics that disagree with the file, which was used
+    unlisted: int = 0  # files that describe tensors and could not be read
     operators: bool = False  # the dump has tensors of an operator
     backward: bool = False  # the dump has an operator of a backward pass
 
@@ -138,8 +155,10 @@ class Coverage:
     def claims(self) -> tuple[Claim, ...]:
         """Return the claims of a search that found no fault: about the tensors it could judge and those it
         could not."""
+        unread = Claim("claim.fault.unread", "unknown", {"n": self.unread})
         if not self.judged:
-            return (Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown"),)
+            first = Claim("claim.fault.nothing" if self.tensors else "claim.fault.empty", "unknown")
+            return (first, *([unread] if self.unread else []))
         if self.judged == self.tensors and not self.masks:
             return (Claim("claim.fault.none", "clear", {"n": self.tensors}), *self._notes)
         finite = self.judged - self.masks
@@ -152,7 +171,7 @@ class Coverage:
         details = (
             Claim("claim.fault.masks", "note", {"n": self.masks - self.open_masks}),
             Claim("claim.fault.masks.open", "unknown", {"n": self.open_masks}),
-            Claim("claim.fault.unread", "unknown", {"n": self.unread}),
+            unread,
             Claim("claim.fault.silent", "unknown", {"n": self.silent}),
         )
         return (first, *(claim for claim in details if claim.values["n"]), *self._notes)
@@ -172,8 +191,10 @@ class Coverage:
         """Add one measured tensor."""
         unknown = finiteness(result) == "unknown"
         self.tensors += 1
-        self.unread += unknown and result.damage is not None
-        self.silent += unknown and result.damage is None
+        unread = is_unread(result)
+        self.unread += unread
+        self.silent += unknown and not unread
+        self.contradicted += contradicts_statistics(result)
         self.by_statistics += not unknown and result.measurement is not None and not result.computed
 
 
@@ -183,7 +204,7 @@ class Report:
 
     faults: list[Fault] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
-    damage: list[FileDamage] = field(default_factory=list)  # files that could not be listed
+    damage: list[FileDamage] = field(default_factory=list)  # files that could not be listed or read
     not_recorded: tuple[NotRecorded, ...] = ()
     ranks: tuple[int, ...] = ()  # of the dump
     overflow_mode: int = 0  # setting by which only operators that overflow are recorded, 0 if all are
@@ -196,7 +217,7 @@ class Report:
         if self.no_overflow:
             mode = Claim("claim.fault.no_overflow", "clear", {"mode": self.overflow_mode})
             return (checked if self.checked else mode,)
-        first = (self.faults[0].claim,) if self.faults else self.coverage.claims
+        first = self.faults[0].claims if self.faults else self.coverage.claims
         whole = self.coverage.judged == self.coverage.tensors and not self.coverage.masks
         if self.checked and whole and not self.faults and not self.damage:
             first = (checked, *first)
@@ -210,13 +231,22 @@ class Report:
 
     @property
     def gap_claims(self) -> tuple[Claim, ...]:
-        """Return the claims about the gaps of the recording: what ran, and ranks between those recorded."""
+        """Return the claims about the gaps of the recording: what ran, and ranks between those recorded.
+
+        They include statistics that contradict a file, and files that could not be listed.
+        """
+        counts = {"contradicted": self.coverage.contradicted, "unlisted": self.coverage.unlisted}
+        claims = [
+            Claim(f"claim.fault.{name}", "unknown" if name == "unlisted" else "note", {"n": n})
+            for name, n in counts.items()
+            if n
+        ]
         if not self.coverage.judged:
-            return ()
-        claims = tuple(not_recorded_claim("claim.fault.not_recorded", self.not_recorded))
+            return tuple(claims)
+        claims += not_recorded_claim("claim.fault.not_recorded", self.not_recorded)
         absent = sorted(set(range(max(self.ranks, default=0))) - set(self.ranks))
         if not absent:
-            return claims
+            return tuple(claims)
         values = {"n": len(absent), "absent": few(absent, _NAMED), "ranks": few(self.ranks, _NAMED)}
         return (*claims, Claim("claim.fault.ranks_absent", "note", values))
 
@@ -295,6 +325,7 @@ def find_faults(
     """
     mode = _OVERFLOW_MODE.search(dump.config)
     report = Report(
+        coverage=Coverage(unlisted=len(dump.damage)),
         damage=list(dump.damage),
         not_recorded=gaps_at(dump, ranks, steps),
         ranks=dump.ranks if ranks is None else (),
@@ -328,7 +359,9 @@ def _search_step(
     listing = list_tensors(dump, rank, step)
     report.damage += listing.damage
     coverage = report.coverage
-    candidates = [entry for entry in listing.items if not surely_finite(entry)]
+    coverage.unlisted += len(set(listing.damage) - {entry.damage for entry in listing.items})
+    # Integers are read as well: an unreadable file must be counted.
+    candidates = [entry for entry in listing.items if entry.ref is not None or not surely_finite(entry)]
     sure = len(listing.items) - len(candidates)
     coverage.tensors += sure
     coverage.by_statistics += sure and sum(map(finite_by_statistics, listing.items))
@@ -347,6 +380,8 @@ def _search_step(
     for result in measure(candidates):
         known[result.entry.sequence] = result
         coverage.count(result)
+        if is_unread(result) and result.damage is not None and result.entry.ref is not None:
+            report.damage.append(result.damage)
         if is_non_finite(result) and search is None:  # operators are read only for a step with a fault
             operators = list_operators(dump, rank, step).items
             numbers = compares_arguments(dump) or dump.framework != "pytorch"  # MindSpore's are tensors
@@ -354,7 +389,9 @@ def _search_step(
             origin = search.origin()
             if origin:
                 origin = _without_guess(origin, gaps_at(dump, [rank], [step]))
-                report.faults.append(Fault(origin, rank, step, tuple(search.results(origin.entry))))
+                others = search.other_inputs(origin.entry) if origin.kind == "met" else []
+                results = tuple(search.results(origin.entry))
+                report.faults.append(Fault(origin, rank, step, results, tuple(others)))
                 return
         if search is not None and is_non_finite(result):
             coverage.masks += 1

@@ -109,7 +109,10 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     element = Element(tuple(given.values()), output, index, _dtype(fault.entry))
     kind = _type(fault, operator)
     cause = number_at_fault(numbers, element) or cause_of(kind, element) or sum_of_terms(kind, element)
-    cause = cause or _values(kind, element, tuple(given))
+    if cause is None:
+        cause = (
+            Cause("result", {}) if fault.origin.carrier == "nothing" else _values(kind, element, tuple(given))
+        )
     claims = _claims(fault, operator, element, cause)
     return Explanation(cause.reason, index, (*claims, *_growth(dump, fault, claims)))
 
@@ -185,11 +188,27 @@ def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[
     included."""
     tensors = _operator_entries(dump, fault, operator)
     own = {entry.slot: entry for entry in tensors if entry.direction != "output"}
-    if operator is None or len(operator.depends) != 1:
+    if operator is None or (own and len(operator.depends) != 1):
         return own
     listing = list_tensors(dump, fault.rank, fault.step, fault.entry.graph)
+    if not own and not operator.depends:
+        return _results_of_sources(operator, listing)
     forward = [entry for entry in listing if entry.recorded == operator.depends[0]]
     return own | {f"forward {entry.slot}": entry for entry in forward if entry.direction == "input"}
+
+
+def _results_of_sources(operator: Operator, listing: Iterable[TensorEntry]) -> dict[str, TensorEntry]:
+    """Return the recorded results of the sources of an operator by the number of the input.
+
+    They replace inputs that were not recorded. Empty if a source has no result, or several.
+    """
+    results: dict[str, list[TensorEntry]] = {name: [] for name in operator.sources}
+    for entry in listing:
+        if entry.operator in results and entry.direction != "input":
+            results[entry.operator].append(entry)
+    if any(len(entries) != 1 for entries in results.values()):
+        return {}
+    return {str(number): results[name][0] for number, name in enumerate(operator.sources)}
 
 
 def _operator_entries(dump: Dump, fault: Fault, operator: Operator | None) -> list[TensorEntry]:

@@ -338,6 +338,12 @@ class OriginSearch:
         ]
         return sorted(non_finite, key=lambda result: result.entry != entry)
 
+    def other_inputs(self, entry: TensorEntry) -> list[Origin]:
+        """Return the origins of the other non-finite inputs of the operator that received a tensor."""
+        inputs = self._side(operator_key(entry), "input", "parameter", "constant")
+        others = [p for p in inputs if self._entries[p] != entry and self._finiteness(p) == "non_finite"]
+        return [self._trace_input(position) for position in others if not self._masks.is_mask(position)]
+
     def _non_finite_positions(self) -> Iterator[int]:
         """Yield the positions of non-finite tensors in execution order."""
         order = [p for p in self._order if not surely_finite(self._entries[p])]

@@ -70,7 +70,8 @@ class ValueChain:
         network.
 
         At each operator the search follows the input with the largest magnitude, and non-finite inputs first.
-        At the first operator it follows ``source``, a full name, if given.
+        At the first operator it follows ``source``, a full name, if given. If several weights or inputs of
+        the network are non-finite at the end, all of them are returned.
         """
         chain = [self._link(recorded)]
         passed = {recorded}
@@ -79,10 +80,17 @@ class ValueChain:
             if not candidates:
                 break
             links = [self._link(name, recorded) for name in candidates]
-            wanted = [link for link in links if len(chain) == 1 and source in (link.recorded, link.name)]
+            first = source if len(chain) == 1 else ""
+            wanted = [link for link in links if first and first in (link.recorded, link.name)]
             following = max(wanted or links, key=lambda link: link.magnitude)
             chain.append(following)
             if following.carrier != "operator":
+                ends = {link.name: link for link in links if link.carrier != "operator"}
+                chain += [
+                    link
+                    for link in ends.values()
+                    if link.magnitude == math.inf and link.name != following.name
+                ]
                 break
             recorded = following.recorded
             passed.add(recorded)

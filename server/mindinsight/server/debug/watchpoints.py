@@ -24,7 +24,7 @@ from mindinsight.server.debug.conditions import (
     Verdict,
     conditions,
 )
-from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, measure_all
+from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import (
     OriginSearch,
     holds_minus_infinity,
@@ -133,6 +133,7 @@ class Tally:
     decided: int
     conditions: frozenset[str]
     ranks: int
+    unread: int = 0  # tensors that could not be read
 
     @property
     def claim(self) -> Claim:
@@ -159,10 +160,11 @@ def check_and_count(
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit | Tally]:
     """Yield the hits as ``check`` does and, last, what the check covered."""
-    decided = 0
+    decided = unread = 0
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
         entry = result.entry
+        unread += is_unread(result)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             infinite = holds_minus_infinity(result) or holds_plus_infinity(result)
             masked = first.hit and watchpoint.spares_masks and infinite
@@ -172,7 +174,9 @@ def check_and_count(
             decided += not verdict.error
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
-    yield Tally(decided, frozenset(watchpoint.condition for watchpoint in watchpoints), len(dump.ranks))
+    yield Tally(
+        decided, frozenset(watchpoint.condition for watchpoint in watchpoints), len(dump.ranks), unread
+    )
 
 
 def _search(
@@ -368,6 +372,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     if not confirmed:
         clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
         confirmed = [clear if judged else unknown]
+    if tally.unread:
+        confirmed.append(Claim("claim.check.unread", "unknown", {"n": tally.unread}))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
     return [*confirmed, tally.claim] if judged else confirmed

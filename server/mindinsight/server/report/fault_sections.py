@@ -55,7 +55,7 @@ def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts
         numbers = {"nans": statistics.nans, "infs": statistics.infinities, "count": statistics.count}
         counts = t("dump.fault.counts", **numbers)
     title = t("report.fault_at", rank=fault.rank, step=fault.step)
-    claims = (*(explanation.claims if explanation else ()), *report.gap_claims)
+    claims = (*fault.claims[1:], *(explanation.claims if explanation else ()), *report.gap_claims)
     reason = " ".join(map(t.claim, claims))
     section = FaultSection(title, dump_step.id, t.claim(fault.claim), reason, counts)
     return _with_operator(source, dump_step, section, fault.entry, operator, t)

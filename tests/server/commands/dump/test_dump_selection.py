@@ -20,7 +20,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(run: Any, broken: Any)
     file = next((broken / "rank_0" / "Net" / "0" / "0").glob("Conv2D.*output*"))
     file.write_bytes(b"\x93NUMPY")
     code, out, err = run("dump", "stat", broken, "--step", 0, "--json")
-    assert code == 1
+    assert code == 2
     assert len(json.loads(out)) == 99
     assert "Conv2D" in err
 
@@ -42,12 +42,15 @@ def test_one_cut_file_is_named_and_the_rest_is_used(
     monkeypatch.setenv("LC_ALL", "C")
     action, *rest = arguments
     code, out, err = run("dump", action, cut, "--step", 0, *rest)
-    assert code == 1
+    assert code == 2
     (line,) = [line for line in err.splitlines() if "MatMul-op66" in line]
     assert ": the file is truncated (" in line
     if arguments == ("stat", "--json"):
         rows = json.loads(out)
         assert (len(rows), sum("minimum" in row and row["minimum"] is None for row in rows)) == (99, 1)
+        assert sum(row["damage"] is not None for row in rows) == 1
+    if arguments == ("check", "--json"):
+        assert len(json.loads(out)["damage"]) == 1
     if action == "convert":
         assert len(list((tmp_path / "npy").rglob("*.npy"))) == 98
 

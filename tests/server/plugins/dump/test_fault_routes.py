@@ -21,6 +21,8 @@ def test_the_first_fault_leads_to_the_line(ask: Any) -> None:
         "masks": 0,
         "open_masks": 0,
         "by_statistics": 0,
+        "contradicted": 0,
+        "unlisted": 0,
         "operators": True,
         "backward": True,
     }

@@ -43,8 +43,8 @@ def register(actions: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Search faults and check watchpoints. Return 0 if all tensors are finite and no condition is met.
 
-    Return 1 for a fault, a hit, ranks that differ, or damage, and 2 without a dump, for an invalid condition,
-    or if it is unknown whether tensors are finite.
+    Return 1 for a fault, a hit, or ranks that differ, and 2 without a dump, for an invalid condition, for
+    damage, or if it is unknown whether tensors are finite.
     """
     dump = dump_selection.open_single_dump(options.path)
     if absent := faults.missing_place(dump, options.rank, options.step):
@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
                     "claims": [claim.as_json() for claim in claims],
                     "divergence": _divergence_json(divergence) if divergence else None,
                     "hits": [_hit_json(hit) for hit in confirmed],
+                    "damage": [asdict(entry) for entry in damage],
                 }
             )
         )
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         for claim in findings:
             print(terminal.localize_claim(claim))
     terminal.report_damage(damage)
-    return 1 if damage and report.coverage.judged else exit_code(claims)
+    return exit_code(claims, hidden=bool(damage))
 
 
 def _watchpoints(options: argparse.Namespace) -> list[Watchpoint]:
@@ -125,6 +126,7 @@ def _text(dump: Dump, report: faults.Report) -> str:
     fault_json = _fault_json(dump, fault)
     verdict = {"rank": fault.rank, "step": fault.step, "claim": fault_json["verdict"]}
     lines = [terminal.localize("claim.dump.at_step", verdict)]
+    lines += [f"  {terminal.localize_claim(claim)}" for claim in fault.claims[1:]]
     counts = {name: _count(fault_json[name]) for name in ("nans", "infs")}
     lines += ["  " + terminal.localize("cli.dump.counts", {"tensor": _tensor_name(fault), **counts})]
     if fault_json["explanation"]:
@@ -196,7 +198,9 @@ def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
         "explanation": " ".join(map(terminal.localize_claim, explanation.claims)) if explanation else None,
         "kind": fault.kind,
         "verdict": terminal.localize_claim(fault.claim),
-        "claims": [claim.as_json() for claim in explanation.claims] if explanation else [],
+        "claims": [
+            claim.as_json() for claim in (*fault.claims[1:], *(explanation.claims if explanation else ()))
+        ],
         "carrier": fault.origin.carrier or None,
         "gap": fault.origin.gap or None,
         "source": fault.origin.source or None,

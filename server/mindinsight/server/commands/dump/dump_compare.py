@@ -82,10 +82,10 @@ def run(options: argparse.Namespace) -> int:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
     sides = _places((target, reference))
-    print(_json(shown, outcome, sides) if options.json else _text(shown, outcome, sides))
-    unread = [row.compared.damage for row in rows if row.compared.damage is not None]
-    terminal.report_damage([*unlisted, *unread])
-    return exit_code(outcome.claims)
+    damage = [*unlisted, *(row.compared.damage for row in rows if row.compared.damage is not None)]
+    print(_json(shown, outcome, sides, damage) if options.json else _text(shown, outcome, sides))
+    terminal.report_damage(damage)
+    return exit_code(outcome.claims, hidden=bool(damage))
 
 
 def _write_msprobe(rows: Sequence[Row], path: Path) -> None:
@@ -211,14 +211,19 @@ def _tolerance_lines(*outcomes: Outcome) -> list[str]:
     return [terminal.localize("cli.dump.tolerance", {"limits": texts})] if texts else []
 
 
-def _json(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
+def _json(
+    shown: Sequence[Row],
+    outcome: Outcome,
+    sides: Mapping[str, Mapping[str, int]],
+    damage: Sequence[FileDamage],
+) -> str:
     rows = [
         comparison_export.fields(row)
         | {"codes": row.codes, "measures": row.compared.measures and asdict(row.compared.measures)}
         for row in shown
     ]
     claims = [claim.as_json() for claim in outcome.claims]
-    about = {"counts": outcome.counts, "tolerances": outcome.tolerances}
+    about = {"counts": outcome.counts, "tolerances": outcome.tolerances, "damage": list(map(asdict, damage))}
     return terminal.as_json({"claims": claims, **sides, **about, "tensors": rows})
 
 
@@ -271,11 +276,12 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     ranks, numbers = (None if option is None else [option] for option in (options.rank, options.step))
     gaps = step_comparison.gap_claims(*(gaps_at(dump, ranks, numbers) for dump in (target, reference)))
     claims = [*step_comparison.decide_steps(outcomes, _unpaired(target, reference, options)), *gaps]
-    print(
-        _json_of_steps(summaries, shown, claims) if options.json else _text_of_steps(summaries, shown, claims)
-    )
+    if options.json:
+        print(_json_of_steps(summaries, shown, claims, damage))
+    else:
+        print(_text_of_steps(summaries, shown, claims))
     terminal.report_damage(damage)
-    return exit_code(claims)
+    return exit_code(claims, hidden=bool(damage))
 
 
 def _unpaired(target: Dump, reference: Dump, options: argparse.Namespace) -> list[tuple[int, int]]:
@@ -343,11 +349,15 @@ def _text_of_steps(
 
 
 def _json_of_steps(
-    summaries: Sequence[StepSummary], shown: Sequence[StepSummary], claims: Sequence[Claim]
+    summaries: Sequence[StepSummary],
+    shown: Sequence[StepSummary],
+    claims: Sequence[Claim],
+    damage: Sequence[FileDamage],
 ) -> str:
     return terminal.as_json(
         {
             "claims": [claim.as_json() for claim in claims],
+            "damage": [asdict(entry) for entry in damage],
             "steps": len({summary.step for summary in summaries}),
             "tensors": sum(summary.tensors for summary in summaries),
             "differing": [

@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -39,8 +40,7 @@ def register(actions: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the tensors.
 
-    Return 0 if all are written, 1 if some cannot be read, 2 without a dump or if the output cannot be
-    written.
+    Return 0 if all are written, 2 if some cannot be read, without a dump, or if the output cannot be written.
     """
     dump = dump_selection.open_single_dump(options.path)
     entries, damage = dump_selection.select_tensors(dump, options)
@@ -56,12 +56,12 @@ def run(options: argparse.Namespace) -> int:
     _write_mappings(pairs, damage)
     damage += [result for result in results if isinstance(result, FileDamage)]
     if options.json:
-        print(as_json({"written": written}))
+        print(as_json({"written": written, "damage": [asdict(entry) for entry in damage]}))
     else:
         words = {"files": count_text(len(written), "file"), "path": options.output}
         say(localize("cli.dump.written", words))
     report_damage(damage)
-    return 1 if damage else 0
+    return 2 if damage else 0
 
 
 def file_name(entry: TensorEntry, shape: tuple[int, ...]) -> str:

@@ -32,7 +32,7 @@ def register(actions: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print statistics.
 
-    Return 0 if all tensors are finite, 1 if not or if it is unknown, 2 without a dump or a measurable tensor.
+    Return 0 if all tensors are finite, 1 if not, 2 if it is unknown, for damage, or without a dump.
     """
     dump = dump_selection.open_single_dump(options.path)
     entries, damage = dump_selection.select_tensors(dump, options)
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
             dump_selection.no_match(entries, options) or terminal.localize("cli.dump.nothing_measured")
         )
         return 2
-    return 1 if non_finite or damage or undecided else 0
+    return 1 if non_finite else 2 if damage or undecided else 0
 
 
 def statistics_claims(results: Sequence[TensorResult]) -> list[Claim]:
@@ -71,6 +71,7 @@ def _tensor_json(result: TensorResult) -> dict[str, Any]:
     return {
         **result.columns(),
         "computed": result.computed,
+        "damage": f"{result.damage.reason} {result.damage.detail}".strip() if result.damage else None,
         "finite": {"finite": True, "non_finite": False, "unknown": None}[finiteness(result)],
         **(asdict(measurement.statistics) if measurement else dict.fromkeys(_COLUMNS)),
     }

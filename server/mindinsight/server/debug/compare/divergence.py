@@ -105,14 +105,18 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order only are not part of the decision."""
+    """Return the state of a row. Rows matched by order only are not part of the decision.
+
+    Equal checksums say nothing about a file that cannot be read.
+    """
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
     if pair.way == "order":
         return "order"
-    differs = beyond(row, tolerance)
-    return "unknown" if differs is None else "differ" if differs else "agree"
+    differs, damage = beyond(row, tolerance), row.compared.damage
+    hidden = not differs and damage is not None and damage.reason != "dump.no_numbers"
+    return "unknown" if differs is None or hidden else "differ" if differs else "agree"
 
 
 def _dtypes(row: Row) -> tuple[str, ...]:
@@ -187,13 +191,8 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     states = [state(row, tolerance) for row in rows]
     known = Counter(states)
     counts: dict[str, int] = {name: known[name] for name in STATES}
-    tolerances = {
-        dtype: tolerance.limit(dtype)
-        for row, of_row in zip(rows, states, strict=True)
-        if of_row in ("agree", "differ")
-        for dtype in _dtypes(row)
-        if dtype
-    }
+    decided = [row for row, of_row in zip(rows, states, strict=True) if of_row in ("agree", "differ")]
+    tolerances = {dtype: tolerance.limit(dtype) for row in decided for dtype in _dtypes(row) if dtype}
     differing = [row for row, of_row in zip(rows, states, strict=True) if of_row == "differ"]
     if not differing:
         return Outcome(_without_difference(rows, counts, tolerance, unlisted), (), counts, tolerances)
@@ -202,7 +201,6 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     first = operators[at]
     claims = [_first_difference(first, operators, differing), *_unseen(states, rows, first, unlisted)]
     claims += _others(operators[at + 1 :], first, differing)
-    decided = [row for row, of_row in zip(rows, states, strict=True) if of_row in ("agree", "differ")]
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 

@@ -197,7 +197,9 @@ def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
     explanation = explain(dump, fault)
     return {
         "kind": fault.kind,
-        "claims": [claim.as_json() for claim in (fault.claim, *(explanation.claims if explanation else ()))],
+        "claims": [
+            claim.as_json() for claim in (*fault.claims, *(explanation.claims if explanation else ()))
+        ],
         "rank": fault.rank,
         "step": fault.step,
         "tensors": [dump_requests.entry_json(result.entry, result) for result in fault.results],

@@ -97,16 +97,17 @@ function allClear(app, { claims, damage }) {
     { class: complete ? "" : "dump-unjudged" },
     icon(complete ? "check" : "warning"),
     said.map((claim) => claimElement(app, claim)),
-    damage.length ? h("p", null, app.t("dump.fault.unlisted", { n: damage.length })) : null,
   );
 }
+
+const SCOPE = ["searched", "not_recorded", "ranks_absent", "contradicted", "unlisted"];
 
 /**
  * Return whether a claim is about what was searched or recorded.
  * @param {import("../../core/claims.js").Claim} claim
  */
 function isScope({ key }) {
-  return ["claim.fault.searched", "claim.fault.not_recorded", "claim.fault.ranks_absent"].includes(key);
+  return SCOPE.includes(key.replace("claim.fault.", ""));
 }
 
 /**
