@@ -69,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
         comparison = compare_sides(target, reference, names, executor)
         rows = list(terminal.progress(comparison, count, "cli.progress.tensors_compared"))
     tolerance = Tolerance(options.relative, options.cosine)
-    unlisted = [*target.damage(), *reference.damage()]
-    outcome = decide(rows, tolerance, len(unlisted))
+    outcome = decide(rows, tolerance, target.unlisted() + reference.unlisted())
     gaps = step_comparison.gap_claims(target.gaps(), reference.gaps())
     outcome = replace(outcome, claims=(*outcome.claims, *gaps, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
@@ -84,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     sides = _places((target, reference))
     print(_json(shown, outcome, sides) if options.json else _text(shown, outcome, sides))
     unread = [row.compared.damage for row in rows if row.compared.damage is not None]
-    terminal.report_damage([*unlisted, *unread])
+    terminal.report_damage([*target.damage(), *reference.damage(), *unread])
     return exit_code(outcome.claims)
 
 
