@@ -90,14 +90,15 @@ test("the page opens on the longest series, on a file where there is none", () =
 
 test("a comparison puts first what is finite on one side only, whichever that is", () => {
   const compared = [
-    { name: "equal", state: "unchanged" },
+    { name: "equal", state: "unchanged", non_finite_elements: 0 },
+    { name: "both", state: "unchanged", non_finite_elements: 2 },
     { name: "near", state: "changed", measures: { lost: 0, apart: 0 } },
-    { name: "back", state: "changed", measures: { lost: 0, apart: 1 } },
+    { name: "back", state: "changed", non_finite_elements: 1, measures: { lost: 0, apart: 1 } },
   ];
   const names = (/** @type {boolean} */ lost) =>
     shownRows(compared, { ...STATE, mode: "compare", lost }).map(({ name }) => name);
-  assert.deepEqual(names(false), ["back", "near", "equal"]);
-  assert.deepEqual(names(true), ["back"]);
+  assert.deepEqual(names(false), ["back", "near", "equal", "both"]);
+  assert.deepEqual(names(true), ["back", "both"]);
 });
 
 test("CSV quotes and runs no formula", () => {

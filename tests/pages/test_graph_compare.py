@@ -78,7 +78,7 @@ def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(
     for text in (
         "identical operators",
         "1 operator differs",
-        "2 take different inputs",
+        "2 take different or reordered inputs",
         "1 only in the left graph",
         "1 only in the right",
     ):

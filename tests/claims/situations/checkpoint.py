@@ -10,13 +10,15 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.checkpoint_weights import (
+    WeightDifference,
     apart_claims,
     compare_weights,
+    count_states,
     list_weights,
     weight_timeline,
 )
 from mindinsight.server.formats.weights.weight_files import open_weights
-from tests.claims.situation import Question, exactly, situation, words
+from tests.claims.situation import Question, Truth, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
 
 ONES = np.ones(4, np.float32)
@@ -290,12 +292,26 @@ def differences(
     def generate(folder: Path) -> Question:
         def ask() -> list[Claim]:
             sides = [open_weights(path) for path in files(folder, first, second)]
-            return words("dump.weights.state", *(row.state for row in compare_weights(sides[0], sides[1])))
+            return states_and_counts(list(compare_weights(sides[0], sides[1])))
 
         return Question(direct=ask)
 
     generate.__name__, generate.__doc__ = name, truth
-    situation(**exactly("dump.weights.state", WEIGHTS, *made))(generate)
+    situation(**weight_words(*made))(generate)
+
+
+def weight_words(*states: str) -> Truth:
+    """Return that tensors have these states and are counted in them, and in no others."""
+    truths = [exactly(f"dump.weights.{group}", WEIGHTS, *states) for group in ("state", "count")]
+    return {
+        "makes": [*truths[0]["makes"], *truths[1]["makes"]],
+        "never": [*truths[0]["never"], *truths[1]["never"]],
+    }
+
+
+def states_and_counts(rows: Sequence[WeightDifference]) -> list[Claim]:
+    states = words("dump.weights.state", *(row.state for row in rows))
+    return [*states, *words("dump.weights.count", *count_states(rows))]
 
 
 differences("weights_that_are_equal", "Equal bytes.", {"a": ONES}, {"a": ONES}, "unchanged")
@@ -389,11 +405,11 @@ cells(
 )
 
 
-@situation(**exactly("dump.weights.state", WEIGHTS, "unreadable"))
+@situation(**weight_words("unreadable"))
 def weight_that_cannot_be_read(folder: Path) -> Question:
     def ask() -> list[Claim]:
         sides = [open_weights(path) for path in damaged(folder)]
-        return words("dump.weights.state", *(row.state for row in compare_weights(sides[0], sides[1])))
+        return states_and_counts(list(compare_weights(sides[0], sides[1])))
 
     return Question(direct=ask)
 

@@ -961,3 +961,68 @@ def a_gradient_of_another_shape(folder: Path) -> Question:
     of_gradients(folder / "target", (2, 6), (8, 2))
     of_gradients(folder / "reference", (2, 8), (8, 2))
     return compared(folder)
+
+
+def of_parameters(root: Path, operator: str, parameter: str) -> None:
+    step = Dump(root).iteration(0)
+    step.output(f"Default/{operator}-op0", array(2, 3))
+    step.parameter(parameter, array(3))
+
+
+@situation(["claim.dump.nothing_common"], ["claim.dump.no_tensor_common", *AGREE], 2)
+def unrelated_networks_with_a_parameter_of_one_shape(folder: Path) -> Question:
+    """Order and shape match the parameters, which does not make them one operator."""
+    of_parameters(folder / "target", "conv-Conv2d/Conv2D", "conv.weight")
+    of_parameters(folder / "reference", "lstm-LSTM/LSTM", "lstm.bias")
+    return compared(folder)
+
+
+def with_graph(folder: Path) -> Question:
+    """Write equal dumps, each with a graph."""
+    for side in ("target", "reference"):
+        graph = GraphBuilder("net")
+        graph.output(graph.node("ReLU", [graph.parameter("x", (3,), role="input")], shape=(3,)))
+        step = Dump(folder / side, graph=graph).iteration(0)
+        step.output("Default/ReLU-op0", array(3))
+        step.output("Default/ReLU-op1", array(3))
+    return compared(folder)
+
+
+@situation(["claim.dump.identical"], ["claim.dump.partly_agree", "claim.part.unlisted"], 0)
+def a_truncated_graph(folder: Path) -> Question:
+    """It holds no tensor."""
+    question = with_graph(folder)
+    (graph,) = (folder / "target").rglob("*.pb")
+    graph.write_bytes(graph.read_bytes()[:-1])
+    return question
+
+
+@situation(["claim.dump.partly_agree", "claim.part.unlisted"], ["claim.dump.identical"], 2)
+def a_file_of_an_unknown_name_beside_the_tensors(folder: Path) -> Question:
+    """It may hold a tensor."""
+    question = with_graph(folder)
+    (min((folder / "target").rglob("*.npy")).parent / "other.npy").write_bytes(b"")
+    return question
+
+
+@situation(["claim.dump.same_checksums", "claim.dump.shapes_differ"], [*CAUSES, "claim.dump.identical"], 0)
+def equal_checksums_of_another_shape(folder: Path) -> Question:
+    value = array(4, 6)
+    return statistics(folder, single(value), single(value.reshape(6, 4)), checksums=True)
+
+
+@situation(["claim.dump.same_checksums"], ["claim.dump.shapes_differ", *CAUSES], 0)
+def equal_checksums_of_one_shape(folder: Path) -> Question:
+    return statistics(folder, single(array(4, 6)), single(array(4, 6)), checksums=True)
+
+
+@situation(["claim.part.checksums_alone"], ["claim.part.checksums", *AGREE], 1)
+def checksums_of_zeros_of_another_sign(folder: Path) -> Question:
+    """Statistics do not show a difference, checksums do."""
+    zeros = np.array([0.0, 1.0], np.float32)
+    return statistics(folder, single(-zeros * np.float32([1, -1])), single(zeros), checksums=True)
+
+
+@situation(["claim.part.checksums"], ["claim.part.checksums_alone", *AGREE], 1)
+def checksums_of_other_values(folder: Path) -> Question:
+    return statistics(folder, single(array(4, 6)), single(changed(array(4, 6), 0)), checksums=True)

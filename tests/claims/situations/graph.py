@@ -33,7 +33,7 @@ COMPARED = (
     "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed", "reordered",
     "added", "removed", "only_changed", "operands_swapped", "other_output", "retyped", "backward_added",
     "backward_removed", "lora_removed", "lora_removed_places", "shared", "unshared", "attribute", "constant",
-    "resized", "input_resized", "respelled", "input_removed", "input_added",
+    "resized", "input_resized", "respelled", "input_removed", "input_added", "output",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]

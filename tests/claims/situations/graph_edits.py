@@ -122,3 +122,39 @@ nodes("nodes_with_a_bias_more", "The other way round.", ["same", "changed"], ["i
       biased())  # fmt: skip
 nodes("nodes_behind_a_branch_that_is_gone", "The sum of fewer values follows the removed ones.",
       ["same", "left", "follows"], ["removed"], layers(dropped=[1]), layers())  # fmt: skip
+
+
+def products(
+    factor: float = 2.0, epsilon: float = 1e-5, dtype: str = "float32", weights: Sequence[str] = ("w1", "w2")
+) -> Callable[[], bytes]:
+    """Return a generator of an activation, a factor, a norm and two products without scopes."""
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        value = graph.node("ReLU", [graph.parameter("x", (4, 4), role="input")], (4, 4), dtype)
+        value = graph.node("Mul", [value, graph.constant(factor)], (4, 4))
+        value = graph.node("BatchNorm", [value], (4, 4), attributes={"epsilon": epsilon})
+        known = {name: graph.parameter(name, (4, 4), role="weight") for name in sorted(set(weights))}
+        for name in weights:
+            value = graph.node("MatMul", [value, known[name]], (4, 4))
+        graph.output(value)
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+def multiplied(name: str, truth: str, makes: Sequence[str], **changes: Any) -> None:
+    pair(name, truth, products(), products(**changes), tuple(makes))
+
+
+multiplied("numbered_weight_shared", "The second product takes w1.", ["rewired", "shared"],
+           weights=("w1", "w1"))  # fmt: skip
+pair("numbered_weight_no_longer_shared", "The other way round.", products(weights=("w1", "w1")), products(),
+     ("rewired", "unshared"))  # fmt: skip
+pair("numbered_weights_renamed", "Other numbers alone.", products(), products(weights=("w3", "w4")),
+     ("renamed",))  # fmt: skip
+multiplied("activation_of_another_type", "Its output alone is float16.", ["output"], dtype="float16")
+multiplied("products_unchanged", "The same types.", ["identical"])
+multiplied("constant_of_another_type", "2.0 became 2.", ["constant"], factor=2)
+multiplied("attribute_in_the_eighth_digit", "1e-5 and 1.0000001e-5.", ["attribute"], epsilon=1.0000001e-5)

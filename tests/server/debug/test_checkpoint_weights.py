@@ -14,6 +14,7 @@ from mindinsight.server.debug.checkpoint_weights import (
     TimelineCell,
     TimelineRow,
     compare_weights,
+    count_states,
     find_series,
     locate_values,
     measure_weights,
@@ -67,6 +68,7 @@ def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
     files: Any = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
     by_name = {row.name: row for row in compare_weights(*files)}
     assert {name: row.apart for name, row in by_name.items()} == {"all": 6, "some": 2, "back": 2}
+    assert {name: row.non_finite for name, row in by_name.items()} == {"all": 6, "some": 2, "back": 2}
     assert {name: require(row.measures).lost for name, row in by_name.items()} == {
         "all": 6,
         "some": 2,
@@ -78,6 +80,16 @@ def test_what_became_not_finite_is_counted(tmp_path: Path) -> None:
         0.0,
         2,
     )
+
+
+def test_what_is_not_finite_in_both_files_or_in_one_alone_is_counted(tmp_path: Path) -> None:
+    nan = np.array([np.nan, 1, np.inf])
+    np.savez(tmp_path / "a.npz", same=nan, gone=nan, text=np.array(["x"]))
+    np.savez(tmp_path / "b.npz", same=nan, added=np.ones(3), text=np.array(["x"]))
+    files: Any = [open_weights(tmp_path / name) for name in ("a.npz", "b.npz")]
+    rows = list(compare_weights(*files))
+    assert {row.name: row.non_finite for row in rows} == {"same": 4, "gone": 2, "text": None, "added": 0}
+    assert count_states(rows) == {"unchanged": 2, "first": 1, "second": 1}
 
 
 def test_a_pool_finds_the_same(folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:

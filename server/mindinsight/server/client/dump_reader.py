@@ -136,7 +136,8 @@ class Comparison(Sequence[Row]):
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
         """Decide if the dumps agree and which rows differ first. The default is each type's tolerance."""
         unread = sum(row.compared.damage is not None for row in self._rows)
-        return decide(self._rows, tolerance, max(0, len(self.damage) - unread))
+        unlisted = sum(damage.of_tensors for damage in self.damage)
+        return decide(self._rows, tolerance, max(0, unlisted - unread))
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -1,11 +1,10 @@
 """Command `mindinsight ckpt`: lists checkpoints and compares two."""
 
 import argparse
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias
 
 from mindinsight.server.claims import exit_code
 from mindinsight.server.commands import terminal
@@ -100,9 +99,8 @@ def diff(options: argparse.Namespace) -> int:
             print(terminal.table(heads, map(_difference_row, shown), terminal.terminal_width()))
         for claim in (*claims, *checkpoint_weights.apart_claims(differences)):
             print(terminal.localize_claim(claim))
-        counts = Counter(tensor.state for tensor in differences)
-        states = [state for state in get_args(checkpoint_weights.State) if counts[state]]
-        texts = [terminal.localize(f"cli.ckpt.count.{state}", {"n": counts[state]}) for state in states]
+        counts = checkpoint_weights.count_states(differences)
+        texts = [terminal.localize(f"dump.weights.count.{state}", {"n": n}) for state, n in counts.items()]
         print(terminal.localize("cli.comma").join(texts))
     damaged = _report_damage([first, second], ((tensor.name, tensor.error) for tensor in differences))
     return exit_code(claims, hidden=damaged)

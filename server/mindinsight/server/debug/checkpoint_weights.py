@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, NoReturn, TypeAlias
+from typing import Final, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class WeightDifference:
     measures: Measures | None = None  # of the second against the first
     equal: float | None = None  # share of elements with the same bytes
     error: UnreadableError | None = None
+    non_finite: int | None = None  # number of non-finite elements in both files, None if they are not numbers
 
     @property
     def apart(self) -> int:
@@ -112,18 +114,18 @@ def compare_weights(
 ) -> Iterator[WeightDifference]:
     """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
     last."""
-    first_weights, second_weights = _by_name(first), _by_name(second)
-    batches = batched(
-        (weight for name, weight in first_weights.items() if name in second_weights),
-        weight=lambda weight: 2 * weight.size,
-    )
-    compared = spread(partial(_compare_batch, first.path, second.path), map(_names, batches), executor)
-    differences = (difference for batch in compared for difference in batch)
-    for name, weight in first_weights.items():
-        yield next(differences) if name in second_weights else WeightDifference(name, "first", weight, None)
-    for name, weight in second_weights.items():
-        if name not in first_weights:
-            yield WeightDifference(name, "second", None, weight)
+    sizes: dict[str, int] = {}
+    for weight in (*first.weights, *second.weights):
+        sizes[weight.name] = sizes.get(weight.name, 0) + weight.size
+    batches = batched(sizes, weight=lambda name: sizes[name])
+    for compared in spread(partial(_compare_batch, first.path, second.path), batches, executor):
+        yield from compared
+
+
+def count_states(differences: Iterable[WeightDifference]) -> dict[State, int]:
+    """Return the number of tensors in each state that occurs, in the order of ``State``."""
+    counts = Counter(difference.state for difference in differences)
+    return {state: counts[state] for state in get_args(State) if counts[state]}
 
 
 def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
@@ -225,8 +227,30 @@ def _measured(file: WeightFile, weight: Weight) -> WeightStatistics:
 
 def _compare_batch(first: Path, second: Path, names: Sequence[str]) -> list[WeightDifference]:
     files = open_weights(first), open_weights(second)
-    first_weights, second_weights = map(_by_name, files)
-    return [compare_tensor(*files, first_weights[name], second_weights[name]) for name in names]
+    weights = [_by_name(file) for file in files]
+    return [_compare_named(files, *(known.get(name) for known in weights)) for name in names]
+
+
+def _compare_named(
+    files: tuple[WeightFile, WeightFile], first: Weight | None, second: Weight | None
+) -> WeightDifference:
+    """Return the difference of a tensor that both files have, or one."""
+    if first and second:
+        difference = compare_tensor(*files, first, second)
+    else:
+        weight = first or second
+        assert weight is not None
+        difference = WeightDifference(weight.name, "first" if first else "second", first, second)
+    try:
+        counts = [
+            count_non_finite(file.values(side.name))
+            for file, side in zip(files, (first, second), strict=True)
+            if side is not None
+        ]
+    except UnreadableError:
+        return difference
+    known = [count for count in counts if count is not None]
+    return replace(difference, non_finite=sum(known) if known else None)
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:

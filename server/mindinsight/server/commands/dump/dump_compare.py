@@ -69,8 +69,8 @@ def run(options: argparse.Namespace) -> int:
         comparison = compare_sides(target, reference, names, executor)
         rows = list(terminal.progress(comparison, count, "cli.progress.tensors_compared"))
     tolerance = Tolerance(options.relative, options.cosine)
-    unlisted = [*target.damage(), *reference.damage()]
-    outcome = decide(rows, tolerance, len(unlisted))
+    unlisted = target.unlisted() + reference.unlisted()
+    outcome = decide(rows, tolerance, unlisted)
     gaps = step_comparison.gap_claims(target.gaps(), reference.gaps())
     outcome = replace(outcome, claims=(*outcome.claims, *gaps, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
@@ -82,10 +82,11 @@ def run(options: argparse.Namespace) -> int:
         _write_msprobe(rows, options.msprobe)
     shown = lost_first(rows if options.all else differing)
     sides = _places((target, reference))
-    damage = [*unlisted, *(row.compared.damage for row in rows if row.compared.damage is not None)]
+    unread = [row.compared.damage for row in rows if row.compared.damage is not None]
+    damage = [*target.damage(), *reference.damage(), *unread]
     print(_json(shown, outcome, sides, damage) if options.json else _text(shown, outcome, sides))
     terminal.report_damage(damage)
-    return exit_code(outcome.claims, hidden=bool(damage))
+    return exit_code(outcome.claims, hidden=bool(unread or unlisted))
 
 
 def _write_msprobe(rows: Sequence[Row], path: Path) -> None:

@@ -366,7 +366,7 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
         if factor is not None:
             shown = f"{factor:.6g}" if abs(factor - 1) < _NEAR_ONE else factor  # four digits would hide it
             yield Claim("claim.dump.scaled", "note", {"name": tensor_name(row), "factor": shown})
-        elif _same_size_and_statistics(target, reference) and _rearranged(row):
+        elif _size(target) != 1 and _equal_statistics(target, reference) and _rearranged(row):
             yield Claim("claim.dump.rearranged", "note", {"name": tensor_name(row)})
     yield from _facts(rows)
 
@@ -392,7 +392,7 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
         target, reference = _dtypes(types[0])
         values = {"n": len(types), "name": tensor_name(types[0]), "target": target, "reference": reference}
         yield Claim("claim.dump.types_differ", "note", values)
-    compared = [row for row in rows if row.compared.measures]
+    compared = [row for row in rows if row.compared.measures or row.compared.same_checksum]
     shapes = [row for row in compared if len({_shape(*side) for side in _both(row)}) > 1]
     weights = [row for row in shapes if _entry(row).direction == "parameter"]  # found, as between checkpoints
     others = [row for row in shapes if row not in weights]
@@ -432,15 +432,12 @@ def _rearranged(row: Row) -> bool:
     return refs[0] is not None and refs[1] is not None and same_sorted(refs[0], refs[1])
 
 
-def _same_size_and_statistics(target: Measurement, reference: Measurement) -> bool:
-    """Return True if count, minimum, maximum, mean and norm are equal, as after a permutation of several
-    values."""
-    if not _size(target) == _size(reference) != 1:
-        return False
+def _equal_statistics(target: Measurement, reference: Measurement) -> bool:
+    """Return True if minimum, maximum, mean and norm are known and equal, as after a permutation."""
     pairs = [*_extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
     peak = _magnitude(reference)
-    return bool(peak) and all(
-        a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * (peak or 0))
+    return peak is not None and all(
+        a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * peak)
         for a, b in pairs
     )
 
@@ -457,7 +454,7 @@ def _without_difference(
     agreeing = [row for row in rows if state(row, tolerance) == "agree"]
     reasons = _reasons(rows, counts, tolerance, unlisted)
     if not unlisted and not counts["agree"] and not counts["unknown"]:
-        matched = any(row.compared.pair.way != "none" for row in rows)
+        matched = any(row.compared.pair.way not in ("none", "order") for row in rows)
         key = "claim.dump.no_tensor_common" if matched else "claim.dump.nothing_common"
         return (Claim(key, "unknown", {"reasons": reasons}),)
     if not any(_count(row) for row in agreeing):
@@ -532,7 +529,8 @@ def _how(row: Row) -> Claim:
         shapes = [_shape(entry, m) for entry, m in _both(row)]
         return Claim("claim.part.shapes", "note", {"target": shapes[0], "reference": shapes[1]})
     if row.compared.same_checksum is False:
-        return Claim("claim.part.checksums", "note")
+        alike = target and row.compared.reference and _equal_statistics(target, row.compared.reference)
+        return Claim(f"claim.part.checksums{'_alone' * bool(alike)}", "note")
     return Claim("claim.part.statistics", "note")
 
 

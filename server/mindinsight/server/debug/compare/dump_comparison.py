@@ -53,6 +53,10 @@ class Side:
         """Return the damage of files that could not be listed."""
         return self._listing.damage
 
+    def unlisted(self) -> int:
+        """Return the number of damaged files whose tensors are unknown."""
+        return sum(damage.of_tensors for damage in self.damage())
+
     def gaps(self) -> tuple[dump_types.NotRecorded, ...]:
         """Return what ran at this rank and step and is not in the dump, as its recorder noted."""
         return gaps_at(self.dump, (self.rank,), (self.step,))

@@ -59,12 +59,14 @@ def compare_steps(
 ) -> Iterator[StepComparison]:
     """Yield the comparison of each (rank, step), in order. Tensors of several steps are read at a time."""
     damage: dict[int, list[FileDamage]] = {}
+    unlisted: dict[int, int] = {}
 
     def batches() -> Iterator[_Numbered]:
         for number, (rank, step) in enumerate(steps):
             sides = Side(target, rank, step), Side(reference, rank, step)
             entries = sides[0].entries(), sides[1].entries()
             damage[number] = [*sides[0].damage(), *sides[1].damage()]
+            unlisted[number] = sides[0].unlisted() + sides[1].unlisted()
             arguments = sides[0].arguments(), sides[1].arguments()
             for batch in pair_batches(*entries, names, arguments, BATCH):
                 yield number, batch
@@ -77,8 +79,7 @@ def compare_steps(
             rows += judged_rows(upcoming[1])
             upcoming = next(measured, None)
         unread = [row.compared.damage for row in rows if row.compared.damage is not None]
-        unlisted = damage.pop(number)
-        yield StepComparison(rank, step, rows, unlisted + unread, len(unlisted))
+        yield StepComparison(rank, step, rows, damage.pop(number) + unread, unlisted.pop(number))
 
 
 def decide_steps(

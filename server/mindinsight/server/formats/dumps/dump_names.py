@@ -233,4 +233,4 @@ class GraphFiles:
 
     def _read(self, path: Path, read: Callable[[Path], dump_types.Content]) -> dump_types.Content | None:
         """Read a file. Return None and note the damage if it cannot be read."""
-        return dump_types.read_or_report(path, read, self.damage, optional=False)
+        return dump_types.read_or_report(path, read, self.damage, optional=False, of_tensors=False)

@@ -29,10 +29,15 @@ class FileDamage:
     path: str
     reason: str  # a key of the locale files: dump.truncated, dump.json, dump.csv_columns, ...
     detail: str = ""  # English: which part, which figures
+    of_tensors: bool = True  # False for a file without tensors, such as a graph or an execution order
 
 
 def read_or_report(
-    path: Path, read: Callable[[Path], Content], damage: list[FileDamage], optional: bool = True
+    path: Path,
+    read: Callable[[Path], Content],
+    damage: list[FileDamage],
+    optional: bool = True,
+    of_tensors: bool = True,
 ) -> Content | None:
     """Read a file. Return None and add to ``damage`` if it cannot be read.
 
@@ -42,7 +47,7 @@ def read_or_report(
         return read(path)
     except UnreadableError as error:
         if not (optional and error.reason == "dump.missing"):
-            damage.append(FileDamage(str(path), error.reason, error.detail))
+            damage.append(FileDamage(str(path), error.reason, error.detail, of_tensors))
         return None
 
 

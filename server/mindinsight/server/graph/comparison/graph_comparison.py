@@ -20,7 +20,7 @@ from mindinsight.server.graph.model.graph import (
     Numbers,
     Offsets,
 )
-from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.model.node_details import different_attributes, different_constants, output_of
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING, Tree
 
 Side: TypeAlias = Literal[0, 1]  # the left and the right graph
@@ -451,15 +451,24 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
             )
             yield Change("rewired", subject, subject, before, after, position)
             continue
-        changes = [
-            *attribute_changes(comparison, nodes, position),
-            *constant_changes(comparison, nodes, position),
-            *input_changes(comparison, nodes, position),
-        ]
-        yield from changes
-        if not changes and not _uses_other_parameters(comparison, nodes):
-            texts = output_of(left.graph, nodes[LEFT]).compact, output_of(right.graph, nodes[RIGHT]).compact
-            yield Change("output", (kinds[LEFT], texts), kinds[LEFT], *paired_types(*texts), position)
+        yield from pair_changes(comparison, nodes, position)
+
+
+def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
+    """Return the attributes, constants and inputs in which a pair of one type differs, else its outputs."""
+    changes = [
+        *attribute_changes(comparison, nodes, position),
+        *constant_changes(comparison, nodes, position),
+        *input_changes(comparison, nodes, position),
+    ]
+    if changes or _uses_other_parameters(comparison, nodes):
+        return changes
+    texts = [output_of(tree.graph, node).compact for tree, node in zip(comparison.trees, nodes, strict=True)]
+    if texts[LEFT] == texts[RIGHT]:
+        return []
+    kind = comparison.trees[LEFT].types[position[LEFT]]
+    before, after = paired_types(*texts)
+    return [Change("output", (kind, before, after), kind, before, after, position)]
 
 
 def attribute_changes(
@@ -469,15 +478,10 @@ def attribute_changes(
     columns = comparison.matching.columns
     if columns.attributes[nodes[LEFT]] == columns.attributes[nodes[RIGHT] + columns.left_count]:
         return
-    left, right = (
-        dict(attribute_summaries(tree.graph, node))
-        for tree, node in zip(comparison.trees, nodes, strict=True)
-    )
+    left, right = ((tree.graph, node) for tree, node in zip(comparison.trees, nodes, strict=True))
     kind = comparison.trees[LEFT].types[position[LEFT]]
-    for name in sorted(left | right):
-        texts = left.get(name, ""), right.get(name, "")
-        if texts[LEFT] != texts[RIGHT]:
-            yield Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, position)
+    for name, texts in different_attributes(left, right):
+        yield Change("attribute", (kind, name, texts), f"{kind} {name}", *texts, position)
 
 
 def constant_changes(
@@ -491,7 +495,7 @@ def constant_changes(
         left, right = ((tree.graph, source) for tree, source in zip(comparison.trees, sources, strict=True))
         same = comparison.input_ids[LEFT][sources[LEFT]] == comparison.input_ids[RIGHT][sources[RIGHT]]
         if _is(left, CONSTANT) and _is(right, CONSTANT) and not same:
-            texts = output_of(*left).text, output_of(*right).text
+            texts = different_constants(left, right)
             yield Change("constant", (kind, slot, texts), f"{kind}[{slot}]", *texts, position)
 
 

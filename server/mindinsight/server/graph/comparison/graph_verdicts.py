@@ -19,12 +19,10 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     Change,
     Comparison,
     Side,
-    attribute_changes,
-    constant_changes,
-    input_changes,
     input_name,
     is_retyped,
     merged,
+    pair_changes,
     paired_types,
 )
 from mindinsight.server.graph.comparison.input_pairing import paired_inputs
@@ -174,7 +172,10 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
     elif working or not named:
         key = "claim.graph.changed" if named else "claim.graph.only_changed"
         names = names or _lonely_parameters(comparison) or _first_that_follows(comparison)
-        shown = few([_ending(name) for name in names], _NAMED)
+        endings = [_ending(name) for name in names]
+        if len(set(endings)) < len(endings):  # numbers alone tell operators of a scope apart
+            endings = ["/".join(name.split("/")[-_SCOPES:]) for name in names]
+        shown = few(endings, _NAMED)
         yield Claim(key, "found", {"n": working or others or len(names), "names": shown})
 
 
@@ -469,11 +470,7 @@ def _changes_of_pair(comparison: Comparison, index: int, explained: set[int]) ->
         if not same and kinds[LEFT] != kinds[RIGHT]:
             return None
     position = index, other
-    changes = [
-        *attribute_changes(comparison, nodes, position),
-        *constant_changes(comparison, nodes, position),
-        *input_changes(comparison, nodes, position),
-    ]
+    changes = pair_changes(comparison, nodes, position)
     return changes if changes or any(before in explained for before, _ in inputs) else None
 
 

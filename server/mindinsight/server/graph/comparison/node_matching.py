@@ -426,6 +426,26 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
     _match_unique(columns, partners, labels.by_outputs, candidates, np.zeros_like(partners))
 
 
+def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
+    """Match open parameters of one name, such as ``w1``, that partners use at the same position.
+
+    Other users may differ: an operator may take a weight that was not its own before.
+    """
+    open_nodes = (columns.kinds == PARAMETER) & (partners < 0)
+    edges = np.flatnonzero(open_nodes[columns.sources] & (partners[columns.targets] >= 0))
+    sources, targets, slots = (
+        column[edges].tolist() for column in (columns.sources, columns.targets, columns.slots)
+    )
+    taken = {
+        (target, slot, int(columns.names[source])): source
+        for source, target, slot in zip(sources, targets, slots, strict=True)
+    }
+    for source, target, slot in zip(sources, targets, slots, strict=True):
+        other = taken.get((int(partners[target]), slot, int(columns.names[source])))
+        if source < columns.left_count and other is not None and partners[source] < 0:
+            pair(partners, source, other)
+
+
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
     """Match open operators of one type that partners use at one position. Return the number of pairs.
 

@@ -13,6 +13,7 @@ from mindinsight.server.graph.comparison.node_matching import (
     match_again,
     match_exchanged,
     match_nodes,
+    match_numbered,
     match_renamed,
     match_replaced,
     match_used,
@@ -344,6 +345,7 @@ def match(left: Tree, right: Tree) -> Matching:
         if kinship(columns, partners) < _KIN:
             partners[:] = -1
     if (partners >= 0).any():
+        match_numbered(columns, partners)
         match_renamed(columns, partners)
     to_right = _leaf_partners(left, right, columns, partners)
     for left_scope, right_scope in match_scopes(left, right, to_right):

@@ -16,7 +16,7 @@ from mindinsight.server.graph.comparison.graph_comparison import (
 )
 from mindinsight.server.graph.encoders.node_json import entry
 from mindinsight.server.graph.model.graph import OPERATOR, Graph
-from mindinsight.server.graph.model.node_details import attribute_summaries, output_of
+from mindinsight.server.graph.model.node_details import different_attributes, output_of
 from mindinsight.server.graph.scopes.folding import first_operator
 from mindinsight.server.graph.scopes.scope_tree import ROOT
 
@@ -145,15 +145,8 @@ def _rows(comparison: Comparison, left_node: int, right_node: int) -> list[dict[
     types = left.types[left_node], right.types[right_node]
     rows = [_row("type", "", *types)] if types[0] != types[1] else []
     rows += [_row("output", "", *texts)] if texts[0] != texts[1] else []
-    left_attributes, right_attributes = (
-        dict(attribute_summaries(left, left_node)),
-        dict(attribute_summaries(right, right_node)),
-    )
-    for name in sorted(left_attributes | right_attributes):
-        if left_attributes.get(name) != right_attributes.get(name):
-            rows.append(
-                _row("attribute", name, left_attributes.get(name, ""), right_attributes.get(name, ""))
-            )
+    attributes = different_attributes((left, left_node), (right, right_node))
+    rows += [_row("attribute", name, *texts) for name, texts in attributes]
     inputs = zip_longest(
         _inputs(comparison, LEFT, left_node), _inputs(comparison, RIGHT, right_node), fillvalue=(-1, "")
     )

@@ -16,6 +16,9 @@ _TENSOR: Final = int(DataType.DT_TENSOR)
 _UNDEFINED: Final = int(DataType.DT_UNDEFINED)
 _SHAPELESS: Final = (_UNDEFINED, int(DataType.DT_SLICE))
 _ROLE: Final = b"\xc8\x3e"  # key of ParameterProto.role
+_DIGITS: Final = 7  # significant digits of a number: those of float32
+_EXACT: Final = (9, 17)  # digits that tell any two float32, any two float64 apart
+_CONSTANT: Final = 60  # characters of a constant's value
 _SEQUENCES: Final = (int(DataType.DT_TUPLE), int(DataType.DT_LIST))
 _NAMES: Final = {int(number): str(name) for name, number in DataType.items()}
 _TYPE_LINE: Final = re.compile(r"^(\s*(?:dtype|data_type|elem_type): )(\d+)$", re.MULTILINE)
@@ -84,40 +87,78 @@ def value_text(proto: Any) -> str:
     return _TYPE_LINE.sub(lambda line: line[1] + type_name(int(line[2])), text)
 
 
-def value_summary(proto: Any, longest: int = 400) -> str:
+def value_summary(proto: Any, longest: int = 400, digits: int = _DIGITS) -> str:
     """Return a ValueProto in readable form, truncated to ``longest`` characters: ``3``, ``(1, 1)``, ``float32
     [3, 4]``."""
-    text = _summary(proto, 0)
+    text = _summary(proto, 0, digits)
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def _summary(proto: Any, depth: int) -> str:
+def _summary(proto: Any, depth: int, digits: int) -> str:
     if proto.HasField("tensor_val"):
         tensor = proto.tensor_val
         return f"{_plain(tensor.data_type)} {list(tensor.dims)}"
     if proto.HasField("type_val"):
         return short_type(proto.type_val)
     if proto.values or proto.dtype in _SEQUENCES:
-        inner = [_summary(value, depth + 1) for value in proto.values] if depth < 8 else ["…"]
+        inner = [_summary(value, depth + 1, digits) for value in proto.values] if depth < 8 else ["…"]
         return f"({', '.join(inner)})"
     if proto.dict_val:
         return (
-            "{" + ", ".join(f"{item.key}: {_summary(item.value, depth + 1)}" for item in proto.dict_val) + "}"
+            "{"
+            + ", ".join(f"{item.key}: {_summary(item.value, depth + 1, digits)}" for item in proto.dict_val)
+            + "}"
         )
     values = [value for field, value in proto.ListFields() if field.name != "dtype"]
     if not values:
         return "" if proto.dtype == _UNDEFINED else _plain(proto.dtype)
-    return ", ".join(_scalar(value) for value in values)
+    return ", ".join(_scalar(value, digits) for value in values)
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: Any, digits: int) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return f'"{value}"' if value else '""'
     if isinstance(value, float):
-        return f"{value:.7g}"
+        return f"{value:.{digits}g}"
     return str(value) if isinstance(value, int) else str(list(value))
+
+
+def distinct_values(left: Any, right: Any, longest: int = 400) -> tuple[str, str]:
+    """Return two ValueProto in readable form, with digits and types where these alone tell them apart."""
+    texts = "", ""
+    for digits in (_DIGITS, *_EXACT):
+        texts = value_summary(left, longest, digits), value_summary(right, longest, digits)
+        if texts[0] != texts[1]:
+            return texts
+    if left.dtype != right.dtype:
+        return f"{texts[0]} ({_plain(left.dtype)})", f"{texts[1]} ({_plain(right.dtype)})"
+    return texts
+
+
+def different_attributes(
+    left: tuple[Graph, int], right: tuple[Graph, int]
+) -> list[tuple[str, tuple[str, str]]]:
+    """Return the attributes that differ between two operators, by name, as text on both sides. A missing one
+    is ""."""
+    values = dict(_attributes(*left)), dict(_attributes(*right))
+    rows = []
+    for name in sorted(values[0] | values[1]):
+        if name in values[0] and name in values[1]:
+            texts = distinct_values(values[0][name], values[1][name])
+        else:
+            before, after = (value_summary(of_side[name]) if name in of_side else "" for of_side in values)
+            texts = before, after
+        if texts[0] != texts[1]:
+            rows.append((name, texts))
+    return rows
+
+
+def different_constants(left: tuple[Graph, int], right: tuple[Graph, int]) -> tuple[str, str]:
+    """Return the values of two constants that differ."""
+    values = [NamedValueProto.FromString(graph.message(node)).value for graph, node in (left, right)]
+    return distinct_values(*values, _CONSTANT)
 
 
 def compact_type(proto: Any) -> str:
@@ -159,7 +200,7 @@ def output_of(graph: Graph, node: int) -> Output:
     """Decode the output of a node, or the value of a constant."""
     if graph.kinds[node] == CONSTANT:
         value = NamedValueProto.FromString(graph.message(node)).value
-        return Output(constant_shapes(value), "", value_summary(value, 60))
+        return Output(constant_shapes(value), "", value_summary(value, _CONSTANT))
     proto = _output_type(graph, node)
     return Output(shapes_of(proto), type_text(proto), short_type(proto), compact_type(proto))
 

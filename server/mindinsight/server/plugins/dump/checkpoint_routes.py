@@ -111,6 +111,7 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
         "done": done,
         "error": job.error,
         "claims": [claim.as_json() for claim in claims],
+        "counts": checkpoint_weights.count_states(differences),
         "differences": [_difference_json(difference) for difference in differences],
         "damage": [_error_json(error) for damage in damage_jobs for error in list(damage.items)],
     }
@@ -180,6 +181,7 @@ def _difference_json(difference: checkpoint_weights.WeightDifference) -> dict[st
         "first": difference.first and {"dtype": difference.first.dtype, "shape": difference.first.shape},
         "second": difference.second and {"dtype": difference.second.dtype, "shape": difference.second.shape},
         "equal": difference.equal,
+        "non_finite_elements": difference.non_finite,
         "measures": difference.measures and non_finite_as_text(asdict(difference.measures)),
         "error": _cause_json(difference.error),
     }

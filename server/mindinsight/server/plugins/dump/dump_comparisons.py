@@ -54,7 +54,7 @@ class _ComparisonJob(BackgroundJob[Row]):
     def __init__(self, service: Service, body: Comparison) -> None:
         target, reference = (_side(service, side) for side in (body.target, body.reference))
         names, executor = body.names, service.executor
-        self.unlisted = len(target.damage()) + len(reference.damage())
+        self.unlisted = target.unlisted() + reference.unlisted()
         self.gaps = gap_claims(target.gaps(), reference.gaps())
         total = len(target.entries())
         super().__init__(service.jobs, lambda: compare_sides(target, reference, names, executor), total)

@@ -258,7 +258,6 @@ export class Checkpoints {
     const { t } = app;
     const kind = kindOf(state.mode);
     const lost = rows.filter((row) => kind.lost(row) > 0).length;
-    const unchanged = rows.filter((row) => kind.unchanged(row)).length;
     if (!answer) return;
     const all = answer.total ?? rows.length;
     const damage = (answer.damage ?? []).map((item) => `${t(item.reason)} (${item.detail})`);
@@ -267,7 +266,7 @@ export class Checkpoints {
       t("dump.weights.tensors", { n: all }),
       rows.length < all && t("checkpoint.read", { n: rows.length }),
       this.visible && this.visible.length < rows.length && t("checkpoint.chosen", { n: this.visible.length }),
-      state.mode === "compare" && t("checkpoint.compared", { changed: rows.length - unchanged, unchanged }),
+      ...Object.entries(answer.counts ?? {}).map(([name, n]) => t(`dump.weights.count.${name}`, { n })),
       lost && state.mode !== "timeline" && t("dump.not_finite", { n: lost }),
       !answer.done && t("common.loading"),
       answer.error,

@@ -33,7 +33,7 @@ export function isFrozen({ states = [] }) {
 const KINDS = {
   tensors: { lost: nonFinite, unchanged: () => false, weight: nonFinite },
   compare: {
-    lost: (row) => row.measures?.apart ?? 0,
+    lost: (row) => row.non_finite_elements ?? 0,
     unchanged: ({ state }) => state === "unchanged" || state === "bits",
     weight: (row) => (row.state === "unchanged" ? -1 : (row.measures?.apart ?? 0)),
   },

@@ -35,6 +35,7 @@ export function verdict(page, answer) {
   const counts = Object.entries(answer.counts)
     .filter(([, n]) => n)
     .map(([state, n]) => t(`dump.compare.counts.${state}`, { n }));
+  const { agree, differ } = answer.counts; // the other rows have no partner, or no values
   const limits = Object.entries(answer.tolerances)
     .filter(([, limit]) => limit) // without one, values must be equal
     .map(([dtype, limit]) => `${dtype} ${format.number(limit)}`);
@@ -44,7 +45,7 @@ export function verdict(page, answer) {
     h(
       "p",
       { role: "status" },
-      [t("dump.compare.counted", { done: answer.compared, all: answer.all }), ...counts].join(" · "),
+      [t("dump.compare.counted", { done: agree + differ, all: answer.all }), ...counts].join(" · "),
     ),
     limits.length > 0 &&
       h("p", { class: "muted small" }, t("dump.compare.tolerance", { limits: limits.join(", ") })),
