@@ -157,8 +157,8 @@ def different_attributes(
 
 def different_constants(left: tuple[Graph, int], right: tuple[Graph, int]) -> tuple[str, str]:
     """Return the values of two constants that differ."""
-    values = [NamedValueProto.FromString(graph.message(node)).value for graph, node in (left, right)]
-    return distinct_values(*values, _CONSTANT)
+    before, after = (NamedValueProto.FromString(graph.message(node)).value for graph, node in (left, right))
+    return distinct_values(before, after, _CONSTANT)
 
 
 def compact_type(proto: Any) -> str:
