@@ -118,7 +118,7 @@ def test_differences_from_a_baseline_of_zero_are_absolute() -> None:
     assert (result.absolute, result.largest, result.noise) == (True, 0.5, 0.5)
     assert sentence(claim_of(result, 1e-3)) == (
         "differs by more than 1 ‰ at 600 of 600 common steps, by up to 0.5 "
-        "(absolute, because the baseline is 0 or nearly 0); no step was found at which that began"
+        "(absolute, not relative to the baseline); no step was found at which that began"
     )
 
 
