@@ -120,7 +120,7 @@ def test_a_choice_switches_the_other_checks_off() -> None:
         ("tensor_upside_down", {}, "unknown condition 'tensor_upside_down'"),
         ("tensor_too_large", {}, "needs at least one of abs_mean_gt, max_gt, min_gt, mean_gt"),
         ("tensor_too_large", {"max_lt": 1}, "has no parameter 'max_lt'"),
-        ("tensor_overflow", {"max_gt": 1}, "it has none"),
+        ("tensor_overflow", {"max_gt": 1}, "has no parameter 'max_gt'; it has none"),
         ("tensor_too_large", {"max_gt": "high"}, "max_gt must be a number, not 'high'"),
         ("tensor_too_large", {"max_gt": True}, "must be a number"),
         ("tensor_too_large", {"max_gt": float("nan")}, "must be a number"),

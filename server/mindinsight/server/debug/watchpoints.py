@@ -452,8 +452,9 @@ def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> 
     known = {parameter.name: parameter for parameter in condition.parameters}
     unknown = sorted(set(requested) - set(known))
     if unknown:
-        words = {"condition": condition_id, "name": unknown[0], "names": ", ".join(known) or "-"}
-        raise ValueProblem("error.condition.no_parameter", **words)
+        words = {"condition": condition_id, "name": unknown[0], "names": ", ".join(known)}
+        key = "error.condition.no_parameter" if known else "error.condition.no_parameters"
+        raise ValueProblem(key, **words)
     enabled = {name: value for name, value in requested.items() if value is not None}
     limits = {name: _checked(known[name], value) for name, value in enabled.items()}
     defaulted = not any(known[name].checks for name in limits)

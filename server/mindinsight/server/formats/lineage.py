@@ -277,8 +277,8 @@ def _check_count(values: Mapping[str, Any]) -> None:
 
 
 def _integer_of(text: str) -> int | str:
-    """Return the integer beyond 2^53 that a writer stored as text, or the text."""
-    is_large = _LARGE.fullmatch(text) is not None and abs(int(text)) > 1 << 53
+    """Return the integer beyond 2^53 that a writer stored as text, or the text. Invalid UTF-8 is bytes."""
+    is_large = isinstance(text, str) and _LARGE.fullmatch(text) is not None and abs(int(text)) > 1 << 53
     return int(text) if is_large else text
 
 
