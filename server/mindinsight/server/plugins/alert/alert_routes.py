@@ -18,7 +18,7 @@ from mindinsight.server.http.openapi import ErrorBody, response
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.alert.alert_cache import preview_claim
-from mindinsight.server.plugins.scalar.formula_series import PREFIX, formula_of
+from mindinsight.server.store.formula_series import PREFIX, formula_of
 from mindinsight.server.store.store import Changes
 from mindinsight.server.types import Level
 from mindinsight.server.workspace.alert_rules import BUILT_IN, MAX_RULES, MAX_TAGS, Condition, Rule

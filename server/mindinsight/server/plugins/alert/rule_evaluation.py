@@ -12,7 +12,7 @@ from mindinsight.server.curves.curve_statistics import NO_INTERVALS, Condition, 
 from mindinsight.server.curves.formulas import BadFormula, parse_formula
 from mindinsight.server.curves.rank_anomaly import OutlierKind, RankOutlier
 from mindinsight.server.curves.rank_outliers import find_outliers
-from mindinsight.server.plugins.scalar.formula_series import PREFIX, FormulaSeries, formula_series
+from mindinsight.server.store.formula_series import PREFIX, FormulaSeries, formula_series
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import ScalarSeries
 from mindinsight.server.types import Doubles, Floats, Ints

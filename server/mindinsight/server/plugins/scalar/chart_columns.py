@@ -21,7 +21,7 @@ from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.responses import COLUMNS, encoded, encoded_answers, encoded_response
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.scalar.formula_series import PREFIX, FormulaSeries, series_of
+from mindinsight.server.store.formula_series import PREFIX, FormulaSeries, series_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line, ScalarSeries
 from mindinsight.server.types import Doubles, Ints

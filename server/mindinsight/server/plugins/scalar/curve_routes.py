@@ -17,7 +17,7 @@ from mindinsight.server.http.responses import answer, encoded, encoded_answers, 
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar import chart_columns
 from mindinsight.server.plugins.scalar.chart_columns import CurveQuery, View
-from mindinsight.server.plugins.scalar.formula_series import PREFIX
+from mindinsight.server.store.formula_series import PREFIX
 from mindinsight.server.store.run import Snapshot
 
 T = TypeVar("T")

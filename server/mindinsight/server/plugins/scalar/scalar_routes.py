@@ -26,7 +26,7 @@ from mindinsight.server.http.scalar_csv import csv_of
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.scalar import curve_routes
 from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
-from mindinsight.server.plugins.scalar.formula_series import formula_of
+from mindinsight.server.store.formula_series import formula_of
 from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.server.store.series import Line, Recorded
 from mindinsight.server.types import Doubles, Floats

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from mindinsight.server.errors import ApiError
-from mindinsight.server.plugins.scalar.formula_series import FormulaSeries, formula_of, series_of
+from mindinsight.server.store.formula_series import FormulaSeries, formula_of, series_of
 from tests.server.plugins.scalar.runs import part, run
 
 
