@@ -191,7 +191,8 @@
 /**
  * @typedef {{divergence: Disagreement | null, faults: Fault[], claims: Claim[], damage: Damage[],
  *   coverage: {tensors: number, unread: number, silent: number, masks: number, open_masks: number,
- *   by_statistics: number, contradicted: number, unlisted: number, backward: boolean, judged: number}}} FirstFaults of a dump
+ *   by_statistics: number, contradicted: number, unlisted: number, backward: boolean,
+ *   judged: number}}} FirstFaults of a dump
  */
 /** @typedef {{file: string, rank: number, module: string, name: string, graph: number, time: string,
  *   sequence: number | null, kind: string, size: number}} DumpLog */
