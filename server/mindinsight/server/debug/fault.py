@@ -22,7 +22,7 @@ from mindinsight.server.debug.examine import (
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import is_gradient
+from mindinsight.server.debug.tensor_targets import is_gradient, tensor_in_words
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
@@ -107,7 +107,7 @@ class Fault:
             "source": self.origin.source,
             "slot": entry.slot,
             "step": self.step,
-            "tensor": f"{entry.operator} {entry.direction} {entry.slot}",
+            "tensor": tensor_in_words(entry),
         }
         location = {
             "rank": self.rank,

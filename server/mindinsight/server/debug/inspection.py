@@ -77,6 +77,11 @@ class Listing:
         return {(operator.graph, operator.recorded): operator for operator in self._operators.items}
 
     @property
+    def listed_operators(self) -> Sequence[Operator]:
+        """Return all operators. Those of the graph without a tensor have no recorded name to find them by."""
+        return self._operators.items
+
+    @property
     def operator_damage(self) -> Sequence[FileDamage]:
         """Return the damage of the files that describe operators, including tensor files."""
         return self._operators.damage

@@ -29,12 +29,11 @@ class Link:
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:
-    """Return the links of the graph. Sources that are not operators of the dump (parameters) keep their
-    names."""
+    """Return the links of the graph. Operators and parameters that were not dumped keep their full names."""
     all_operators = list(operators)
     recorded = {operator.name: operator.recorded for operator in all_operators}
     return [
-        Link(recorded.get(source, source), "", operator.recorded, "", certain=True)
+        Link(recorded.get(source) or source, "", operator.recorded or operator.name, "", certain=True)
         for operator in all_operators
         for source in operator.sources
     ]

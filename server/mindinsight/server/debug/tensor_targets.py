@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.debug.conditions import Target
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
@@ -42,6 +43,16 @@ def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[T
         named = any(is_weight(name, parameters) for name in (entry.operator, entry.slot))
         return _WEIGHT_ONLY if named and not is_state(entry.operator, parameters) else _NOTHING
     return _ACTIVATION_OUTPUT if is_activation(entry.type) else _OUTPUT
+
+
+def tensor_in_words(entry: TensorEntry) -> str | Claim:
+    """Return the name of a tensor for a sentence: a parameter's, or operator, direction and slot."""
+    if entry.type == "Parameter":
+        return entry.operator
+    values = {"operator": entry.operator, "slot": entry.slot}
+    return Claim(
+        "claim.part.tensor", "note", values | {"side": Claim(f"dump.direction.{entry.direction}", "note")}
+    )
 
 
 def is_gradient(entry: TensorEntry) -> bool:

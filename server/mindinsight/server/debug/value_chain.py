@@ -51,7 +51,7 @@ class ValueChain:
     ) -> None:
         all_entries = tuple(entries)
         self._find = find
-        self._operators = {operator.recorded: operator for operator in operators}
+        self._operators = {operator.recorded or operator.name: operator for operator in operators}
         self._parameters = parameter_names(all_entries)
         self._given: dict[str, list[TensorEntry]] = defaultdict(list)  # by recorded and by full name
         self._inputs: dict[tuple[str, str], TensorEntry] = {}  # by recorded name and slot
@@ -92,7 +92,7 @@ class ValueChain:
                     if link.magnitude == math.inf and link.name != following.name
                 ]
                 break
-            recorded = following.recorded
+            recorded = following.recorded or following.name
             passed.add(recorded)
         return chain
 
@@ -105,7 +105,8 @@ class ValueChain:
         if not parameter:
             operator_type = operator.type if operator else entry.type if entry else ""
             full = operator.name if operator else entry.operator if entry else name
-            return ChainLink(full, name, operator_type, "operator", entry, result)
+            recorded = operator.recorded if operator else name
+            return ChainLink(full, recorded, operator_type, "operator", entry, result)
         full = entry.operator if entry else name
         recorded = entry.recorded if entry else ""
         kind = parameter_kind(full, self._parameters)
@@ -174,8 +175,10 @@ def cut_out(
 
 def _flat(link: ChainLink, operators: Mapping[str, Operator]) -> Operator:
     """Return the operator to draw for a link, without its scope."""
-    operator = operators.get(link.recorded)
+    operator = operators.get(link.recorded) if link.recorded else None
     if operator is not None and link.carrier == "operator":
         return replace(operator, scope=())
+    if link.carrier == "operator":
+        return Operator(link.name, link.name, link.type, (), "", -1, -1)
     name = link.name.replace("/", ".")  # a slash would start a scope
     return Operator(name, link.recorded or link.name, link.carrier, (), "", -1, -1)

@@ -32,7 +32,7 @@ from mindinsight.server.debug.fault_search import (
 )
 from mindinsight.server.debug.operator_links import canonical, is_constant
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.debug.tensor_targets import parameter_names, targets, tensor_in_words
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, TensorRef
@@ -138,8 +138,16 @@ class Tally:
     @property
     def claim(self) -> Claim:
         """Return the claim that names the conditions that were checked, and those that were not."""
-        other = sorted(set(conditions()) - self.conditions)
-        return Claim("claim.check.checked", "note", {"checked": sorted(self.conditions), "other": other})
+        names = {
+            "checked": [condition_in_words(name) for name in sorted(self.conditions)],
+            "other": [condition_in_words(name) for name in sorted(set(conditions()) - self.conditions)],
+        }
+        return Claim("claim.check.checked", "note", names)
+
+
+def condition_in_words(name: str) -> Claim:
+    """Return the name that the pages give to a condition."""
+    return Claim(f"dump.condition.{name}", "note")
 
 
 def check(
@@ -272,11 +280,9 @@ class CheckFinding:
         return sorted({hit.entry.step for hit in self.hits})
 
     @property
-    def name(self) -> str:
+    def name(self) -> str | Claim:
         """Return the tensor's name for a sentence."""
-        entry = self.hits[0].entry
-        tensor = f"{entry.operator} {entry.direction} {entry.slot}"
-        return tensor if entry.type != "Parameter" else entry.operator
+        return tensor_in_words(self.hits[0].entry)
 
     @property
     def tensor(self) -> str | Claim:
@@ -300,7 +306,7 @@ class CheckFinding:
         values = {
             "tensor": self.tensor,
             "steps": named,
-            "condition": self.hits[0].watchpoint.condition,
+            "condition": condition_in_words(self.hits[0].watchpoint.condition),
             "actual": finding.actual if finding else 0,
             "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
             "tolerance": limits.get("atol", 0),

@@ -60,7 +60,7 @@ def read_bytes(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]
     """
     length = file.seek(0, 2)
     if offset + size > length:
-        raise UnreadableError("dump.truncated", f"values end at {offset + size}, file at {length}")
+        raise UnreadableError("dump.truncated", f"{length} / {offset + size} B")
     ARRAY.check_size(size)
     claim(size)
     file.seek(offset)

@@ -43,7 +43,7 @@ def test_check_gives_no_all_clear_of_what_it_could_not_judge(run: Any, tmp_path:
 def test_check_takes_conditions(run: Any) -> None:
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=1000")
     assert (code, out.splitlines()[-2]) == (0, "None of the conditions that could be checked is met.")
-    assert out.splitlines()[-1].startswith("Checked: weight_too_large. Not checked: activation_range, ")
+    assert out.splitlines()[-1].startswith("Checked: Weight too large. Not checked: Saturated activation, ")
     code, out, _ = run("dump", "check", LENET, "--condition", "weight_too_large:max_gt=0.0216", "--json")
     hits = json.loads(out)["hits"]
     assert code == 1

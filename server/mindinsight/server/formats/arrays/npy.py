@@ -250,21 +250,18 @@ def _checked_header(file: IO[bytes], length: int) -> ArrayHeader:
     """
     start = file.read(8)
     if start[:6] != _MAGIC[: len(start)] or length == 0:
-        raise UnreadableError("dump.not_npy", "the file does not begin like a NumPy array")
+        raise UnreadableError("dump.not_npy")
     wide = start[6:7] != b"\x01"
     width = file.read(4 if wide else 2)
     announced = int.from_bytes(width, "little")
     offset = 8 + len(width) + announced
     if offset > length:
-        raise UnreadableError("dump.truncated", f"header ends at {offset}, file at {length}")
+        raise UnreadableError("dump.truncated", f"{length} / {offset} B")
     if announced > MAX_HEADER:
         raise UnreadableError("dump.bad_header", f"header of {announced} bytes")
     header = _parsed(file.read(announced).decode("latin-1"), offset)
     if offset + header.size > length:
-        raise UnreadableError(
-            "dump.truncated",
-            f"{header.shape} of {header.dtype} ends at {offset + header.size}, file at {length}",
-        )
+        raise UnreadableError("dump.truncated", f"{length} / {offset + header.size} B")
     return header
 
 

@@ -151,7 +151,7 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
     except UnreadableError as error:
         damage.append(error)
     if not tensors:
-        raise UnreadableError("dump.not_checkpoint", damage[0].detail if damage else "it contains no fields")
+        raise UnreadableError("dump.not_checkpoint", damage[0].detail if damage else "")
     return CheckpointFile(path, tensors, checksum, tuple(damage))
 
 

@@ -54,7 +54,7 @@ def open_safetensors(path: Path) -> SafeTensorFile:
         length = length_of(file)
         header_size = int.from_bytes(file.read(8), "little")
         if length < 8 or 8 + header_size > length:
-            raise UnreadableError("dump.truncated", f"header of {header_size} bytes, file of {length}")
+            raise UnreadableError("dump.truncated", f"{length} / {8 + header_size} B")
         SAFETENSORS.check_size(header_size)
         header = _parse_header(file.read(header_size))
     metadata = header.pop("__metadata__", {})
@@ -114,5 +114,5 @@ def _parse_entry(entry: Any, start: int, length: int) -> SafeTensor:
     dtype = _DTYPES.get(name, "") if isinstance(name, str) else ""
     size = element_type(dtype or str(name)).size(count_of(shape))
     if size != end - begin or start + end > length:
-        raise UnreadableError("dump.truncated", f"{shape} of {dtype}: {begin} to {end}, file of {length}")
+        raise UnreadableError("dump.truncated", f"{length} / {start + end} B")
     return SafeTensor(dtype, shape, start + begin, size)

@@ -15,8 +15,8 @@ from mindinsight.server.graph.scopes.costs import Costs
 from mindinsight.server.graph.scopes.folding import display_name
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
-_NARROW: Final = "fijlrtI.,:;|!'()[]{}/- 1"
-_BROAD: Final = "mwMWQOGD@%&…×"
+_NARROW: Final = "fijlrtI.,:;|!'()[]{}/- "
+_BROAD: Final = "mwMWQOGD@%&…×+"
 _LABEL: Final = 210.0  # limit of the width of a label
 _CHIP: Final = 110.0  # limit of the width of a chip's label
 _MOST_CHIPS: Final = 3

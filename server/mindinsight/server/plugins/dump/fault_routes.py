@@ -248,12 +248,13 @@ def chain(
     """
     done = listing.done  # read first, so that everything read after it is complete
     operators = {recorded: known for (of, recorded), known in listing.operators.items() if of == graph}
-    links = graph_links(operators.values())
+    listed = [known for known in listing.listed_operators if known.graph == graph]
+    links = graph_links(listed)
     certain = bool(links)
     if not certain:
         links = content_links(result for result in listing.results if result.entry.graph == graph)
     entries = [entry for entry in listing.entries if entry.graph == graph]
-    chain_links = ValueChain(operators.values(), entries, links, listing.result).back_from(operator, source)
+    chain_links = ValueChain(listed, entries, links, listing.result).back_from(operator, source)
     return {
         "done": done,
         "certain": certain,

@@ -11,7 +11,14 @@
  */
 
 /** Signs beside the words, so that no colour has to be told from another; the worst first. */
-export const SIGNS = { fault: "⚠", lost: "NaN", overflow: "▲", received: "→NaN", caught: "⚑", zero: "=0" };
+export const SIGNS = {
+  fault: "⚠",
+  lost: "NaN/Inf",
+  overflow: "▲",
+  received: "→NaN/Inf",
+  caught: "⚑",
+  zero: "=0",
+};
 const SHOWN = 2; // signs on one box
 
 /**
@@ -28,7 +35,7 @@ export function marksOf(app, coloured, colour, scope) {
   return colour === "symptoms"
     ? { badge: symptomBadge(app, coloured, scope), heat: null, hatched }
     : {
-        badge: withNonFiniteSign(coloured, sizeBadge(app, coloured, colour)),
+        badge: nonFiniteBadge(app, coloured) ?? sizeBadge(app, coloured, colour),
         heat: coloured.share ?? null,
         hatched,
       };
@@ -40,20 +47,16 @@ export function isNonFinite(symptom) {
 }
 
 /**
- * Return a badge with the sign and outline of non-finite values added. The badge of a box without them is
- * unchanged.
+ * Return the badge of a box with non-finite values, or null. It has no number, because a statistic covers
+ * only the finite elements.
+ * @param {App} app
  * @param {Coloured} coloured
- * @param {Badge | null} badge
  * @returns {Badge | null}
  */
-function withNonFiniteSign({ symptom }, badge) {
-  if (!isNonFinite(symptom)) return badge;
-  const sign = SIGNS[/** @type {"fault" | "lost"} */ (symptom)];
-  return {
-    kind: `ill ${symptom}`,
-    text: badge ? `${sign} ${badge.text}` : sign,
-    label: [sign, badge?.label].filter(Boolean).join(", "),
-  };
+function nonFiniteBadge({ t }, { symptom }) {
+  if (!isNonFinite(symptom)) return null;
+  const kind = /** @type {"fault" | "lost"} */ (symptom);
+  return { kind: `ill ${kind}`, text: SIGNS[kind], label: t(`graph.symptom.${kind}`, { n: 1 }) };
 }
 
 /**

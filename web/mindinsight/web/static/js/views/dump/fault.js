@@ -128,7 +128,7 @@ function countsText(app, statistics) {
  */
 function story(app, fault) {
   const [origin, cause, ...more] = fault.claims;
-  const known = cause && cause.verdict !== "unknown";
+  const known = cause?.key.startsWith("claim.cause.") && cause.verdict !== "unknown";
   const [headline, ...rest] = known ? [cause, origin, ...more] : fault.claims;
   return [
     claimElement(app, headline, { class: "dump-verdict" }),
