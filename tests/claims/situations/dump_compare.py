@@ -1026,3 +1026,57 @@ def checksums_of_zeros_of_another_sign(folder: Path) -> Question:
 @situation(["claim.part.checksums"], ["claim.part.checksums_alone", *AGREE], 1)
 def checksums_of_other_values(folder: Path) -> Question:
     return statistics(folder, single(array(4, 6)), single(changed(array(4, 6), 0)), checksums=True)
+
+
+def with_map(folder: Path, names: dict[str, str], *options: str) -> Question:
+    target = {name.replace(".a.", ".first."): call for name, call in net().items()}
+    (folder / "names.json").write_text(json.dumps(names))
+    return compared(folder, target, net(), "--map", str(folder / "names.json"), *options)
+
+
+FIRST = {"Module.first.Linear.forward.0": "Module.a.Linear.forward.0"}
+
+
+@situation(["claim.dump.map_unused", "claim.dump.identical"], CAUSES, 0)
+def a_mapping_with_a_name_that_is_nowhere(folder: Path) -> Question:
+    return with_map(folder, FIRST | {"Module.frist.Linear.forward.0": "Module.a.Linear.forward.0"})
+
+
+@situation(["claim.dump.map_unused"], ["claim.dump.agree"], 0)
+def a_mapping_to_a_name_that_is_nowhere_in_any_step(folder: Path) -> Question:
+    return with_map(
+        folder, FIRST | {"Module.b.Linear.forward.0": "Module.d.Linear.forward.0"}, "--every-step"
+    )
+
+
+@situation(["claim.dump.identical"], ["claim.dump.map_unused"], 0)
+def a_mapping_of_which_every_name_is_used(folder: Path) -> Question:
+    return with_map(folder, FIRST)
+
+
+@situation(["claim.dump.steps_equal"], ["claim.dump.map_unused"], 0)
+def a_mapping_of_which_every_name_is_used_in_a_step(folder: Path) -> Question:
+    return with_map(folder, FIRST, "--every-step")
+
+
+def with_bias_in_the_reference(folder: Path, before: bool) -> Question:
+    """Add a bias in the reference alone, ``before`` the operator that differs or after it."""
+    for side in ("target", "reference"):
+        step = Dump(folder / side).iteration(0)
+        for kind in ("bias", "other") if before else ("other", "bias"):
+            if kind == "other":
+                step.output("Default/ReLU-op0", array(4, 3) + (side == "target"))
+            elif side == "reference":
+                step.output("Default/fc/BiasAdd-op0", array(4, 3))
+    return compared(folder)
+
+
+@situation(["claim.dump.output_differs", "claim.dump.unseen_before"], AGREE, 1)
+def a_bias_lost_before_the_difference(folder: Path) -> Question:
+    return with_bias_in_the_reference(folder, before=True)
+
+
+@situation(["claim.dump.output_differs"], ["claim.dump.unseen_before", *AGREE], 1)
+def a_bias_lost_after_the_difference(folder: Path) -> Question:
+    """The order of the reference tells that it is no cause."""
+    return with_bias_in_the_reference(folder, before=False)

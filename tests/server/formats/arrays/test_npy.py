@@ -207,12 +207,12 @@ def test_zeros_that_pack_well_are_no_bomb(folder: Any) -> None:
     assert read_npz(path, "zeros").sum() == 0
 
 
-@pytest.mark.parametrize("end", [3, 60, -30])
-def test_an_archive_cut_off(folder: Any, end: Any) -> None:
+@pytest.mark.parametrize(("end", "reason"), [(3, "bad_zip"), (60, "truncated"), (-30, "truncated")])
+def test_an_archive_cut_off(folder: Any, end: Any, reason: str) -> None:
     path = folder / "cut.npz"
     np.savez(path, a=np.arange(100))
     path.write_bytes(path.read_bytes()[:end])
-    with pytest.raises(UnreadableError, match=r"dump.bad_zip"):
+    with pytest.raises(UnreadableError, match=f"dump.{reason}"):
         npz_headers(path)
 
 

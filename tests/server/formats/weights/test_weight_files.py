@@ -58,10 +58,24 @@ def test_bad_entries_are_listed_with_their_error(tmp_path: Path) -> None:
     header = b'{"bad":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}'
     (tmp_path / "a").write_bytes(len(header).to_bytes(8, "little") + header)
     weight = open_weights(tmp_path / "a").weights[0]
-    assert weight.name == "bad"
+    assert (weight.name, weight.dtype, weight.shape) == ("bad", "float32", (9,))
     assert require(weight.error).reason == "dump.truncated"
     np.savez(tmp_path / "b.npz", o=np.array([None]))
     assert require(open_weights(tmp_path / "b.npz").weights[0].error).reason == "dump.object_dtype"
+
+
+@pytest.mark.parametrize(("name", "size"), [("a.npz", 90), ("b.safetensors", 20), ("c.ckpt", 30)])
+def test_a_file_cut_off_says_so(tmp_path: Path, name: str, size: int) -> None:
+    header = b'{"a":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}'
+    if name == "a.npz":
+        np.savez(tmp_path / name, a=np.zeros(9))
+    elif name == "c.ckpt":
+        (tmp_path / name).write_bytes((DATA / "checked.ckpt").read_bytes())
+    else:
+        (tmp_path / name).write_bytes(len(header).to_bytes(8, "little") + header + bytes(36))
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:size])
+    with pytest.raises(UnreadableError, match=r"dump.truncated"):
+        open_weights(tmp_path / name)
 
 
 def test_a_torch_file_of_a_type_this_does_not_know(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
     unlisted = target.unlisted() + reference.unlisted()
     outcome = decide(rows, tolerance, unlisted)
     gaps = step_comparison.gap_claims(target.gaps(), reference.gaps())
+    gaps += step_comparison.unused_names(names, rows)
     outcome = replace(outcome, claims=(*outcome.claims, *gaps, *_left_out(options, target, reference)))
     differing = [row for row in rows if state(row, tolerance) == "differ"]
     if options.csv:
@@ -262,12 +263,14 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     target, reference = open_single_dump(options.target), open_single_dump(options.reference)
     steps = _common_steps(target, reference, options)
     summaries: list[StepSummary] = []
+    mapped: list[Row] = []
     damage: list[FileDamage] = [*target.damage, *reference.damage]
     pool = worker_pool(options.executor, options.target, options.reference)
     with _csv_report(options.csv) as write, pool as executor:
         comparisons = step_comparison.compare_steps(target, reference, steps, names, executor)
         for comparison in terminal.progress(comparisons, len(steps), "cli.progress.steps_compared"):
             write(comparison)
+            mapped += [row for row in comparison.rows if row.compared.pair.way == "map"]
             summaries.append(_summary(comparison, tolerance))
             damage += comparison.damage
     if options.csv:
@@ -277,6 +280,7 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     ranks, numbers = (None if option is None else [option] for option in (options.rank, options.step))
     gaps = step_comparison.gap_claims(*(gaps_at(dump, ranks, numbers) for dump in (target, reference)))
     claims = [*step_comparison.decide_steps(outcomes, _unpaired(target, reference, options)), *gaps]
+    claims += step_comparison.unused_names(names, mapped)
     if options.json:
         print(_json_of_steps(summaries, shown, claims, damage))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from operator import itemgetter
@@ -138,6 +138,18 @@ def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) 
             "claim.dump.not_recorded", gaps, side=Claim(f"claim.part.{name}", "note")
         )
     ]
+
+
+def unused_names(names: Iterable[str], rows: Iterable[Row]) -> Iterator[Claim]:
+    """Yield a claim about the operators of a mapping that were not matched by it, if there are any."""
+    matched = {
+        name
+        for row in rows
+        if row.compared.pair.way == "map" and (entry := row.compared.pair.target) is not None
+        for name in (entry.recorded, entry.operator)
+    }
+    if unused := [name for name in names if name not in matched]:
+        yield Claim("claim.dump.map_unused", "note", {"n": len(unused), "names": few(unused, _NAMED)})
 
 
 def left_out_ranks(target: Dump, reference: Dump, rank: int) -> Iterator[Claim]:

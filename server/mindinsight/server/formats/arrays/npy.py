@@ -27,6 +27,9 @@ _PART: Final = 1 << 20  # bytes unpacked at once
 MAX_RATIO: Final = 100  # unpacked bytes for each packed byte; more in a large member is a zip bomb
 _TYPES: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy and PyTorch write
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, length of name, length of extra field
+_LOCAL_MARK: Final = b"PK\x03\x04"
+_END_MARK: Final = b"PK\x05\x06"
+_TAIL: Final = 22 + 65_535  # bytes: the end of the directory with the longest comment
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(NotImplementedError, RuntimeError, EOFError, OSError, ValueError),
@@ -116,7 +119,7 @@ class Archive:
             raise UnreadableError("dump.bad_zip", name[:200])
         signature, name_length, extra_length = _LOCAL_HEADER.unpack(head)
         start: int = info.header_offset + _LOCAL_HEADER.size + name_length + extra_length
-        if signature != b"PK\x03\x04" or start + info.file_size > self._length:
+        if signature != _LOCAL_MARK or start + info.file_size > self._length:
             raise UnreadableError("dump.bad_zip", name[:200])
         return start
 
@@ -124,9 +127,17 @@ class Archive:
         try:
             archive = zipfile.ZipFile(self._file)
         except _BROKEN as error:
+            self._file.seek(0)
+            if self._file.read(len(_LOCAL_MARK)) == _LOCAL_MARK and _END_MARK not in self._tail():
+                raise UnreadableError("dump.truncated", "the directory at the end is missing") from error
             raise UnreadableError("dump.bad_zip", str(error)) from error
         ARCHIVE.check_items(len(archive.infolist()))
         return archive
+
+    def _tail(self) -> bytes:
+        """Return the bytes in which the directory of an archive ends."""
+        self._file.seek(max(0, self._length - _TAIL))
+        return self._file.read(_TAIL)
 
     def _close(self) -> None:
         """Close the archive."""

@@ -150,9 +150,24 @@ def _list_tensors(path: Path, data: FileBytes) -> CheckpointFile:
                     raise UnparsableError(f"{unused} fields without a tensor before byte {stop}")
     except UnreadableError as error:
         damage.append(error)
+    if not tensors and _begins_value(data, end):
+        raise UnreadableError("dump.truncated", f"{path.name}: the first tensor is incomplete")
     if not tensors:
         raise UnreadableError("dump.not_checkpoint", damage[0].detail if damage else "")
     return CheckpointFile(path, tensors, checksum, tuple(damage))
+
+
+def _begins_value(data: FileBytes, end: int) -> bool:
+    """Return True if a file begins with a value that is longer than the file and has a printable tag."""
+    try:
+        key, at = read_varint(data, 0, end)
+        size, at = read_varint(data, at, end)
+        tag, at = read_varint(data, at, end) if at + size > end else (0, at)
+        length, at = read_varint(data, at, end)
+        name = data.slice(at, min(at + min(length, MAX_TAG), end)).decode()
+    except ValueError:  # no message, or no text
+        return False
+    return (key, tag) == (_VALUE, _TAG) and name.isprintable()
 
 
 def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, start: int, end: int) -> int:

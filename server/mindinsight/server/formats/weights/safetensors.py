@@ -37,6 +37,7 @@ class SafeTensor:
     shape: tuple[int, ...]
     offset: int  # bytes from the start of the file
     size: int  # bytes
+    error: UnreadableError | None = None  # if the header describes a tensor that the file does not hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ def read_safetensor(file: SafeTensorFile, name: str) -> Array:
     tensor = file.tensors.get(name, UnreadableError("dump.missing", f"no tensor {name[:200]}"))
     if isinstance(tensor, UnreadableError):
         raise tensor
+    if tensor.error is not None:
+        raise tensor.error
     with opened(file.path) as stream:
         raw = read_bytes(stream, tensor.offset, tensor.size)
     return decode(raw, tensor.dtype, tensor.shape)
@@ -81,7 +84,7 @@ def safetensor_values(file: SafeTensorFile, name: str) -> Values:
     Raises UnreadableError.
     """
     tensor = file.tensors.get(name)
-    if not isinstance(tensor, SafeTensor):
+    if not isinstance(tensor, SafeTensor) or tensor.error:
         return Held(read_safetensor(file, name))
     values = stored_as(file.path, tensor.offset, tensor.shape, tensor.dtype)
     return values or Held(read_safetensor(file, name))
@@ -113,6 +116,7 @@ def _parse_entry(entry: Any, start: int, length: int) -> SafeTensor:
         raise UnreadableError("dump.bad_header", f"entry {str(entry)[:100]}")
     dtype = _DTYPES.get(name, "") if isinstance(name, str) else ""
     size = element_type(dtype or str(name)).size(count_of(shape))
+    error = None
     if size != end - begin or start + end > length:
-        raise UnreadableError("dump.truncated", f"{length} / {start + end} B")
-    return SafeTensor(dtype, shape, start + begin, size)
+        error = UnreadableError("dump.truncated", f"{length} / {start + end} B")
+    return SafeTensor(dtype, shape, start + begin, size, error)

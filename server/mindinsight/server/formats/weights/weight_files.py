@@ -11,8 +11,8 @@ from pathlib import Path
 from mindinsight.server.formats.arrays import npy
 from mindinsight.server.formats.arrays.element_types import Array, count_of, element_type
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_npy, stored_npz
-from mindinsight.server.formats.file_bytes import length_of, opened
-from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.file_bytes import opened
+from mindinsight.server.formats.read_limits import SAFETENSORS, UnreadableError
 from mindinsight.server.formats.weights import mindspore_checkpoints, safetensors, torch_files
 
 
@@ -56,7 +56,7 @@ class WeightFile:
 def open_weights(path: Path) -> WeightFile:
     """List the tensors of a file. Values are read by name. Raises UnreadableError."""
     with opened(path) as file:
-        start, length = file.read(16), length_of(file)
+        start = file.read(16)
     if start[:4] == b"PK\x05\x06":  # an archive of nothing
         return _npz(path)
     if start[:4] == b"PK\x03\x04":
@@ -65,7 +65,7 @@ def open_weights(path: Path) -> WeightFile:
         return _torch(path) if is_torch else _npz(path)
     if start[:6] == b"\x93NUMPY":
         return _npy(path)
-    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= length:
+    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= SAFETENSORS.size:
         return _safetensors(path)
     if start[:1] == b"\x80":
         return _torch(path)
@@ -156,4 +156,5 @@ def _weight_of(
     """Return the listing of a tensor, or of an error in place of one."""
     if isinstance(tensor, UnreadableError):
         return Weight(name, "", (), 0, tensor)
-    return Weight(name, tensor.dtype, tensor.shape, tensor.size)
+    error = tensor.error if isinstance(tensor, safetensors.SafeTensor) else None
+    return Weight(name, tensor.dtype, tensor.shape, tensor.size, error)

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.compare import comparison_export
 from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
-from mindinsight.server.debug.compare.step_comparison import gap_claims
+from mindinsight.server.debug.compare.step_comparison import gap_claims, unused_names
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
@@ -54,6 +55,7 @@ class _ComparisonJob(BackgroundJob[Row]):
     def __init__(self, service: Service, body: Comparison) -> None:
         target, reference = (_side(service, side) for side in (body.target, body.reference))
         names, executor = body.names, service.executor
+        self.names = names
         self.unlisted = target.unlisted() + reference.unlisted()
         self.gaps = gap_claims(target.gaps(), reference.gaps())
         total = len(target.entries())
@@ -91,7 +93,9 @@ def rows(
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
-    unlisted, gaps = (job.unlisted, job.gaps) if isinstance(job, _ComparisonJob) else (0, [])
+    unlisted, about = 0, list[Claim]()
+    if isinstance(job, _ComparisonJob):
+        unlisted, about = job.unlisted, [*job.gaps, *unused_names(job.names, compared)]
     outcome = decide(compared, tolerance, unlisted)
     if sort != "sequence":
         selected = _worst_first(selected, sort)
@@ -105,7 +109,7 @@ def rows(
         "total": len(selected),
         "counts": outcome.counts,
         "tolerances": outcome.tolerances,
-        "claims": [claim.as_json() for claim in (*outcome.claims, *gaps)] if done and not job.error else [],
+        "claims": [claim.as_json() for claim in (*outcome.claims, *about)] if done and not job.error else [],
         "offset": offset,
         "request": service.workspace.job_requests.body("comparison", number),
         "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],

@@ -6,7 +6,7 @@ import { headCell, virtualTable } from "../components/virtual.js";
 import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
-import { failure } from "../components/dump/failure.js";
+import { failure, reasonText } from "../components/dump/failure.js";
 import { noFile, toolbar } from "./checkpoint/controls.js";
 import { readLoss, runOf } from "./checkpoint/origin.js";
 import { kindOf, shownRows } from "./checkpoint/rows.js";
@@ -260,7 +260,7 @@ export class Checkpoints {
     const lost = rows.filter((row) => kind.lost(row) > 0).length;
     if (!answer) return;
     const all = answer.total ?? rows.length;
-    const damage = (answer.damage ?? []).map((item) => `${t(item.reason)} (${item.detail})`);
+    const damage = (answer.damage ?? []).map((item) => reasonText(app, item));
     const parts = [
       answer.format,
       t("dump.weights.tensors", { n: all }),

@@ -7,11 +7,22 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").App} App */
 
 /** Return the translated message of an error. @param {App} app @param {Failure} error @returns {string} */
-export function errorText({ t }, error) {
+export function errorText(app, error) {
+  const { t } = app;
   if (error.code === "unreadable") {
-    return t("error.unreadable", { why: t(error.key ?? ""), detail: error.vars?.detail ?? "" });
+    const why = reasonText(app, { reason: error.key ?? "", detail: String(error.vars?.detail ?? "") });
+    return t("error.unreadable", { why });
   }
   return t(error.key ?? "error.view", error.vars);
+}
+
+/**
+ * Return why a file or a tensor cannot be read.
+ * @param {App} app
+ * @param {{reason: string, detail: string}} damage
+ */
+export function reasonText({ t }, { reason, detail }) {
+  return detail ? `${t(reason)} (${detail})` : t(reason);
 }
 
 /** Create the banner of an error. @param {App} app @param {Failure} error */

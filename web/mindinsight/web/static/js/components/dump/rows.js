@@ -1,6 +1,7 @@
 // Table row of one tensor: names left, statistics right, non-finite values highlighted.
 
 import { h } from "../../core/dom.js";
+import { reasonText } from "./failure.js";
 
 /** @typedef {import("./state.js").Page} Page */
 /** @typedef {import("../../core/answers.js").Statistics} Statistics */
@@ -93,11 +94,7 @@ function count(app, value, row) {
  */
 function lost(app, value, row) {
   if (row.damage) {
-    return h(
-      "td",
-      { class: "number strange", title: `${app.t(row.damage.reason)} ${row.damage.detail}` },
-      "!",
-    );
+    return h("td", { class: "number strange", title: reasonText(app, row.damage) }, "!");
   }
   if (value === null && row.finite === false) {
     return h("td", { class: "number strange", title: app.t("dump.lost_not_counted") }, "?");

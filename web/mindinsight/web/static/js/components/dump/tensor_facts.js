@@ -1,6 +1,7 @@
 // Statistics of one tensor beside those recorded in the dump.
 
 import { h } from "../../core/dom.js";
+import { reasonText } from "./failure.js";
 import { number } from "./rows.js";
 import { STATISTICS } from "./state.js";
 
@@ -31,11 +32,7 @@ export function tensorFacts(app, tensor) {
   const { t } = app;
   const { statistics } = tensor;
   if (!statistics) {
-    return h(
-      "p",
-      { class: "muted" },
-      tensor.damage ? `${t(tensor.damage.reason)} ${tensor.damage.detail}` : t("common.loading"),
-    );
+    return h("p", { class: "muted" }, tensor.damage ? reasonText(app, tensor.damage) : t("common.loading"));
   }
   const recorded = tensor.said ?? {};
   const row = (/** @type {string} */ key) => {

@@ -1,6 +1,7 @@
 // Columns and cells of the tables: tensors of one checkpoint, and differences between two.
 
 import { h } from "../../core/dom.js";
+import { reasonText } from "../../components/dump/failure.js";
 import { number, shapeText } from "../../components/dump/rows.js";
 import { nonFinite, valueOf } from "./rows.js";
 
@@ -64,8 +65,9 @@ export function cells(app, mode, row, open) {
 }
 
 /** Create the badge with the state of a tensor. @param {App} app @param {SavedRow} row */
-function badge({ t }, row) {
-  const why = row.error ? `${t(row.error.reason)} ${row.error.detail}` : null;
+function badge(app, row) {
+  const { t } = app;
+  const why = row.error ? reasonText(app, row.error) : null;
   const style = ["unchanged", "bits"].includes(row.state ?? "") ? "badge" : "badge warn";
   return h("span", { class: style, title: why }, t(`dump.weights.state.${row.state}`));
 }

@@ -3,6 +3,7 @@
 import { claimElement } from "../../core/claims.js";
 import { h } from "../../core/dom.js";
 import { opening } from "./fault.js";
+import { reasonText } from "../../components/dump/failure.js";
 import { number, short, slotText } from "../../components/dump/rows.js";
 
 /** @typedef {import("../../core/answers.js").Slot} Slot */
@@ -163,13 +164,13 @@ function agreement({ app: { t } }, { state }) {
  * @param {Page} page
  * @param {Pair} pair
  */
-function reason({ app: { t } }, pair) {
+function reason({ app }, pair) {
+  const { t } = app;
   const why = pair.codes.map((/** @type {string} */ code) => t(`dump.compare.code.${code}`)).join("; ");
   const argumentPair =
     pair.target_argument !== null &&
     h("span", { class: "mono" }, ` ${pair.target_argument} ↔ ${pair.reference_argument}`);
   const damage =
-    pair.damage &&
-    h("span", { class: "strange" }, ` ${pair.damage.file}: ${t(pair.damage.reason)} ${pair.damage.detail}`);
+    pair.damage && h("span", { class: "strange" }, ` ${pair.damage.file}: ${reasonText(app, pair.damage)}`);
   return h("td", { class: "muted" }, why, argumentPair, damage);
 }
