@@ -81,7 +81,7 @@ export class TagCards {
   /** Create the filter of tags for the toolbar. */
   filterBox() {
     return searchBox({
-      label: this.app.t(`${this.kind}.filter`),
+      label: this.app.t("common.filter_tags"),
       value: this.filter,
       onchange: (text) => {
         this.filter = text;

@@ -203,7 +203,7 @@ class Alignment {
       onchange: (share) => this.change({ tol: Number(share) === TOLERANCE ? null : share }),
     });
     const filter = searchBox({
-      label: t("align.filter"),
+      label: t("common.filter_tags"),
       value: this.filter,
       onchange: (text) => {
         this.filter = text;
