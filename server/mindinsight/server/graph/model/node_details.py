@@ -157,8 +157,8 @@ def different_attributes(
 
 def different_constants(left: tuple[Graph, int], right: tuple[Graph, int]) -> tuple[str, str]:
     """Return the values of two constants that differ."""
-    before, after = (NamedValueProto.FromString(graph.message(node)).value for graph, node in (left, right))
-    return distinct_values(before, after, _CONSTANT)
+    values = [NamedValueProto.FromString(graph.message(node)).value for graph, node in (left, right)]
+    return distinct_values(values[0], values[1], _CONSTANT)
 
 
 def compact_type(proto: Any) -> str:
