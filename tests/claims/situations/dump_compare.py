@@ -487,7 +487,9 @@ def checksums_beside_some_values(folder: Path) -> Question:
     return compared(folder)
 
 
-@situation(["claim.dump.identical"], ["claim.dump.by_checksum", "claim.dump.same_checksums"], 0)
+@situation(
+    ["claim.dump.identical"], ["claim.dump.by_checksum", "claim.dump.same_checksums", "claim.dump.unread"], 0
+)
 def checksums_beside_values(folder: Path) -> Question:
     for side in ("target", "reference"):
         write(folder / side, net(), checksums=True)
@@ -930,7 +932,7 @@ def a_weight_that_differs_by_its_checksum(folder: Path) -> Question:
     return compared(folder)
 
 
-@situation(["claim.dump.same_checksums"], ["claim.dump.identical", *NOTHING, *CAUSES])
+@situation(["claim.dump.same_checksums", "claim.dump.unread"], ["claim.dump.identical", *NOTHING, *CAUSES], 2)
 def a_truncated_file_with_a_recorded_checksum(folder: Path) -> Question:
     calls = {"Module.a.Linear.forward.0": {"outputs": [array(64)]}}
     for side in ("target", "reference"):

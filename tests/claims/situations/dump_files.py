@@ -125,8 +125,8 @@ def a_row_of_statistics_that_is_no_row(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.dump.partly_agree"],
-    never=["claim.dump.same_checksums", "claim.dump.identical", "claim.dump.agree"],
+    makes=["claim.dump.unread", "claim.dump.by_checksum"],
+    never=["claim.dump.same_checksums", "claim.dump.partly_agree", "claim.dump.agree"],
     exit_code=2,
 )
 def equal_checksums_and_a_truncated_file(folder: Path) -> Question:

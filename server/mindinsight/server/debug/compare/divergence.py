@@ -105,18 +105,14 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order only are not part of the decision.
-
-    Equal checksums say nothing about a file that cannot be read.
-    """
+    """Return the state of a row. Rows matched by order only are not part of the decision."""
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
     if pair.way == "order":
         return "order"
-    differs, damage = beyond(row, tolerance), row.compared.damage
-    hidden = not differs and damage is not None and damage.reason != "dump.no_numbers"
-    return "unknown" if differs is None or hidden else "differ" if differs else "agree"
+    differs = beyond(row, tolerance)
+    return "unknown" if differs is None else "differ" if differs else "agree"
 
 
 def _dtypes(row: Row) -> tuple[str, ...]:
@@ -386,6 +382,10 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
     checksums = sum(row.compared.measures is None and row.compared.same_checksum is True for row in rows)
     if checksums:
         yield Claim("claim.dump.by_checksum", "note", {"n": checksums})
+    damage = [row.compared.damage for row in rows if row.compared.same_checksum is not None]
+    unread = sum(entry is not None and entry.reason != "dump.no_numbers" for entry in damage)
+    if unread:
+        yield Claim("claim.dump.unread", "unknown", {"n": unread})
     both = sum(_same_non_finite(row) for row in rows)
     if both:
         yield Claim("claim.dump.non_finite_on_both", "note", {"n": both})
