@@ -209,12 +209,10 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
 def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
     """Yield a claim with the number of tensors before the first difference that were not compared."""
     before = next(i for i, row in enumerate(rows) if row is first.causes[0])
-    difference = first.causes[
-        0
-    ].compared.pair.reference  # rows of the reference alone are placed by its order
+    other = first.causes[0].compared.pair.reference  # its order places rows of the reference alone
     alone = [_entry(row).sequence for row in rows if row.compared.pair.target is None]
     count = sum(of_row not in ("agree", "differ") for of_row in states[:before]) + unlisted
-    count += sum(difference is None or sequence < difference.sequence for sequence in alone)
+    count += sum(other is None or sequence < other.sequence for sequence in alone)
     if count:
         yield Claim("claim.dump.unseen_before", "note", {"n": count})
 
