@@ -24,14 +24,8 @@ ONSET = 20
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
-    """A sweep of 118 runs, of which the last diverges, and a job of four ranks, of which one is slow."""
+    """A sweep of 118 runs, of which the last diverges, and then a job of four ranks, of which one is slow."""
     base = tmp_path_factory.mktemp("sweep")
-    for rank in range(RANKS):
-        with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
-            for step in range(STEPS):
-                late = 40 if rank == SLOW and step >= ONSET else 0
-                record.add_value("scalar", "step_ms", 100.0 + (7 * step + 3 * rank) % 5 + late)
-                record.record(step)
     for number in range(RUNS):
         with SummaryRecord(str(base / f"sweep-{number:03d}")) as record:
             rate = [0.001, 0.01, 0.1][number % 3]
@@ -44,6 +38,12 @@ def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], s
                 record.add_value("scalar", "eval/accuracy", min(1, number / RUNS * step / STEPS))
                 if number >= RUNS - 2 and step == 0:
                     record.add_value("image", "input", np.full((1, 3, 8, 8), number % 2, np.float32))
+                record.record(step)
+    for rank in range(RANKS):
+        with SummaryRecord(str(base / "job" / f"rank_{rank}")) as record:
+            for step in range(STEPS):
+                late = 40 if rank == SLOW and step >= ONSET else 0
+                record.add_value("scalar", "step_ms", 100.0 + (7 * step + 3 * rank) % 5 + late)
                 record.record(step)
     return serve_once(base)
 

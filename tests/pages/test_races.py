@@ -176,19 +176,26 @@ def test_the_step_compared_is_the_one_chosen_last(page: Any, samples: Any) -> No
     expect(captions.nth(1)).to_have_text(last)
 
 
-def test_the_objective_chosen_last_stays(page: Any, samples: Any) -> None:
-    page.goto(f"{samples}lineage?runs=lenet,ranks/rank_0,ranks/rank_1,ranks/rank_2,ranks/rank_3")
+def test_the_objective_chosen_last_stays(page: Any, serve: Any, tmp_path: Path) -> None:
+    """Only the table of a scalar is requested anew."""
+    for number in range(3):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number}")) as record:
+            record.add_value("custom_lineage_data", "own", {"rate": 0.1 * number})
+            record.add_value("scalar", "val/loss", 1.0 + number)
+            record.add_value("scalar", "norm", 2.0 * number)
+            record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
     objective = page.locator("select[data-focus=objective]")
-    expect(objective).to_be_visible()
-    held = DelayedAnswer(page, "lineage/table.*objective=train:batch_size")
-    objective.select_option(value="train:batch_size")
+    expect(objective).to_have_value("scalar:val/loss")
+    held = DelayedAnswer(page, "lineage/table.*objective=scalar:norm")
+    objective.select_option(value="scalar:norm")
     held.until()
-    objective.select_option(value="train:learning_rate")
-    expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
+    objective.select_option(value="user:rate")
+    expect(page.get_by_role("heading", name="Importance for rate")).to_be_visible()
     held.release()
-    expect(objective).to_have_value("train:learning_rate")
-    expect(page.get_by_role("heading", name="Importance for Learning rate")).to_be_visible()
-    assert query(page)["o"] == ["train:learning_rate"]
+    expect(objective).to_have_value("user:rate")
+    expect(page.get_by_role("heading", name="Importance for rate")).to_be_visible()
+    assert query(page)["o"] == ["user:rate"]
 
 
 @pytest.mark.parametrize(
