@@ -187,13 +187,8 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     states = [state(row, tolerance) for row in rows]
     known = Counter(states)
     counts: dict[str, int] = {name: known[name] for name in STATES}
-    tolerances = {
-        dtype: tolerance.limit(dtype)
-        for row, of_row in zip(rows, states, strict=True)
-        if of_row in ("agree", "differ")
-        for dtype in _dtypes(row)
-        if dtype
-    }
+    decided = [row for row, of_row in zip(rows, states, strict=True) if of_row in ("agree", "differ")]
+    tolerances = {dtype: tolerance.limit(dtype) for row in decided for dtype in _dtypes(row) if dtype}
     differing = [row for row, of_row in zip(rows, states, strict=True) if of_row == "differ"]
     if not differing:
         return Outcome(_without_difference(rows, counts, tolerance, unlisted), (), counts, tolerances)
@@ -202,7 +197,6 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     first = operators[at]
     claims = [_first_difference(first, operators, differing), *_unseen(states, rows, first, unlisted)]
     claims += _others(operators[at + 1 :], first, differing)
-    decided = [row for row, of_row in zip(rows, states, strict=True) if of_row in ("agree", "differ")]
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 
@@ -388,6 +382,10 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
     checksums = sum(row.compared.measures is None and row.compared.same_checksum is True for row in rows)
     if checksums:
         yield Claim("claim.dump.by_checksum", "note", {"n": checksums})
+    damage = [row.compared.damage for row in rows if row.compared.same_checksum is not None]
+    unread = sum(entry is not None and entry.reason != "dump.no_numbers" for entry in damage)
+    if unread:
+        yield Claim("claim.dump.unread", "unknown", {"n": unread})
     both = sum(_same_non_finite(row) for row in rows)
     if both:
         yield Claim("claim.dump.non_finite_on_both", "note", {"n": both})

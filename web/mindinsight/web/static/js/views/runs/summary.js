@@ -35,7 +35,9 @@ export function createSummary(app, onsearch) {
   const element = h("p", { class: "muted", role: "status" });
   const meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
   const shown = h("span", { class: "label runs-shown ellipsis" });
-  const above = h("div", null, loading(t("common.loading"))); // until the table has its values
+  // Until the table has its values, without a height: what is below must not move then.
+  const waiting = h("div", { class: "late", style: { height: "0" } }, loading(t("common.loading")));
+  const above = h("div", null, waiting);
   const bases = createBases(app, onsearch);
 
   /**
