@@ -86,6 +86,7 @@ class RunsTable {
       this.summary.meaning,
       this.summary.banners,
       this.body,
+      this.summary.waiting,
     );
     this.changed = throttle(() => this.reload(true), 1500);
     this.offs = [

@@ -1,9 +1,9 @@
 // What is said above the runs table: counts, base directories, how the search was understood, and banners.
 
+import { loading } from "../../components/empty.js";
 import { createBases, onlyBase } from "../../components/runs/bases.js";
 import { stateWords } from "../../components/runs/columns.js";
 import { understood, unknownNames, withoutNumber } from "../../components/runs/query.js";
-import { loading } from "../../components/empty.js";
 import { h, replace } from "../../core/dom.js";
 import { NEWEST } from "../../core/selection.js";
 import { banners } from "./banners.js";
@@ -35,9 +35,8 @@ export function createSummary(app, onsearch) {
   const element = h("p", { class: "muted", role: "status" });
   const meaning = h("p", { class: "row wrap runs-meaning", role: "status", hidden: true });
   const shown = h("span", { class: "label runs-shown ellipsis" });
-  // Until the table has its values, without a height: what is below must not move then.
-  const waiting = h("div", { class: "late", style: { height: "0" } }, loading(t("common.loading")));
-  const above = h("div", null, waiting);
+  const above = h("div", null);
+  const waiting = h("div", { class: "late" }, loading(t("common.loading"))); // last
   const bases = createBases(app, onsearch);
 
   /**
@@ -63,6 +62,7 @@ export function createSummary(app, onsearch) {
     const label = t("runs.shown", { shown: selection.runs().length, n: all.length });
     shown.textContent = shown.title = selection.leavesOut() ? t("runs.automatic", { n: NEWEST }) : label;
     replace(above, ...banners(app, list));
+    waiting.remove();
   };
-  return { element, meaning, shown, banners: above, bases: bases.element, draw };
+  return { element, meaning, shown, banners: above, waiting, bases: bases.element, draw };
 }
