@@ -133,11 +133,13 @@ def test_many_requests_at_once_on_one_connection_are_answered_in_turn(connect: A
 
 
 def test_who_asks_without_reading_takes_no_memory(server: Any, connect: Any) -> None:
+    """One read takes 256 KiB, some 4,600 requests of about 15 kB each in memory, and then nothing more."""
     connection = connect()
+    assert server.get("v2/openapi.json")  # what this loads counts once
     before = server.memory()
     connection.settimeout(2)
     with pytest.raises(OSError):  # nothing more is taken, or the connection is ended
         while True:
             connection.sendall((b"GET /v2/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") * 1000)
     assert server.get("health")
-    assert server.memory() - before < 64 << 20
+    assert server.memory() - before < 96 << 20
