@@ -178,7 +178,7 @@ def kinship(columns: NodeColumns, partners: Offsets) -> float:
 
 
 def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
-    """Separate the operators of pairs that share no edge with any other pair. Return their number."""
+    """Undo pairs whose operators share no edge with any other pair. Return how many were undone."""
     agreed, contradicted = agreement(columns, partners)
     lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
     lost &= contradicted[partners] > 0
