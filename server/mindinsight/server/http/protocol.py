@@ -14,6 +14,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers, which are buffered before a token is checked
+PIECE: Final = 1 << 10  # bytes parsed at a time: at most 57 requests, of about 15 kB each in memory
 HEAD_SECONDS: Final = 20.0  # from the start of a connection, or of its next request, to the end of the head
 STALLED_SECONDS: Final = 60.0  # without progress after which a connection that does not read is closed
 FEWEST: Final = 8  # connections allowed with any limit of descriptors
@@ -24,8 +25,9 @@ _CLOSED: Final = getattr(select, "POLLRDHUP", 0)  # Linux: the other end has clo
 class Protocol(HttpToolsProtocol):
     """HTTP protocol that rejects heads that do not end, in bytes or in time, and closes stalled connections.
 
-    When connections use half of the descriptors of the process, each new one closes the connection that has
-    been idle longest.
+    While a request waits for the response to the one before it, nothing more of its connection is parsed:
+    what was received in the same read, up to 256 KiB, stays as bytes. When connections use half of the
+    descriptors of the process, each new one closes the connection that has been idle longest.
     """
 
     _ended = True  # the head of the last request is complete
@@ -33,6 +35,7 @@ class Protocol(HttpToolsProtocol):
     _head: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
     _last = 0.0  # time.monotonic() of the last data from the client
+    _unparsed = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a connection and start the time for its first head.
@@ -52,15 +55,33 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Process data. Reject a head that is too long."""
-        self._received += len(data)
+        """Process data as far as it can be answered now."""
         self._last = time.monotonic()
-        super().data_received(data)
+        self._unparsed += data
+        self._parse()
+
+    def on_response_complete(self) -> None:
+        """Start the next request, or process the data in which it is."""
+        super().on_response_complete()
+        self._parse()
+
+    def _parse(self) -> None:
+        """Process data in pieces until a request has to wait. Reject a head that is too long."""
+        data, start = self._unparsed, 0
+        while start < len(data) and not self.pipeline and not self.transport.is_closing():
+            piece = data[start : start + PIECE]
+            start += len(piece)
+            self._received += len(piece)
+            super().data_received(piece)
+            if not self._ended and self._received > LONGEST_HEAD and not self.transport.is_closing():
+                self.send_400_response("The head of the request is too long.")
+        self._unparsed = data[start:]
         if self.transport.is_closing():
             return
-        if not self._ended and self._received > LONGEST_HEAD:
-            self.send_400_response("The head of the request is too long.")
-        elif self.idle:
+        if self.pipeline:
+            self.flow.pause_reading()
+            self._cancel("_head")  # the rest of a head may be in what is not parsed
+        elif not self._ended or (data and self.idle):
             self._expect_head()
 
     def on_message_begin(self) -> None:
