@@ -23,6 +23,7 @@ TITLES = {"torch": "torch", "mindinsight": "ours", "tensorboard": 'ours, format=
 ROUNDS = 3
 SCALARS = 20_000
 ARRAYS = 25
+BACKLOG = 200_000  # points in a loop that does nothing else
 PAUSE = 0.05  # seconds a training step takes besides; the writer may work meanwhile
 
 
@@ -77,7 +78,26 @@ def measure(name):
             else:
                 figures[title] = statistics.median(timed(call, writer, step) for step in range(1, count))
             writer.close()
+    figures.update(backlog(name))
     return figures
+
+
+def backlog(name):
+    """CPU microseconds a point of all threads, and wall seconds in ``close``, after many points at once."""
+    with tempfile.TemporaryDirectory() as directory:
+        writer = writer_of(name, directory)
+        writer.add_scalar("loss", 0.123, 0)
+        time.sleep(PAUSE)
+        began = time.process_time()
+        for step in range(1, BACKLOG):
+            writer.add_scalar("loss", 0.123, step)
+        closing = time.perf_counter()
+        writer.close()
+        waited = time.perf_counter() - closing
+        return {
+            f"all threads, a point of {BACKLOG:,}": (time.process_time() - began) / BACKLOG * 1e6,
+            "`close` after them, s": waited,
+        }
 
 
 def timed(call, writer, step):
