@@ -97,7 +97,7 @@ def test_a_curve_says_how_many_thresholds_it_has() -> None:
 
 
 def test_texts_arrays_and_layouts_name_their_plugin() -> None:
-    text, layout = value(messages.text("tag", "词")), value(messages.layout("tag", b"charts"))
+    text, layout = value(messages.text("tag", "词".encode())), value(messages.layout("tag", b"charts"))
     assert (plugin(text), list(text.tensor.string_val)) == ("text", ["词".encode()])
     assert (plugin(layout), list(layout.tensor.string_val)) == ("custom_scalars", [b"charts"])
     assert plugin(value(messages.tensor("tag", np.zeros(2), ""))) == "tensor"

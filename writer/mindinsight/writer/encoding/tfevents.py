@@ -77,12 +77,13 @@ def _record(job: Job, failed: Failed) -> bytes:
 
 
 def _value(item: Item) -> bytes:
-    if isinstance(item.payload, bytes):
-        return item.payload
-    from mindinsight.writer.encoding import (
-        tfevents_messages as messages,
-    )  # protobuf, which scalars do without
+    if item.kind == VALUE:
+        return bytes(item.payload)
+    # loads protobuf, which scalars do without
+    from mindinsight.writer.encoding import tfevents_messages as messages
 
+    if isinstance(item.payload, bytes):
+        return messages.text(f"{item.tag}/text_summary", item.payload)
     if item.kind == "histogram":
         return messages.histogram(item.tag, histograms.count(item.payload))
     if item.kind == "image":

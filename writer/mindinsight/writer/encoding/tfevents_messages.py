@@ -71,9 +71,9 @@ def audio(tag: str, sound: Sound) -> bytes:
     return encode_value(tag, audio=Audio(**sizes, encoded_audio_string=sound.wav, content_type="audio/wav"))
 
 
-def text(tag: str, words: str) -> bytes:
-    """Return a value with Markdown. Characters that UTF-8 cannot encode become escapes."""
-    return encode_value(tag, "text", tensor=strings([words.encode(errors="backslashreplace")], (1,)))
+def text(tag: str, words: bytes) -> bytes:
+    """Return a value with Markdown in UTF-8."""
+    return encode_value(tag, "text", tensor=strings([words], (1,)))
 
 
 def tensor_scalar(tag: str, number: float, double: bool) -> bytes:

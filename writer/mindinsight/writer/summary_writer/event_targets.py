@@ -116,7 +116,7 @@ class TensorBoardFiles:
 
     def text(self, tag: str, text: str, at: Moment) -> None:
         """Record Markdown."""
-        self._put(Item(tfevents.VALUE, tag, _messages().text(f"{tag}/text_summary", text)), at)
+        self._put(Item("text", tag, text.encode(errors="backslashreplace")), at)
 
     def audio(self, tag: str, sound: Sound, at: Moment) -> None:
         """Record a sound."""
