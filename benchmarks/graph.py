@@ -27,6 +27,7 @@ from typing import Any
 import uvicorn
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
+from benchmarks.browser import ARGUMENTS, chromium
 from benchmarks.graphs import dumped, graph_records
 from mindinsight.server.app import create_app
 from mindinsight.server.debug.graph_overlay import count_symptoms, join, largest_below, leaf_column, symptoms
@@ -214,9 +215,7 @@ def browser_rows() -> tuple[dict[str, Frames], int]:
     with serving(folder / "base", folder / "workspace") as address, sync_playwright() as playwright:
         while not json.load(urllib.request.urlopen(f"{address}v2/runs"))["runs"][:1]:
             time.sleep(0.1)
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         tag = "events.out.events.summary.1700000000.0.w4_MS"
         page.goto(f"{address}graph?run=./run&tag={tag}&open={','.join(map(str, opened))}")

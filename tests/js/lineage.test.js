@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { comparedColumns } from "../../web/mindinsight/web/static/js/views/lineage/difference.js";
 import { test } from "node:test";
 
-import { isBrushed, axisPosition } from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
+import {
+  axisPosition,
+  isBrushed,
+  shortTexts,
+} from "../../web/mindinsight/web/static/js/views/lineage/axes.js";
 import { readBrushes, writeBrushes } from "../../web/mindinsight/web/static/js/views/lineage/brushes.js";
 import {
   axesShown,
@@ -247,4 +251,28 @@ test("integers beyond 2^53 are exact in tables, and numbers on axes", () => {
     ["2", "1", "0", "3", "4"],
   );
   assert.deepEqual(columnNumbers(many, "big"), [2 ** 53, 5, -(2 ** 62), 2 ** 53 + 4, null]);
+});
+
+test("integers that are equal as doubles have places of their own, and texts that differ", () => {
+  const texts = ["1152921504606846977", 42, "1152921504606846976"];
+  const large = texts.map((n, i) => ({ run: `${i}`, values: { n } }));
+  const { ticks, of } = axisPosition(plot({ rows: large }), column("n"));
+  assert.deepEqual(texts.map(of), [1, 0, 0.5]);
+  const shown = shortTexts(
+    ticks.map(({ text }) => text),
+    (value, digits) => value.toPrecision(digits),
+  );
+  assert.deepEqual(shown, ["42", "…1504606846976", "…1504606846977"]);
+  const odd = [1, NaN, Infinity, -Infinity].map((n, i) => ({ run: `${i}`, values: { n } }));
+  assert.ok(Number.isNaN(axisPosition(plot({ rows: odd }), column("n")).of(NaN)));
+});
+
+test("numbers of an axis have as many digits as tell them apart", () => {
+  const short = (values) => shortTexts(values, (value, digits) => String(Number(value.toPrecision(digits))));
+  assert.deepEqual(short([0.001, 0.1]), ["0.001", "0.1"]);
+  assert.deepEqual(short([1.25, 1.251]), ["1.25", "1.251"]);
+  assert.deepEqual(
+    short([2 ** 53 - 1, 2 ** 53 - 2]),
+    ["9007199254740991", "9007199254740990"].map((t) => `…${t.slice(-13)}`),
+  );
 });

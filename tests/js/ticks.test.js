@@ -117,3 +117,15 @@ test("times on an axis are those of the preferred zone, which the first tick nam
   assert.equal(zoneName(noon) === "UTC", zone === 0);
   assert.equal(plotTime(noon), 1000 * noon + 60_000 * zone);
 });
+
+test("denormal numbers have an axis whose pixels can be computed", () => {
+  for (const column of [
+    [1e-310, 7e-310],
+    [5e-324, 5e-324],
+    [-1e-310, 1e-310],
+  ]) {
+    const { range } = ticksFor("linear", [column]);
+    assert.ok(Number.isFinite(1e4 / (range[1] - range[0])));
+    assert.ok(range[0] <= column[0] && column[1] <= range[1]);
+  }
+});

@@ -26,7 +26,8 @@ export function withRoomForLabels(layout) {
   };
 }
 
-/** Return the number of characters of the longest line of a label. @param {string} text */
+/** Return the digits that are as wide as the longest line of a label. @param {string} text */
 function longest(text) {
-  return Math.max(...text.split("<br>").map((line) => line.length));
+  const minus = 0.5; // of a digit, by which it is wider
+  return Math.max(...text.split("<br>").map((line) => line.length + minus * (line.split("−").length - 1)));
 }

@@ -26,6 +26,8 @@ import { plainText } from "../../core/format.js";
 const TOP = 34;
 const BOTTOM = 18;
 const SIDE = 70;
+const LONGEST = 14; // characters of a tick
+const EXACT = 17; // digits that tell all numbers apart
 
 /**
  * Return the ticks of an axis, and a function that gives a value's position from 0 at the bottom to 1 at the
@@ -37,7 +39,9 @@ export function axisPosition(plot, column) {
   const values = plot.rows
     .map((row) => row.values[column.key])
     .filter((value) => value !== undefined && value !== null);
-  if (!column.numeric) {
+  // integers beyond 2^53 are texts, and may be equal as numbers
+  const finite = values.filter((value) => Number.isFinite(Number(value)));
+  if (!column.numeric || new Set(finite.map(Number)).size < new Set(finite.map(plainText)).size) {
     const names = [...new Set(values.map(plainText))].sort((a, b) =>
       a.localeCompare(b, undefined, { numeric: true }),
     );
@@ -147,22 +151,19 @@ function line(app, plot, row, scales, x, y) {
  */
 function axis(app, plot, column, ticks, { x, gap, y, tall }) {
   const stride = Math.max(1, Math.ceil(ticks.length / 12));
-  const marks = ticks
-    .filter((_, i) => i % stride === 0)
-    .map(({ at, text }) => {
-      const short =
-        typeof text === "number"
-          ? app.format.number(text, 3)
-          : text.length > 14
-            ? `${text.slice(0, 13)}…`
-            : text;
-      return svg(
-        "text",
-        { ...tickPlace(at, x, y), class: at > 0 && at < 1 ? "tick" : "tick end" },
-        short,
-        svg("title", null, String(text)),
-      );
-    });
+  const visible = ticks.filter((_, i) => i % stride === 0);
+  const texts = shortTexts(
+    visible.map(({ text }) => text),
+    app.format.number,
+  );
+  const marks = visible.map(({ at, text }, i) =>
+    svg(
+      "text",
+      { ...tickPlace(at, x, y), class: at > 0 && at < 1 ? "tick" : "tick end" },
+      texts[i],
+      svg("title", null, String(text)),
+    ),
+  );
   const title = svg(
     "text",
     {
@@ -187,6 +188,27 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
   brushOn(app, plot, column, group, x, y, tall);
   moveOn(plot, column, group, title, gap);
   return group;
+}
+
+/**
+ * Return short texts of an axis that differ where the values do: numbers with as many digits as that takes,
+ * texts by their beginning or their end.
+ * @param {(string | number)[]} values
+ * @param {(value: number, digits: number) => string} format
+ */
+export function shortTexts(values, format) {
+  const numbers = (/** @type {number} */ digits) =>
+    values.map((value) => (typeof value === "number" ? format(value, digits) : value));
+  const beginning = (/** @type {string} */ text) =>
+    text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+  const end = (/** @type {string} */ text) => (text.length > LONGEST ? `…${text.slice(1 - LONGEST)}` : text);
+  const attempts = [
+    ...[3, 4, 5, 6, 8, 12, EXACT].map((digits) => numbers(digits).map(beginning)),
+    numbers(EXACT).map(end),
+    numbers(EXACT),
+  ];
+  const different = new Set(values).size;
+  return attempts.find((texts) => new Set(texts).size === different) ?? numbers(EXACT);
 }
 
 /**

@@ -11,6 +11,8 @@ import { datasetDialog } from "./dataset.js";
 /** @typedef {import("./axes.js").Row} Row */
 /** @typedef {import("./axes.js").Column} Column */
 
+const WHOLE = 16; // digits of the largest integer that is a number here: seeds differ in their last
+
 /** Create the table. @param {Lineage} view @param {Row[]} rows inside every brush */
 export function rowsTable(view, rows) {
   const { app, data, state } = view;
@@ -24,7 +26,7 @@ export function rowsTable(view, rows) {
   const heads = columns.map((column) =>
     h(
       "th",
-      { scope: "col", "aria-sort": direction(column.key) },
+      { scope: "col", class: column.numeric ? "number" : null, "aria-sort": direction(column.key) },
       button(column.label, sort(column.key), { class: "link", "data-focus": `sort:${column.key}` }),
     ),
   );
@@ -87,6 +89,6 @@ function cell(app, row, column) {
     return button(String(value), () => datasetDialog(app, row.run), { class: "link" });
   }
   if (typeof value !== "number") return value === undefined ? "–" : plainText(value);
-  const text = app.format.number(value, 5);
+  const text = app.format.number(value, Number.isInteger(value) ? WHOLE : 5);
   return Number.isFinite(value) ? text : h("span", { class: "strange" }, text);
 }

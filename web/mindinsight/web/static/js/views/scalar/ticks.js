@@ -5,6 +5,7 @@ import { endsOf } from "../../core/sketch/axis.js";
 const INTERVALS = 5; // between the ticks of an axis, about
 const ROOM = 0.02; // of the height that stays free beyond the outermost ticks
 const CONSTANT = 1e-9; // of its size: a curve that varies by less is drawn as constant
+const NARROW = 1e-300; // an axis that spans less has more pixels to a unit than a number can hold
 
 /**
  * @typedef {Object} Ticks
@@ -87,7 +88,8 @@ export function extent(kind, columns) {
  * @param {[number, number]} ends
  * @returns {[number, number]}
  */
-function apart(kind, [low, high]) {
+function apart(kind, [low, most]) {
+  const high = kind === "log" || !(low || most) ? most : Math.max(most, low + NARROW);
   if (high - low > CONSTANT * Math.max(Math.abs(low), Math.abs(high))) return [low, high];
   if (kind === "log") return [low / 2 || low, Math.min(high * 2, Number.MAX_VALUE)];
   const room = Math.abs(low) / 10 || 1;
