@@ -7,7 +7,7 @@ const runs = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id }));
 const value = ({ id }) => "abcdef".indexOf(id);
 const of = (groups, group) => [...groups].filter(([, name]) => name === group).map(([id]) => id);
 
-test("equal values make runs neither good nor bad", () => {
+test("equal values make runs neither good nor bad, unless others differ from them", () => {
   assert.equal(
     splitRuns(
       runs,
@@ -23,7 +23,21 @@ test("equal values make runs neither good nor bad", () => {
     "min",
     () => false,
   );
-  assert.deepEqual([of(tied, "good"), of(tied, "bad")], [["a"], []]);
+  assert.deepEqual([of(tied, "good"), of(tied, "bad")], [["a"], ["e", "f"]]);
+  const worst = splitRuns(
+    runs,
+    ({ id }) => (id === "f" ? 1 : 0),
+    "min",
+    () => false,
+  );
+  assert.deepEqual([of(worst, "good"), of(worst, "bad")], [["a", "b"], ["f"]]);
+  const broken = splitRuns(
+    runs,
+    () => 1,
+    "min",
+    ({ id }) => id === "c",
+  );
+  assert.deepEqual([of(broken, "good"), of(broken, "bad")], [["a", "b"], ["c"]]);
 });
 
 test("the best third is good and the worst third is bad, whichever end is the best", () => {

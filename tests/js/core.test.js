@@ -296,3 +296,8 @@ test("a group without a value says of what", () => {
   assert.deepEqual(labels("group:"), ["ours", "scalar.groups.without runs.col.group"]);
   assert.deepEqual(labels("name:^a"), ["a", "scalar.groups.other"]);
 });
+
+test("a setting keeps all digits of an integer", () => {
+  const texts = [2 ** 53, 12345678, -10000001, 0.123456].map(format.setting);
+  assert.deepEqual(texts, ["9007199254740992", "12345678", "−10000001", "0.12346"]);
+});

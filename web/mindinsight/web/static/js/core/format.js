@@ -42,6 +42,14 @@ export function number(value, digits = 4) {
   return text.replace("-", "−").replace("e+", "e").replace("e-", "e−");
 }
 
+/**
+ * Format a number that somebody set: as others, but with all digits of an integer. Seeds differ in their last.
+ * @param {number} value
+ */
+export function setting(value) {
+  return number(value, Number.isInteger(value) ? 16 : 5); // 16 digits hold all integers that are exact
+}
+
 /** Format a size: 12.3 MB. @param {number} count */
 export function bytes(count) {
   const units = ["B", "kB", "MB", "GB", "TB"];

@@ -191,7 +191,8 @@ class Why {
   drawSplit() {
     const { t } = this.app;
     const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
-    const how = this.measure && t(`why.split.${this.measure.end}`, { tag: this.measure.tag, good, bad });
+    const end = good && bad ? this.measure?.end : "none";
+    const how = this.measure && t(`why.split.${end}`, { tag: this.measure.tag, good, bad });
     replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how));
   }
 

@@ -122,7 +122,7 @@ function hyperColumn(app, key, name) {
     number: true,
     cell(run) {
       const of = value(run);
-      return typeof of === "number" ? app.format.number(of) : String(of ?? "");
+      return typeof of === "number" ? app.format.setting(of) : String(of ?? "");
     },
   };
 }

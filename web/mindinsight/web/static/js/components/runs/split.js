@@ -38,7 +38,8 @@ const MOST = 200; // runs in a group at first: a request names them all
 
 /**
  * Split runs: the best third is good, the worst third is bad. Failed runs and those with a non-finite last
- * value are bad first. A value that the groups have in common makes runs neither good nor bad.
+ * value are bad first. A value that both groups would have makes runs neither good nor bad, or of the group
+ * that has no other.
  * @param {Run[]} runs
  * @param {(run: Run) => number | undefined} value by which they are compared
  * @param {"min" | "max"} end which is the best
@@ -56,7 +57,9 @@ export function splitRuns(runs, value, end, broken) {
   const rest = ordered.slice(Math.max(third, ordered.length - Math.max(0, third - bad.length)));
   const [last, first] = [best.at(-1), rest[0]];
   const tied = last && first && value(last) === value(first) ? value(last) : NaN; // NaN equals no value
-  const [good, worst] = [best, rest].map((group) => group.filter((run) => value(run) !== tied));
+  const [better, worse] = [best, rest].map((group) => group.filter((run) => value(run) !== tied));
+  const good = better.length || !(worse.length || bad.length) ? better : best;
+  const worst = worse.length || bad.length || !better.length ? worse : rest;
   return new Map([
     ...good.map((run) => /** @type {[string, Group]} */ ([run.id, "good"])),
     ...[...bad, ...worst].slice(0, MOST).map((run) => /** @type {[string, Group]} */ ([run.id, "bad"])),

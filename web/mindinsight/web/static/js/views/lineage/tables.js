@@ -11,8 +11,6 @@ import { datasetDialog } from "./dataset.js";
 /** @typedef {import("./axes.js").Row} Row */
 /** @typedef {import("./axes.js").Column} Column */
 
-const WHOLE = 16; // digits of the largest integer that is a number here: seeds differ in their last
-
 /** Create the table. @param {Lineage} view @param {Row[]} rows inside every brush */
 export function rowsTable(view, rows) {
   const { app, data, state } = view;
@@ -89,6 +87,6 @@ function cell(app, row, column) {
     return button(String(value), () => datasetDialog(app, row.run), { class: "link" });
   }
   if (typeof value !== "number") return value === undefined ? "–" : plainText(value);
-  const text = app.format.number(value, Number.isInteger(value) ? WHOLE : 5);
+  const text = app.format.setting(value);
   return Number.isFinite(value) ? text : h("span", { class: "strange" }, text);
 }

@@ -66,11 +66,11 @@ export function valuesText(app, values) {
     typeof value === "number" && Number.isFinite(value) ? [value] : [],
   );
   if (values.length > VALUES && numbers.length === values.length) {
-    const [low, high] = [Math.min(...numbers), Math.max(...numbers)].map((value) => format.number(value));
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)].map((value) => format.setting(value));
     return t("why.range", { low, high, n: values.length });
   }
   const text = (/** @type {unknown} */ value) =>
-    value === null ? t("why.unset") : typeof value === "number" ? format.number(value) : plainText(value);
+    value === null ? t("why.unset") : typeof value === "number" ? format.setting(value) : plainText(value);
   const more = values.length > VALUES ? ` ${t("why.more", { n: values.length - VALUES })}` : "";
   return values.slice(0, VALUES).map(text).join(", ") + more;
 }
