@@ -43,7 +43,7 @@ export function number(value, digits = 4) {
 }
 
 /**
- * Format a number that somebody set: as others, but with all digits of an integer. Seeds differ in their last.
+ * Format a number that somebody set: as others, but with all digits of integers, as seeds differ in the last.
  * @param {number} value
  */
 export function setting(value) {
