@@ -33,7 +33,7 @@ COMPARED = (
     "residual_rewired", "rewired", "rewired_more", "layers_added", "layers_removed", "changed", "reordered",
     "added", "removed", "only_changed", "operands_swapped", "other_output", "retyped", "backward_added",
     "backward_removed", "lora_removed", "lora_removed_places", "shared", "unshared", "attribute", "constant",
-    "resized", "input_resized", "respelled", "input_removed", "input_added", "output",
+    "resized", "input_resized", "respelled", "input_removed", "input_added", "output", "roles",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -289,6 +289,39 @@ def _difference(*order: str) -> Callable[[], bytes]:
 
 pair("one_difference_turned_round", "x - y and y - x have all in common but the order.",
      _difference("x", "y"), _difference("y", "x"), ("operands_swapped",))  # fmt: skip
+
+
+def _layer(
+    role: str | None = "weight", shape: tuple[float, ...] = (1, 2), half: str = "float32", low: str = ""
+) -> Callable[[], bytes]:
+    """Return a generator of a layer, whose adapter takes the layer's input or its output (``low``)."""
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        value = graph.node("ReLU", [graph.parameter("x", (4, 32))], shape=(4, 32), dtype="float32")
+        weight = graph.parameter("w", (32, 32), role=role)
+        out = graph.node("MatMul", [value, weight], shape=(4, 32), dtype="float32")
+        if low:
+            down, up = (graph.parameter(name, size) for name, size in (("a", (32, 4)), ("b", (4, 32))))
+            narrow = graph.node("MatMul", [{"input": value, "output": out}[low], down], shape=(4, 4))
+            out = graph.node("Add", [out, graph.node("MatMul", [narrow, up], shape=(4, 32))], shape=(4, 32))
+        out = graph.node("Reshape", [out, graph.constant(shape)], shape=(4, 32), dtype="float32")
+        graph.output(graph.node("Split", [out], several=[((2, 32), "float32"), ((2, 32), half)]))
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+pair("weight_became_buffer", "A weight became a buffer.", _layer(), _layer(role="buffer"), ("roles",))
+pair("role_of_one_graph", "One graph does not say what its parameter is.", _layer(), _layer(role=None),
+     ("identical",))  # fmt: skip
+pair("lora_of_one_layer", "LoRA takes what the layer takes.", _layer(), _layer(low="input"), ("lora_places",))
+pair("adapter_after_layer", "Two narrow products take the layer's output: no LoRA.", _layer(),
+     _layer(low="output"), ("only_changed",))  # fmt: skip
+pair("constants_of_another_type", "A constant of (1, 2) became (1, 2.0).", _layer(), _layer(shape=(1, 2.0)),
+     ("constant",))  # fmt: skip
+pair("tuple_of_another_type", "The second half is float16.", _layer(), _layer(half="float16"), ("output",))
 
 
 def _torn() -> bytes:

@@ -20,6 +20,7 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     compare,
     list_edits,
     list_topmost_differences,
+    paired_types,
 )
 from mindinsight.server.graph.encoders.comparison_json import (
     box_state,
@@ -284,3 +285,10 @@ def test_json_has_the_first_place_in_both_graphs_and_a_limit(tree: Callable[...,
     assert (row["kind"], row["before"], row["after"], row["count"]) == ("replaced", "LayerNorm", "RmsNorm", 4)
     assert row["left"]["path"] == "net/blocks/0-Block/ln/LayerNorm-op0"
     assert row["right"]["path"] == "net/blocks/0-Block/ln/RmsNorm-op0"
+
+
+def test_types_are_shortened_by_what_they_share_except_in_tuples() -> None:
+    assert paired_types("float32 2×3", "float32 2×4") == ("float32 2×3", "2×4")
+    assert paired_types("float32 2×3", "float16 2×3") == ("float32 2×3", "float16 2×3")
+    halves = "(float32 [2], float32 [2])", "(float32 [2], float16 [2])"
+    assert paired_types(*halves) == halves

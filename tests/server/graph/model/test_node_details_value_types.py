@@ -89,3 +89,11 @@ def test_labels_are_cut_in_the_middle() -> None:
     head, _, tail = short.partition("…")
     assert label.startswith(head) and label.endswith(tail)
     assert truncate("short", 150) == "short"
+
+
+def test_equal_tuples_of_other_element_types_are_told_apart() -> None:
+    integer, real = ValueProto(dtype=5, int_val=2), ValueProto(dtype=12, double_val=2)  # int64, float64
+    pair = [ValueProto(dtype=31, values=[integer, last]) for last in (integer, real)]
+    texts = node_details.distinct_values(*pair)
+    assert texts == ("(2, 2) (int64, int64)", "(2, 2) (int64, float64)")
+    assert node_details.distinct_values(pair[0], pair[0]) == ("(2, 2)", "(2, 2)")

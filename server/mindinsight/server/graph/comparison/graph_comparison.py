@@ -463,7 +463,10 @@ def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple
     ]
     if changes or _uses_other_parameters(comparison, nodes):
         return changes
-    texts = [output_of(tree.graph, node).compact for tree, node in zip(comparison.trees, nodes, strict=True)]
+    outputs = [output_of(tree.graph, node) for tree, node in zip(comparison.trees, nodes, strict=True)]
+    texts = [output.compact for output in outputs]
+    if texts[LEFT] == texts[RIGHT]:  # tuples of one length
+        texts = [output.text for output in outputs]
     if texts[LEFT] == texts[RIGHT]:
         return []
     kind = comparison.trees[LEFT].types[position[LEFT]]
@@ -566,7 +569,7 @@ def _returned(comparison: Comparison) -> Iterator[Change]:
 def paired_types(left: str, right: str) -> tuple[str, str]:
     """Return both types, the second one without its element type if that is equal: float32 2×3, 2×4."""
     element, _, shape = right.partition(" ")
-    return left, shape if shape and left.startswith(f"{element} ") else right
+    return left, shape if shape and element[0] != "(" and left.startswith(f"{element} ") else right
 
 
 def _first_users(comparison: Comparison, left_node: int, right_node: int) -> tuple[int, int]:

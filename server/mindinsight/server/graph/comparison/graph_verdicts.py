@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindinsight.proto.graph_pb2 import ParameterProto
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.graph.comparison.graph_comparison import (
     CHANGED,
@@ -29,7 +30,7 @@ from mindinsight.server.graph.comparison.input_pairing import paired_inputs
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS, find_adapters, lora_claims
 from mindinsight.server.graph.comparison.node_labels import spelling
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
-from mindinsight.server.graph.model.node_details import output_of
+from mindinsight.server.graph.model.node_details import output_of, recorded_role
 from mindinsight.server.graph.scopes.costs import is_input
 from mindinsight.server.graph.scopes.folding import number_pattern
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING, SCOPE
@@ -83,6 +84,8 @@ def _surroundings_agree(comparison: Comparison) -> bool:
     parameters = np.flatnonzero(columns.kinds == PARAMETER)
     others = partners[parameters]
     if (others < 0).any() or (columns.outputs[parameters] != columns.outputs[others]).any():
+        return False
+    if next(_other_roles(comparison), None):
         return False
     left, right = (graph.outputs.tolist() for graph in columns.graphs)
     agree: bool = [int(partners[node]) - columns.left_count for node in left] == right
@@ -157,6 +160,7 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *_backward(comparison),
         *_returned(comparison),
         *_retyped(comparison),
+        *_roles(comparison),
         *details.claims,
     ]
     yield from named
@@ -375,6 +379,22 @@ def _retyped(comparison: Comparison) -> Iterator[Claim]:
             counts[output_of(left, node).compact.split()[0], output_of(right, other).compact.split()[0]] += 1
     for (before, after), count in counts.most_common():
         yield Claim("claim.graph.retyped", "found", {"before": before, "after": after, "n": count})
+
+
+def _other_roles(comparison: Comparison) -> Iterator[str]:
+    """Yield the names of the parameters whose recorded roles differ: weight, buffer, input."""
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    left, right = columns.graphs
+    parameters = np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left())
+    for node in parameters.tolist():
+        roles = {recorded_role(left, node), recorded_role(right, int(partners[node]) - columns.left_count)}
+        if len(roles) > 1 and ParameterProto.UNKNOWN not in roles:
+            yield left.names[node]
+
+
+def _roles(comparison: Comparison) -> Iterator[Claim]:
+    if names := list(_other_roles(comparison)):
+        yield Claim("claim.graph.roles", "found", {"n": len(names), "names": few(names, _NAMED)})
 
 
 def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:

@@ -14,6 +14,7 @@ ADDS: Final = frozenset({"Add", "AddExt", "add", "TensorAdd", "aten.add.Tensor"}
 _PRODUCTS: Final = frozenset(
     {"MatMul", "MatMulExt", "Dense", "matmul", "mm", "linear", "aten.linear.default"}
 )
+_BIASES: Final = ADDS | {"BiasAdd"}
 _SCALES: Final = frozenset({"Mul", "Dropout", "TupleGetItem", "Reshape", "Cast", "mul", "dropout"})
 _MOST_SCALES: Final = 8  # operators between B and the addition: a scale, a dropout, casts, with room
 
@@ -40,6 +41,36 @@ def _parameter_of(graph: Graph, node: int) -> int:
     return parameters[0] if len(parameters) == 1 else -1
 
 
+def _data_inputs(graph: Graph, node: int) -> set[int]:
+    """Return what an operator takes besides parameters, before it was scaled, cast or reshaped."""
+    return {_unscaled(graph, source) for source in graph.inputs_of(node)}
+
+
+def _unscaled(graph: Graph, node: int) -> int:
+    for _ in range(_MOST_SCALES):
+        if graph.types[node] not in _SCALES or not (sources := graph.inputs_of(node)):
+            break
+        node = next(iter(_operators_into(graph, node)), sources[0])
+    return node
+
+
+def _operators_into(graph: Graph, node: int) -> list[int]:
+    """Return the operators whose outputs an operator takes, without those that read a parameter."""
+    sources = graph.inputs_of(node)
+    return [s for s in sources if graph.kinds[s] == OPERATOR and graph.types[s] != "Load"]
+
+
+def _layer_behind(graph: Graph, node: int) -> int:
+    """Return the operator whose output ``node`` is, before a bias was added and it was scaled."""
+    for _ in range(_MOST_SCALES):
+        node = _unscaled(graph, node)
+        operators = _operators_into(graph, node)
+        if graph.types[node] not in _BIASES or len(operators) != 1:
+            break
+        node = operators[0]
+    return node
+
+
 def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterator[Adapter]:
     """Yield the matches of LoRA's pattern that only one graph has: out = base(x) + scale · B(A(x))."""
     tree = comparison.trees[side]
@@ -64,6 +95,9 @@ def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterato
         up, down = _parameter_of(graph, step), _parameter_of(graph, downs[0])
         if min(up, down) < 0 or partners[up] >= 0 or partners[down] >= 0:
             continue
+        base = next(term for term in terms if term != branch[0])
+        if not _data_inputs(graph, downs[0]) & _data_inputs(graph, _layer_behind(graph, base)):
+            continue  # it takes something else than the layer, as its output: another kind of adapter
         shapes = [(shapes_at(graph, parameter) or [[]])[0] for parameter in (down, up)]
         common = set(shapes[0]) & set(shapes[1])
         if any(len(shape) != 2 for shape in shapes) or not common or min(common) > min(map(max, shapes)) // 2:

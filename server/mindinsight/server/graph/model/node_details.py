@@ -132,9 +132,12 @@ def distinct_values(left: Any, right: Any, longest: int = 400) -> tuple[str, str
         texts = value_summary(left, longest, digits), value_summary(right, longest, digits)
         if texts[0] != texts[1]:
             return texts
-    if left.dtype != right.dtype:
-        return f"{texts[0]} ({_plain(left.dtype)})", f"{texts[1]} ({_plain(right.dtype)})"
-    return texts
+    types = _value_type(left), _value_type(right)
+    return (f"{texts[0]} ({types[0]})", f"{texts[1]} ({types[1]})") if types[0] != types[1] else texts
+
+
+def _value_type(value: Any) -> str:
+    return ", ".join(map(_value_type, value.values)) or _plain(value.dtype)
 
 
 def different_attributes(
