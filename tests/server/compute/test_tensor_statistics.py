@@ -150,13 +150,26 @@ def test_large_and_small_numbers_in_different_pieces(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(0.0, 0.0), (1e308, 1e308), (-1e308, 1e308), (1e17, 1e17), (-1.7e308, -1.7e308)]
+    ("low", "high"),
+    [(0.0, 0.0), (1e308, 1e308), (-1e308, 1e308), (1e17, 1e17), (-1.7e308, -1.7e308), (1e-42, 1e-42)],
 )
 def test_edges_rise_and_take_in_both_ends(low: float, high: float) -> None:
     edges = bin_edges(low, high, 80)
     assert np.isfinite(edges).all()
     assert (edges[1:] > edges[:-1]).all()
     assert edges[0] <= low <= high <= edges[-1]
+
+
+def test_edges_around_a_denormal_number_tell_it_from_zero() -> None:
+    assert bin_edges(1e-42, 1e-42, 80)[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("numbers", "deviation"),
+    [([2**53, 2**53 + 1], 0.5), ([-(2**63), 1 - 2**63], 0.5), ([2**64 - 4, 2**64 - 1], 1.5), ([-5, 5], 5)],
+)
+def test_deviations_of_integers_beyond_doubles_are_exact(numbers: list[int], deviation: float) -> None:
+    assert measure(np.array(numbers)).std == deviation
 
 
 SIZES = [0, 1, 8191, 8192, 8193, 65536]

@@ -167,9 +167,10 @@ def _scale_of(largest: float) -> float:
 
 
 def bin_edges(low: float, high: float, bins: int) -> Doubles:
-    """Return [bins + 1] edges of equal bins from `low` to `high`, around a single value 1 wide in all."""
+    """Return [bins + 1] edges of equal bins from `low` to `high`, around a single value at most 1 wide."""
     if low == high:
-        half = max(0.5, abs(low) * 2.0**-40)  # far from 0, a half is lost in rounding
+        small = min(0.5, abs(low) / 2) or 0.5  # a denormal number is not shown as if it were 0
+        half = max(small, abs(low) * 2.0**-40)  # far from 0, a half is lost in rounding
         low, high = max(low - half, -_LARGEST), min(low + half, _LARGEST)
     return 4 * np.linspace(low / 4, high / 4, bins + 1)  # their distance itself may be beyond all numbers
 
@@ -251,7 +252,11 @@ def _sums(piece: Array, scratch: Doubles, scale: float, signed: bool) -> tuple[f
     mean = total / exact.size
     deviations = squares - total * mean
     if deviations < squares / 2 or not math.isfinite(deviations):  # cancellation would eat the digits
-        np.subtract(exact, mean, out=work)
+        if piece.dtype in (np.int64, np.uint64):  # neighbours beyond 2**53 are equal as doubles
+            np.copyto(work, piece.view(np.uint64) - piece.min().view(np.uint64))
+            work -= sum_of(work) / work.size
+        else:
+            np.subtract(exact, mean, out=work)
         deviations = sum_of_products(work, work)
     absolute = sum_of(np.abs(exact, out=exact)) if signed else total
     return total, absolute, squares, deviations

@@ -46,7 +46,7 @@ def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _is_exact(integers: npt.NDArray[Any]) -> bool:
     """Return True if every integer is exact in float64."""
-    return not len(integers) or (int(integers.min()) >= -_EXACT and int(integers.max()) <= _EXACT)
+    return not integers.size or (int(integers.min()) >= -_EXACT and int(integers.max()) <= _EXACT)
 
 
 def decode(column: Column) -> npt.NDArray[Any]:
@@ -117,6 +117,19 @@ def browser_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     flat = np.ascontiguousarray(array).ravel()
     return flat.astype(np.float64) if flat.dtype.kind in "fiu" and flat.dtype != np.float32 else flat
+
+
+def browser_values(array: npt.NDArray[Any]) -> dict[str, Any]:
+    """Return the elements of an array as fields of a response: `values`, and `imaginary` of complex ones.
+
+    `exact` holds integers as texts if a double cannot hold all of them.
+    """
+    if array.dtype.kind == "c":
+        return {"values": browser_array(array.real), "imaginary": browser_array(array.imag)}
+    exact = array.dtype.kind not in "iu" or _is_exact(array)
+    return {"values": browser_array(array)} | (
+        {} if exact else {"exact": [*map(str, array.ravel().tolist())]}
+    )
 
 
 def answer(content: Any, accept: str) -> Response:

@@ -17,7 +17,7 @@ from mindinsight.server.formats.arrays.lazy_array import npy_header, write_npy
 from mindinsight.server.formats.payloads.tensor_payloads import Recorded
 from mindinsight.server.http import bulkhead_routes
 from mindinsight.server.http.bulkhead_routes import Accept, Dims, PayloadRoute, Row
-from mindinsight.server.http.responses import answer, attachment, browser_array, steps_answer
+from mindinsight.server.http.responses import answer, attachment, browser_values, steps_answer
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.store.tensor_source import opened_tensor
@@ -72,7 +72,7 @@ def part(
             "top": top,
             "left": left,
             "window": list(window.shape),
-            "values": browser_array(window),
+            **browser_values(window),
             "slice": _facts(whole if table.whole else combine(sliced)),
             "whole": _facts(whole),
         }

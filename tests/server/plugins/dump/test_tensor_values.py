@@ -21,6 +21,22 @@ def test_complex_numbers_come_as_two_columns() -> None:
     assert decode(json.loads(bytes(heat_map_answer(values, None, "").body))["values"])[1] == 5.0
 
 
+@pytest.mark.parametrize(
+    ("numbers", "exact"),
+    [
+        ([[2**53 + 1, -5]], ["9007199254740993", "-5"]),
+        ([[2**64 - 1]], ["18446744073709551615"]),
+        ([[7]], None),
+    ],
+)
+def test_integers_that_doubles_cannot_hold_come_as_texts_too(
+    numbers: list[list[int]], exact: list[str] | None
+) -> None:
+    answer = json.loads(bytes(window_answer(Held(np.array(numbers)), "", None, 0, 0, "").body))
+    assert answer.get("exact") == exact
+    assert decode(answer["values"]).tolist() == [float(number) for number in numbers[0]]
+
+
 def test_text_has_no_values_and_a_slice_must_fit() -> None:
     with pytest.raises(ApiError, match="cannot be shown"):
         check_numbers(Held(np.array("text")))

@@ -16,7 +16,7 @@ from mindinsight.server.formats.arrays.lazy_array import Held, Values, write_npy
 from mindinsight.server.formats.dumps import tensor_values
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.bulkhead_routes import Accept, Dims, DumpRoute, stream, table_of
-from mindinsight.server.http.responses import answer, attachment, browser_array
+from mindinsight.server.http.responses import answer, attachment, browser_values
 from mindinsight.server.plugins.dump.dump_requests import Tensor, unreadable_error
 
 Bins = Annotated[int, Query(ge=2, le=400)]
@@ -51,10 +51,8 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
         "window": list(array.shape),
         "minimum": extremes.minimum,
         "maximum": extremes.maximum,
-        "values": browser_array(array),
+        **browser_values(array),
     }
-    if array.dtype.kind == "c":
-        content |= {"values": browser_array(array.real), "imaginary": browser_array(array.imag)}
     return answer(content, accept)
 
 

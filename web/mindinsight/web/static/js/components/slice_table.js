@@ -1,8 +1,13 @@
 // Table of a tensor slice. Cells are coloured by value; non-finite values are highlighted.
 
 import { h } from "../core/dom.js";
+import { number as formatNumber } from "../core/format.js";
 
 /** @typedef {import("../core/types.js").App} App */
+/**
+ * Elements row by row: `exact` are texts of integers that a number cannot hold.
+ * @typedef {{values: ArrayLike<number>, imaginary?: ArrayLike<number>, exact?: string[]}} Elements
+ */
 
 const FACTS = [
   "count",
@@ -22,12 +27,10 @@ const LOUD = new Set(["nan", "positive_infinity", "negative_infinity"]);
 
 /**
  * Create the table of a slice.
- * @param {App} app
- * @param {{window: number[], top: number, left: number, values: ArrayLike<number>,
- *   slice: Record<string, number>}} slice
+ * @param {Elements & {window: number[], top: number, left: number, slice: Record<string, number>}} slice
  * @param {{digits: number, scientific: boolean}} look
  */
-export function sliceTable(app, slice, look) {
+export function sliceTable(slice, look) {
   const [rows, columns] = slice.window;
   const { min, max } = slice.slice;
   const head = h(
@@ -41,32 +44,46 @@ export function sliceTable(app, slice, look) {
       "tr",
       null,
       h("th", { scope: "row" }, slice.top + row),
-      Array.from({ length: columns }, (__, column) =>
-        cell(app, slice.values[row * columns + column], min, max, look),
-      ),
+      Array.from({ length: columns }, (__, column) => cell(slice, row * columns + column, min, max, look)),
     ),
   );
   return h("table", { class: "tensor-table" }, h("thead", null, head), h("tbody", null, body));
 }
 
 /**
- * Create the cell of one value, coloured by its place between the minimum and maximum.
- * @param {App} app
- * @param {number} value
+ * Create the cell of one element, coloured by its place between the minimum and maximum, complex ones by
+ * their magnitude.
+ * @param {Elements} elements
+ * @param {number} i
  * @param {number} min
  * @param {number} max
  * @param {{digits: number, scientific: boolean}} look
  */
-function cell(app, value, min, max, look) {
-  if (!Number.isFinite(value)) return h("td", { class: "strange" }, app.format.number(value));
+function cell(elements, i, min, max, look) {
+  const { values, imaginary } = elements;
+  const value = imaginary ? Math.hypot(values[i], imaginary[i]) : values[i];
+  const written = elementText(elements, i, look);
+  if (!Number.isFinite(value)) return h("td", { class: "strange" }, written);
   const share = max > min ? (value - min) / (max - min) : 0.5;
   const strength = Math.round(Math.abs(share - 0.5) * 2 * 38);
   const colour = share >= 0.5 ? "var(--run-2)" : "var(--run-1)";
   return h(
     "td",
     { style: { background: `color-mix(in srgb, ${colour} ${strength}%, transparent)` } },
-    text(value, look),
+    written,
   );
+}
+
+/**
+ * Format an element: 1.5, 9007199254740993, 1 − 2i.
+ * @param {Elements} elements
+ * @param {number} i
+ * @param {{digits: number, scientific: boolean}} look
+ */
+export function elementText({ values, imaginary, exact }, i, look) {
+  if (exact) return exact[i].replace("-", "−");
+  if (!imaginary) return text(values[i], look);
+  return `${text(values[i], look)} ${imaginary[i] < 0 ? "−" : "+"} ${text(Math.abs(imaginary[i]), look)}i`;
 }
 
 /**
@@ -75,12 +92,15 @@ function cell(app, value, min, max, look) {
  * @param {{digits: number, scientific: boolean}} look
  */
 export function text(value, look) {
-  const number = look.scientific
-    ? value.toExponential(look.digits)
-    : Number.isInteger(value)
-      ? String(value)
-      : value.toFixed(look.digits);
-  return number.replace("-", "−");
+  if (!Number.isFinite(value)) return formatNumber(value);
+  const tiny = value !== 0 && Math.abs(value) < 0.5 * 10 ** -look.digits; // would be written as 0
+  const number =
+    look.scientific || tiny
+      ? value.toExponential(look.digits)
+      : Number.isInteger(value)
+        ? String(value)
+        : value.toFixed(look.digits);
+  return number.replaceAll("-", "−");
 }
 
 /**

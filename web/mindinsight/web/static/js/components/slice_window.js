@@ -10,6 +10,7 @@
  */
 export function windowText(app, slice) {
   const [rows, columns] = slice.window;
+  if (!rows || !columns) return app.t("tensor.empty");
   return app.t("tensor.window", {
     top: slice.top,
     bottom: slice.top + rows - 1,

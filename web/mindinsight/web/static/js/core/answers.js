@@ -127,7 +127,8 @@
 /**
  * A part of a tensor: rows and columns of two of its dimensions.
  * @typedef {{shape: number[], dtype: string, dims: string, rows: number, columns: number, top: number,
- *   left: number, window: number[], minimum: number, maximum: number, values: Numbers}} Slice
+ *   left: number, window: number[], minimum: number, maximum: number, values: Numbers, imaginary?: Numbers,
+ *   exact?: string[]}} Slice `exact`: texts of integers that a number cannot hold
  */
 /**
  * A first fault. `explanation` is null if its cause is unknown.
@@ -345,7 +346,7 @@
  *   "v2/runs/trash": {runs: {run: string, stamp: string, deleted: number}[]},
  *   "v2/runs/columns": {tables: Record<string, RunsTable>},
  *   "v2/tags": {tags: import("./tags.js").Tag[]},
- *   "v2/tensor/slice": Omit<TensorSlice, "values"> & {values: Column},
+ *   "v2/tensor/slice": Omit<TensorSlice, "values" | "imaginary"> & {values: Column, imaginary?: Column},
  *   "v2/tensor/steps": {run: string, tag: string, step: Column, wall: Column, shape: number[], type: string,
  *     first: string},
  *   "v2/views": {views: {name: string, view: string, query: string}[]},

@@ -245,7 +245,7 @@ export class Tensors {
       h(
         "div",
         { class: "panel grow" },
-        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(app, slice, state)),
+        h("div", { class: "scroll tensor-scroll", tabindex: "0" }, sliceTable(slice, state)),
         pager(app, slice, move),
       ),
       facts,
@@ -257,6 +257,7 @@ export class Tensors {
     const { app, state, body } = this;
     const plot = h("div", { class: "chart tensor-heat", role: "img", "aria-label": state.tag });
     app.charts.removeAll(body);
+    const nothing = !answer.counts.some(Boolean);
     const since = firstNonFinite(answer.step, (kind, at) => answer.facts[at][kind]);
     const summary = h(
       "p",
@@ -268,10 +269,11 @@ export class Tensors {
       h(
         "div",
         { class: "panel grow" },
-        plot,
+        nothing ? empty({ title: app.t("histogram.empty") }) : plot,
         h("div", { class: "row wrap small" }, summary, nonFiniteBadge(app, summed(answer.facts), since)),
       ),
     );
+    if (nothing) return;
     /** @type {unknown} */
     const series = { ...answer, shown: answer.step.length };
     app.charts.draw(plot, () =>

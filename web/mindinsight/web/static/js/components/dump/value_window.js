@@ -106,7 +106,7 @@ export class ValueWindow {
     else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
     else {
       const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
-      const table = sliceTable(app, windowed, { digits: 5, scientific: false });
+      const table = sliceTable(windowed, { digits: 5, scientific: false });
       replace(
         body,
         h("div", { class: "scroll tensor-scroll", tabindex: "0" }, table),
