@@ -8,7 +8,8 @@ import {
   joinTags,
   plainName,
 } from "../../web/mindinsight/web/static/js/components/runs/joined.js";
-import { moved, nextSort, withColumn } from "../../web/mindinsight/web/static/js/views/runs/order.js";
+import { ColumnLayout } from "../../web/mindinsight/web/static/js/components/runs/column_layout.js";
+import { moved, nextSort, withColumn } from "../../web/mindinsight/web/static/js/components/runs/order.js";
 import { createValues } from "../../web/mindinsight/web/static/js/components/runs/values.js";
 
 globalThis.window = globalThis;
@@ -90,11 +91,27 @@ test("a column is put before another or last", () => {
 
 test("settings that vary are shown, of twins one", () => {
   const runs = [
-    { hyper: { lr: 1, learning_rate: 1, seed: 1, net: "a" } },
-    { hyper: { lr: 2, learning_rate: 2, seed: 2, net: "a" } },
-    { hyper: { lr: 2, learning_rate: 2, net: "a" } },
+    { hyper: { lr: 0.1, learning_rate: Math.fround(0.1), seed: 1, net: "a" } },
+    { hyper: { lr: 0.2, learning_rate: Math.fround(0.2), seed: 2, net: "a" } },
+    { hyper: { lr: 0.2, learning_rate: Math.fround(0.2) } },
   ];
   assert.deepEqual(telling(runs), ["lr", "seed"]);
+});
+
+test("columns have the widths and places of the address, those that stay come first", () => {
+  const place = { style: { setProperty: () => undefined } };
+  const all = (name) =>
+    ({ width: ["100:name", "80:last:b", "9999:c", "x:a", "70:gone"], fixed: ["last:b", "a"] })[name];
+  const layout = new ColumnLayout({ url: { all } }, place, {});
+  const arranged = layout.arrange(["a", "last:b", "c"].map((key) => ({ key })));
+  assert.deepEqual(
+    arranged.map(({ key, width, left }) => [key, width, left]),
+    [
+      ["last:b", 80, 100],
+      ["a", undefined, undefined], // a column without a width cannot stay
+      ["c", 900, undefined],
+    ],
+  );
 });
 
 test("a new column stands beside the sorted one", () => {

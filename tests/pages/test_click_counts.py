@@ -75,7 +75,9 @@ def test_the_best_run_by_accuracy_and_its_settings(page: Page, url: str) -> None
     page.goto(url)
     actions = Actions()
     expect(page.get_by_role("columnheader", name="learning_rate")).to_be_visible()
-    actions.click(page.get_by_role("columnheader", name=re.compile("accuracy")).first.get_by_role("button"))
+    actions.click(
+        page.get_by_role("columnheader", name=re.compile("accuracy")).first.get_by_role("button").first
+    )
     best = page.locator("tbody tr[data-key]").first
     expect(best).to_contain_text(f"{RUNS - 1:03d}")
     expect(best.get_by_role("cell", name="0.001", exact=True)).to_be_visible()

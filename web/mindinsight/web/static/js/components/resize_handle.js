@@ -9,18 +9,20 @@ const STEP = 24; // px of an arrow key
  * @param {Object} options
  * @param {string} options.label
  * @param {"left" | "right"} options.edge of the panel, which is the handle's parent
- * @param {number} options.width px, like what follows
+ * @param {number} [options.width] px, like what follows; that of the panel if left out
  * @param {number} options.narrowest
  * @param {number} options.widest
  * @param {(width: number) => void} options.onresize
  */
 export function resizeHandle({ label, edge, width, narrowest, widest, onresize }) {
   let current = width;
+  const panelWidth = () => /** @type {HTMLElement} */ (handle.parentElement).offsetWidth;
   const resize = (/** @type {number} */ wanted) => {
     current = Math.round(Math.min(widest, Math.max(narrowest, wanted)));
     handle.setAttribute("aria-valuenow", String(current));
     onresize(current);
   };
+  /** @type {HTMLElement} */
   const handle = h("div", {
     class: `resize-handle ${edge}`,
     role: "separator",
@@ -29,7 +31,8 @@ export function resizeHandle({ label, edge, width, narrowest, widest, onresize }
     "aria-label": label,
     "aria-valuemin": narrowest,
     "aria-valuemax": widest,
-    "aria-valuenow": width,
+    "aria-valuenow": width ?? narrowest,
+    onfocus: () => handle.setAttribute("aria-valuenow", String(current ?? panelWidth())),
     onpointerdown: (/** @type {PointerEvent} */ event) => {
       event.preventDefault();
       handle.setPointerCapture(event.pointerId);
@@ -43,7 +46,7 @@ export function resizeHandle({ label, edge, width, narrowest, widest, onresize }
       const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
       if (!by) return;
       event.preventDefault();
-      resize(current + (edge === "left" ? -by : by));
+      resize((current ?? panelWidth()) + (edge === "left" ? -by : by));
     },
   });
   return handle;

@@ -54,18 +54,23 @@ export function differing(runs) {
 }
 
 /**
- * Return the hyperparameters that differ between the runs, most common first. Of several with equal values in
- * all runs, such as lr and learning_rate, only the shortest name is returned.
+ * Return the hyperparameters that differ between the runs that have them, most common first. Of several with
+ * equal values in all runs, such as lr and learning_rate, only the shortest name is returned.
  * @param {Run[]} runs
  */
 export function telling(runs) {
   const having = (/** @type {string} */ name) => runs.filter((run) => run.hyper?.[name] !== undefined).length;
   /** @type {Map<string, string>} */
   const byValues = new Map();
-  const shortest = differing(runs).sort((a, b) => a.length - b.length || a.localeCompare(b));
+  const values = (/** @type {string} */ name) => new Set(runs.flatMap((run) => run.hyper?.[name] ?? []));
+  const varied = differing(runs).filter((name) => values(name).size > 1);
+  // one of the two may have been written in single precision
+  const rounded = (/** @type {unknown} */ value) =>
+    typeof value === "number" && !Number.isInteger(value) ? Math.fround(value) : (value ?? null);
+  const shortest = varied.sort((a, b) => a.length - b.length || a.localeCompare(b));
   for (const name of shortest) {
-    const values = JSON.stringify(runs.map((run) => run.hyper?.[name] ?? null));
-    if (!byValues.has(values)) byValues.set(values, name);
+    const key = JSON.stringify(runs.map((run) => rounded(run.hyper?.[name])));
+    if (!byValues.has(key)) byValues.set(key, name);
   }
   return [...byValues.values()].sort((a, b) => having(b) - having(a) || a.localeCompare(b));
 }

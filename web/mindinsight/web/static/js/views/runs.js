@@ -14,12 +14,12 @@ import { answerLinks, selectionLinks } from "./runs/answers.js";
 import { noMatch, nothing } from "./runs/banners.js";
 import { chartBoxes, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
+import { ColumnLayout } from "../components/runs/column_layout.js";
 import { columnsOf, defaultColumns, stateWords } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
 import { createManage } from "./runs/manage.js";
-import { moved } from "./runs/order.js";
 import { createPutAway } from "./runs/put_away.js";
 import { createClock, createSummary } from "./runs/summary.js";
 import { matchesQuery, namesIn, parseQuery } from "../components/runs/query.js";
@@ -63,6 +63,10 @@ class RunsTable {
     this.clock = createClock();
     /** @type {import("../components/runs/columns.js").TableColumn[]} */
     this.columns = [];
+    this.layout = new ColumnLayout(app, this.body, {
+      resized: () => this.resized(),
+      changed: () => this.draw(),
+    });
     this.colours = colourBy(app);
     this.summary = createSummary(app, (text) => this.searchFor(text));
     this.answers = h("span", { class: "row" });
@@ -219,7 +223,7 @@ class RunsTable {
     const { app } = this;
     const list = app.selection.list();
     this.now = this.clock(list);
-    this.columns = columnsOf(app, this.values, this.curves.get, this.columnKeys());
+    this.columns = this.arrangedColumns();
     const sort = app.url.get("sort", "");
     const column = this.columns.find(({ key }) => key === sort.replace(/^-/, "")) ?? null;
     const value = sort.replace(/^-/, "") === "name" ? (/** @type {Run} */ run) => run.name : column?.value;
@@ -251,21 +255,20 @@ class RunsTable {
     const { t, url } = this.app;
     return headCells(this.app, this.columns, sort, {
       onsort: (next) => (url.set({ sort: next }), this.draw()),
-      onmove: (key, before) => this.move(key, before),
+      layout: this.layout,
       actions: t("runs.actions"),
     });
   }
 
-  /** Move a column before another one, or to the end. @param {string} key @param {string | null} before */
-  move(key, before) {
-    this.app.url.set({
-      col: moved(
-        this.columns.map((column) => column.key),
-        key,
-        before,
-      ),
-    });
-    this.draw();
+  /** Return the columns in their order, with the widths that a person chose. */
+  arrangedColumns() {
+    return this.layout.arrange(columnsOf(this.app, this.values, this.curves.get, this.columnKeys()));
+  }
+
+  /** Draw the rows with other widths. */
+  resized() {
+    this.columns = this.arrangedColumns();
+    this.table.update(this.rows.length);
   }
 
   /** Create the row of a run or a job. @param {import("./runs/rows.js").Row} row */
@@ -286,7 +289,7 @@ class RunsTable {
   /** Open the menu of columns. @param {HTMLElement} anchor */
   chooseColumns(anchor) {
     const set = (/** @type {string[] | null} */ columns) => {
-      this.app.url.set({ col: columns });
+      this.app.url.set({ col: columns, ...(columns ? {} : { width: null, fixed: null }) });
       this.reload(false);
     };
     columnChooser(this.app, anchor, {

@@ -21,6 +21,8 @@ import { bestEnd, isTorn, lastStep, stateOf } from "./values.js";
  * @property {"ascending" | "descending"} [first] how the first click sorts: the best on top
  * @property {(run: Run) => unknown} [value]
  * @property {(run: Run, state: {now: number}) => import("../../core/dom.js").Child} cell
+ * @property {number} [width] px, if a person chose one
+ * @property {number} [left] px at which it stays while the table scrolls
  */
 
 const SETTINGS = 4; // hyper-parameters that vary and have a column by themselves

@@ -7,6 +7,7 @@ import { longName } from "../../components/long_name.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
 import { h } from "../../core/dom.js";
 import { annotateDialog } from "../../components/runs/annotate.js";
+import { cellStyle } from "../../components/runs/column_layout.js";
 import { attempt, change } from "../../components/runs/changes.js";
 import { stateOf } from "../../components/runs/values.js";
 
@@ -103,7 +104,9 @@ export function jobRow(app, row, columns, now, { open, toggle, health, start, bo
  * @param {import("../../core/dom.js").Child} content
  */
 function cell(column, content) {
-  return h("td", { class: column.number ? "number" : null }, content);
+  const fixed = column.left === undefined ? "" : "fixed";
+  const classes = [column.number ? "number" : "", column.width ? "narrowed" : "", fixed].join(" ").trim();
+  return h("td", { class: classes || null, style: cellStyle(column) }, content);
 }
 
 /**

@@ -4,7 +4,7 @@ import { menu } from "../../components/dialog.js";
 import { check, searchBox } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { hyperNames } from "../../core/run_traits.js";
-import { withColumn } from "./order.js";
+import { withColumn } from "../../components/runs/order.js";
 import { factColumns, PARTS } from "../../components/runs/columns.js";
 
 const SHOWN = 40; // scalars listed at a time; the filter finds the others

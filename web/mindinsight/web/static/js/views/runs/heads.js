@@ -2,7 +2,7 @@
 
 import { headCell } from "../../components/virtual.js";
 import { h } from "../../core/dom.js";
-import { movable, nextSort } from "./order.js";
+import { movable, nextSort } from "../../components/runs/order.js";
 
 /** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
@@ -11,10 +11,10 @@ import { movable, nextSort } from "./order.js";
  * @param {import("../../core/types.js").App} app
  * @param {import("../../components/runs/columns.js").TableColumn[]} columns
  * @param {string} sort of the address
- * @param {{onsort: (sort: string | null) => void, onmove: (key: string, before: string | null) => void,
- *   actions: string}} options
+ * @param {{onsort: (sort: string | null) => void, actions: string, layout:
+ *   import("../../components/runs/column_layout.js").ColumnLayout}} options
  */
-export function headCells(app, columns, sort, { onsort, onmove, actions }) {
+export function headCells(app, columns, sort, { onsort, layout, actions }) {
   /** @param {Pick<TableColumn, "key" | "label" | "number" | "first" | "of">} column */
   const cell = ({ key, label, number, first = "descending", of }, sortable = true) =>
     headCell({
@@ -26,9 +26,17 @@ export function headCells(app, columns, sort, { onsort, onmove, actions }) {
       onsort: sortable ? () => onsort(nextSort(sort, key, first)) : undefined,
     });
   return [
-    cell({ key: "name", label: app.t("common.run") }),
+    layout.heading(cell({ key: "name", label: app.t("common.run") }), {
+      key: "name",
+      label: app.t("common.run"),
+    }),
     h("th", { scope: "col" }, h("span", { class: "unseen" }, actions)),
-    ...columns.map((column) => movable(cell(column, Boolean(column.value)), column.key, onmove)),
+    ...columns.map((column) =>
+      layout.heading(
+        movable(cell(column, Boolean(column.value)), column.key, (key, before) => layout.move(key, before)),
+        column,
+      ),
+    ),
     h("td", { class: "rest" }),
   ];
 }

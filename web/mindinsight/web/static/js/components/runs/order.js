@@ -1,6 +1,6 @@
 // Order of rows and columns.
 
-import { draggable, dropTarget } from "../../components/movable.js";
+import { draggable, dropTarget } from "../movable.js";
 
 /**
  * Return the sorting after a click on a header: in the column's first direction, then reversed, then none.
