@@ -351,3 +351,25 @@ def nothing_that_could_be_checked(folder: Path) -> Question:
     return checked(
         folder, parameters=lambda step: {"fc.weight": noise(step)}, conditions=["gradient_vanishing:max_lt=1"]
     )
+
+
+@situation(makes=["claim.check.no_data"], never=["claim.check.unknown"], exit_code=0)
+def one_step_without_weights(folder: Path) -> Question:
+    """Of the common faults only those of outputs can be judged; nobody asked for the others by name."""
+    return checked(folder, steps=[0])
+
+
+@situation(makes=["claim.check.no_data", "claim.check.none"], never=["claim.check.frozen"], exit_code=2)
+def a_condition_that_was_asked_for_and_has_no_data(folder: Path) -> Question:
+    return checked(
+        folder, steps=[0], conditions=["tensor_all_zero", "weight_not_changed", "operator_overflow"]
+    )
+
+
+@situation(makes=["claim.check.none", "claim.check.checked"], never=["claim.check.no_data"], exit_code=0)
+def all_that_was_asked_for_has_data(folder: Path) -> Question:
+    return checked(
+        folder,
+        parameters=lambda step: {"fc.weight": noise(step)},
+        conditions=["tensor_all_zero", "weight_not_changed"],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -128,21 +128,30 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a check covered: number of verdicts that could be reached, condition ids, ranks of the dump."""
+    """What a check covered: verdicts that could be reached by condition, and ranks of the dump."""
 
-    decided: int
-    conditions: frozenset[str]
+    decided: Counter[str]  # by condition id
+    asked: Mapping[str, bool]  # condition ids, with True if a person asked for them
     ranks: int
     unread: int = 0  # tensors that could not be read
 
     @property
-    def claim(self) -> Claim:
-        """Return the claim that names the conditions that were checked, and those that were not."""
-        names = {
-            "checked": [condition_in_words(name) for name in sorted(self.conditions)],
-            "other": [condition_in_words(name) for name in sorted(set(conditions()) - self.conditions)],
-        }
-        return Claim("claim.check.checked", "note", names)
+    def claims(self) -> Iterator[Claim]:
+        """Yield the claims that name what was checked, what was not, and what had nothing to judge."""
+        yield Claim(
+            "claim.check.checked",
+            "note",
+            {
+                "checked": [condition_in_words(name) for name in sorted(self.decided)],
+                "other": [condition_in_words(name) for name in sorted(conditions().keys() - self.asked)],
+            },
+        )
+        if missing := sorted(self.asked.keys() - self.decided):
+            yield Claim(
+                "claim.check.no_data",
+                "unknown" if any(self.asked[name] for name in missing) else "note",
+                {"conditions": [condition_in_words(name) for name in missing]},
+            )
 
 
 def condition_in_words(name: str) -> Claim:
@@ -168,7 +177,8 @@ def check_and_count(
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit | Tally]:
     """Yield the hits as ``check`` does and, last, what the check covered."""
-    decided = unread = 0
+    unread = 0
+    decided: Counter[str] = Counter()
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
         entry = result.entry
@@ -179,12 +189,14 @@ def check_and_count(
             verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
             if verdict.hit and watchpoint.spares_masks and watchpoint.condition == "tensor_all_zero":
                 verdict = Verdict(False) if _may_be_zeros(entry) else verdict
-            decided += not verdict.error
+            if not verdict.error:
+                decided[watchpoint.condition] += 1
             if verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
-    yield Tally(
-        decided, frozenset(watchpoint.condition for watchpoint in watchpoints), len(dump.ranks), unread
-    )
+    if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
+        del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
+    asked = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
+    yield Tally(decided, asked, len(dump.ranks), unread)
 
 
 def _search(
@@ -372,7 +384,7 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 
     Without a hit the check is clear only about the tensors it could judge.
     """
-    judged = tally.decided
+    judged = tally.decided.total()
     confirmed = _grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:
@@ -382,7 +394,7 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
         confirmed.append(Claim("claim.check.unread", "unknown", {"n": tally.unread}))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
-    return [*confirmed, tally.claim] if judged else confirmed
+    return [*confirmed, *tally.claims] if judged else confirmed
 
 
 def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:

@@ -80,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
                     **_report_json(dump, report),
                     "claims": [claim.as_json() for claim in claims],
                     "divergence": _divergence_json(divergence) if divergence else None,
+                    "unread": tally.unread,
                     "hits": [_hit_json(hit) for hit in confirmed],
                     "damage": [asdict(entry) for entry in damage],
                 }

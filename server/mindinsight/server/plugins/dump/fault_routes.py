@@ -140,7 +140,8 @@ def hits(
 ) -> dict[str, Any]:
     """Return the hits of a check so far, in execution order.
 
-    `unjudged` counts tensors with an error other than a missing previous step.
+    `unjudged` counts tensors with an error other than a missing previous step, `unread` those that could not
+    be read.
     """
     job = CHECK.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -154,6 +155,7 @@ def hits(
         "claims": []
         if tally is None
         else [claim.as_json() for claim in watchpoints.check_claims(judgements, tally)],
+        "unread": tally.unread if tally else 0,
         "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
         "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
     }
