@@ -220,6 +220,36 @@ def two_changed_weights(folder: Path) -> Question:
     return compared(folder, altered(change), net())
 
 
+def with_second_input(x: Array, value: Array) -> Net:
+    calls = net(x)
+    calls["Module.b.Linear.forward.0"]["inputs"].append(value)
+    return calls
+
+
+@situation(["claim.dump.input_differs", "claim.dump.inputs_differ"], ["claim.dump.rest_follows", *AGREE], 1)
+def two_inputs_that_differ(folder: Path) -> Question:
+    """The second one is of no recorded operator: it is no consequence."""
+    x, value = array(4, 8), array(8, seed=5)
+    target = with_second_input(changed(x, (0, 0)), changed(value, 3))
+    return compared(folder, target, with_second_input(x, value))
+
+
+@situation(["claim.dump.input_differs", "claim.dump.rest_follows"], ["claim.dump.inputs_differ", *AGREE], 1)
+def an_input_that_differs_and_all_that_follows(folder: Path) -> Question:
+    x, value = array(4, 8), array(8, seed=5)
+    return compared(folder, with_second_input(changed(x, (0, 0)), value), with_second_input(x, value))
+
+
+@situation(["claim.dump.input_differs", "claim.dump.rest_follows"], ["claim.dump.inputs_differ"], 1)
+def two_inputs_and_an_operator_of_one_side(folder: Path) -> Question:
+    """The operator that only one side has may have put out the second one."""
+    x, value = array(4, 8), array(8, seed=5)
+    target = with_second_input(changed(x, (0, 0)), changed(value, 3))
+    return compared(
+        folder, target | single(changed(value, 3), "Module.n.Identity.forward.0"), with_second_input(x, value)
+    )
+
+
 def shifted(calls: Net, **weights: tuple[str, Any]) -> None:
     for layer, (slot, index) in weights.items():
         values = calls[f"Module.{layer}.Linear.forward.0"]["parameters"]
@@ -543,6 +573,12 @@ def equal_values_of_a_weight_of_another_shape(folder: Path) -> Question:
 def equal_values_of_another_shape(folder: Path) -> Question:
     """[4, 16, 6] against [4, 96]: reshaped values are equal."""
     return compared(folder, single(array(4, 16, 6)), single(array(4, 16, 6).reshape(4, 96)))
+
+
+@situation(["claim.dump.identical", "claim.dump.shapes_differ"], CAUSES, 1)
+def axes_that_were_swapped(folder: Path) -> Question:
+    """[6, 4] instead of [4, 6] is another tensor, though its values are stored in the same order."""
+    return compared(folder, single(array(4, 6)), single(array(4, 6).reshape(6, 4)))
 
 
 @situation(["claim.dump.input_differs"], [*AGREE, *NOTHING], 1)
@@ -1007,7 +1043,7 @@ def a_file_of_an_unknown_name_beside_the_tensors(folder: Path) -> Question:
     return question
 
 
-@situation(["claim.dump.same_checksums", "claim.dump.shapes_differ"], [*CAUSES, "claim.dump.identical"], 0)
+@situation(["claim.dump.same_checksums", "claim.dump.shapes_differ"], [*CAUSES, "claim.dump.identical"], 1)
 def equal_checksums_of_another_shape(folder: Path) -> Question:
     value = array(4, 6)
     return statistics(folder, single(value), single(value.reshape(6, 4)), checksums=True)

@@ -14,9 +14,10 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.commands.dump.dump_stat import statistics_claims
 from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.compare.comparison_export import message_codes
-from mindinsight.server.debug.compare.divergence import Tolerance, state
+from mindinsight.server.debug.compare.divergence import state
 from mindinsight.server.debug.compare.divergence_strip import strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Side, compare_sides
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.conditions import Sample, conditions
 from mindinsight.server.debug.examine import measure_all
 from mindinsight.server.debug.trends import trends

@@ -14,8 +14,9 @@ from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.client import load_pandas
 from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug.compare.comparison_export import fields
-from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide
+from mindinsight.server.debug.compare.divergence import Outcome, decide
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.examine import TensorResult, measure_all
 from mindinsight.server.debug.fault import SEARCHED, Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain

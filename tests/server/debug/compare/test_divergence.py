@@ -3,8 +3,9 @@
 from typing import Any
 
 from mindinsight.server.claims import exit_code, sentence
-from mindinsight.server.debug.compare.divergence import Tolerance, decide
+from mindinsight.server.debug.compare.divergence import decide
 from mindinsight.server.debug.compare.dump_comparison import Side, compare
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.formats.dumps import open_dump
 from tests.narrowing import require
 from tests.server.debug.conftest import DUMPS, spoil

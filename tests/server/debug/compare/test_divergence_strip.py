@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from mindinsight.server.debug.compare.divergence import Tolerance
 from mindinsight.server.debug.compare.divergence_strip import layer_bands, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Side, compare
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.dump_types import RecordedStatistics, TensorEntry
 from tests.server.debug.conftest import DUMPS

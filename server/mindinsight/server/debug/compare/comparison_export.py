@@ -9,8 +9,9 @@ from typing import IO, Any, Final, TextIO
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.tensor_statistics import Statistics, as_dumped
-from mindinsight.server.debug.compare.divergence import Tolerance, state
+from mindinsight.server.debug.compare.divergence import state
 from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.texts import plain_text

@@ -6,13 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
+from operator import mul
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.debug.compare.dump_comparison import Row, same_sorted
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.operator_links import draws_random
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
@@ -20,20 +22,6 @@ from mindinsight.server.formats.dumps.dump_types import TensorEntry
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
 
-# Largest L2 distance of tensors that agree, relative to the reference. About ten roundings of the type,
-# because kernels add and round in different orders. float32 has the eleven bits of TF32, which matrix units
-# use for it. Integers and booleans must be equal.
-RELATIVE: Final = {
-    "float64": 1e-6,
-    "complex128": 1e-6,
-    "float32": 1e-3,
-    "complex64": 1e-3,
-    "float16": 1e-2,
-    "bfloat16": 5e-2,
-}
-_OTHER_FLOATS: Final = 0.25  # float8 and smaller: three bits or fewer
-_WITHOUT_TYPE: Final = 1e-3  # the type was not recorded: the limit of float32
-_EXACT: Final = ("int", "uint", "bool")
 _PEAK: Final = 10  # one element may differ by this many times the tolerance of the largest magnitude
 _UNPARALLEL: Final = 5e-7  # largest sine between a tensor and a multiple of it: four roundings of float32
 _ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # largest sine for these types: four roundings
@@ -55,21 +43,6 @@ _WEIGHTS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerance:
-    """Tolerance within which two tensors agree. Without ``relative`` it follows from their types."""
-
-    relative: float | None = None  # L2 of the difference / L2 of the reference
-    cosine: float | None = None  # smallest cosine, None to ignore it: a small distance implies it
-
-    def limit(self, *dtypes: str) -> float:
-        """Return the largest relative distance allowed for the coarsest of the types, 0 for equality."""
-        limits = [_limit(dtype) for dtype in dtypes]
-        if self.relative is not None and any(limits):
-            return self.relative
-        return max(limits, default=_WITHOUT_TYPE)
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """Decision on a comparison: claims, the most important first, and the rows of the first difference."""
 
@@ -77,12 +50,6 @@ class Outcome:
     first: tuple[Row, ...]
     counts: dict[str, int]  # rows by state
     tolerances: dict[str, float]  # largest relative distance allowed, by type compared
-
-
-def _limit(dtype: str) -> float:
-    if not dtype:
-        return _WITHOUT_TYPE
-    return 0.0 if dtype.startswith(_EXACT) else RELATIVE.get(dtype, _OTHER_FLOATS)
 
 
 def beyond(row: Row, tolerance: Tolerance) -> bool | None:
@@ -196,7 +163,7 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     at = next(i for i, operator in enumerate(operators) if operator.differing)
     first = operators[at]
     claims = [_first_difference(first, operators, differing), *_unseen(states, rows, first, unlisted)]
-    claims += _others(operators[at + 1 :], first, differing)
+    claims += _others(operators[at + 1 :], first, differing, complete=len(decided) == len(rows))
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 
@@ -327,8 +294,13 @@ def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool
     return any(_entry(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
 
 
-def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Row]) -> Iterator[Claim]:
-    """Yield a claim about later differences that cannot follow from the first one, or that all can."""
+def _others(
+    later: Sequence[_Operator], first: _Operator, differing: Sequence[Row], complete: bool
+) -> Iterator[Claim]:
+    """Yield claims about later differences that cannot follow from the first one, or that all can.
+
+    With ``complete``, all tensors were compared: an input that no output equals came from elsewhere.
+    """
     known = {_signature(first.causes[0])}
     count = len(differing) - 1
     others = [row for row in first.causes[1:] if not _is_output(row) and _weight_name(row, differing)]
@@ -338,8 +310,24 @@ def _others(later: Sequence[_Operator], first: _Operator, differing: Sequence[Ro
     if names:
         values = {"n": len(names), "names": few(names, _NAMED)}
         yield Claim("claim.dump.more_differ", "found", values, _evidence(others[:_NAMED]))
+    elif complete and (apart := _inputs_from_elsewhere([first, *later], differing)):
+        values = {"n": len(apart), "names": few([tensor_name(row) for row in apart], _NAMED)}
+        yield Claim("claim.dump.inputs_differ", "found", values, _evidence(apart[:_NAMED]))
     elif count:
         yield Claim("claim.dump.rest_follows", "note", {"n": count})
+
+
+def _inputs_from_elsewhere(operators: Sequence[_Operator], differing: Sequence[Row]) -> list[Row]:
+    """Return differing inputs of the forward pass that no recorded operator put out, without the first."""
+    given = {_signature(row) for row in differing if _is_output(row)} | {_signature(operators[0].causes[0])}
+    apart: dict[tuple[object, ...], Row] = {}
+    for operator in operators:
+        for row in operator.differing:
+            entry = _entry(row)
+            backward = operator.backward or is_backward(entry.operator)
+            if not backward and entry.direction == "input" and _signature(row) not in given:
+                apart.setdefault(_signature(row), row)
+    return list(apart.values())
 
 
 def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list[Row]:
@@ -350,7 +338,8 @@ def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list
     if not operator.differing or _entry(operator.rows[0]).type == "Parameter":
         return []
     by_itself = operator.inputs_agree and not operator.inputs_are_near
-    if by_itself and not operator.backward and operator.weights_seen:
+    backward = operator.backward or is_backward(_entry(operator.rows[0]).operator)
+    if by_itself and not backward and operator.weights_seen:
         return operator.differing[:1]
     return [row for row in operator.differing if not _is_output(row) and _weight_name(row, differing)]
 
@@ -396,14 +385,21 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
         yield Claim("claim.dump.types_differ", "note", values)
     compared = [row for row in rows if row.compared.measures or row.compared.same_checksum]
     shapes = [row for row in compared if len({_shape(*side) for side in _both(row)}) > 1]
-    weights = [row for row in shapes if _entry(row).direction == "parameter"]  # found, as between checkpoints
+    weights = [row for row in shapes if _entry(row).direction == "parameter"]
     others = [row for row in shapes if row not in weights]
     for rows_alike in filter(None, (weights, others)):
-        target, reference = (_shape(*side) for side in _both(rows_alike[0]))
-        about = {"n": len(rows_alike), "name": tensor_name(rows_alike[0])}
+        telling = next(filter(_reshaped, rows_alike), None)  # an activation may be flattened
+        target, reference = (_shape(*side) for side in _both(telling or rows_alike[0]))
+        about = {"n": len(rows_alike), "name": tensor_name(telling or rows_alike[0])}
         key = "claim.dump.weights_reshaped" if rows_alike is weights else "claim.dump.shapes_differ"
-        verdict: Verdict = "found" if rows_alike is weights else "note"
+        verdict: Verdict = "found" if telling or rows_alike is weights else "note"
         yield Claim(key, verdict, {**about, "target": target, "reference": reference})
+
+
+def _reshaped(row: Row) -> bool:
+    """Return True if neither shape is the other with axes that were split, as in [4, 6] and [4, 2, 3]."""
+    target, reference = (set(accumulate(_lengths(*side), mul)) for side in _both(row))
+    return not (target <= reference or reference <= target)
 
 
 def _same_non_finite(row: Row) -> bool:
@@ -542,8 +538,12 @@ def _both(row: Row) -> Iterator[tuple[TensorEntry | None, Measurement | None]]:
 
 
 def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str:
+    return str(_lengths(entry, measurement))
+
+
+def _lengths(entry: TensorEntry | None, measurement: Measurement | None) -> list[int]:
     shape = entry.shape if entry and entry.shape is not None else measurement and measurement.shape
-    return str(list(shape or ()))
+    return list(shape or ())
 
 
 def _signature(row: Row) -> tuple[object, ...]:

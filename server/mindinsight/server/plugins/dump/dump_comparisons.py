@@ -11,10 +11,11 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.compare import comparison_export
-from mindinsight.server.debug.compare.divergence import Outcome, Tolerance, decide, state
+from mindinsight.server.debug.compare.divergence import Outcome, decide, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.step_comparison import gap_claims, unused_names
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
