@@ -230,6 +230,15 @@ def a_gradient_that_vanishes(folder: Path) -> Question:
     return checked(folder, lambda step: {name: noise(step, scale=1e-12)})
 
 
+@situation(makes=["claim.check.none"], never=["claim.check.vanishing"], exit_code=0)
+def a_zero_that_the_backward_pass_fills_in(folder: Path) -> Question:
+    """The backward pass of PyTorch's where makes a constant zero: no gradient vanishes."""
+    names = {"Gradients/Default/scalar_tensor-op0": 0.0, "Gradients/Default/fc-Linear/mm-op0": 1.0}
+    return checked(
+        folder, lambda step: {name: np.array(number, np.float32) for name, number in names.items()}
+    )
+
+
 @situation(
     makes=["claim.check.non_finite", "claim.check.undecided"],
     never=["claim.check.none", "claim.check.unknown"],

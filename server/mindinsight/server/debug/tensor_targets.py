@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.conditions import Target
+from mindinsight.server.debug.operator_links import is_constant
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 ParameterKind: TypeAlias = Literal["weight", "state", "data"]
@@ -37,8 +38,8 @@ def targets(entry: TensorEntry, parameters: Collection[str] = ()) -> frozenset[T
     """
     if entry.direction not in ("output", "parameter"):
         return _NOTHING
-    if is_gradient(entry):
-        return _GRADIENT_OUTPUT
+    if is_gradient(entry):  # a constant that the backward pass fills in, as where does, is none
+        return _OUTPUT if is_constant(entry.type) else _GRADIENT_OUTPUT
     if entry.direction == "parameter":
         named = any(is_weight(name, parameters) for name in (entry.operator, entry.slot))
         return _WEIGHT_ONLY if named and not is_state(entry.operator, parameters) else _NOTHING
