@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
 
 from mindinsight.proto import graph_pb2
-from mindinsight.writer import DumpRecorder
+from mindinsight.writer import DumpRecorder, PrecisionDebugger
 
 
 class Block(nn.Module):
@@ -154,6 +155,23 @@ def recorder_models(recorder):
     return recorder._models[""]
 
 
+def check_another_recorder_is_not_recorded(folder):
+    """What a PrecisionDebugger computes is no part of the network."""
+    counts = {}
+    for beside in (False, True):
+        model = made()
+        debugger = PrecisionDebugger(task="statistics", dump_path=str(folder / "other"), level="mix")
+        with DumpRecorder(model, {"saved_data": "full"}, path=folder / str(beside)) as recorder:
+            if beside:
+                debugger.start(model)
+            train(model, 1, recorder)
+            if beside:
+                debugger.stop()
+        debugger.close()
+        counts[beside] = Counter(name.split(".")[0] for name in files(folder / str(beside)))
+    assert counts[True] == counts[False], counts[True] - counts[False]
+
+
 def check_recomputation_is_marked(folder):
     model = made(recompute=True)
     with DumpRecorder(model, {}, path=folder) as recorder:
@@ -265,6 +283,7 @@ def main():
         check_training_is_bit_identical(folder / "identical")
         check_scopes_and_lines(folder / "scopes")
         check_values_are_those_of_the_call(folder / "values")
+        check_another_recorder_is_not_recorded(folder / "beside")
         check_recomputation_is_marked(folder / "recompute")
         check_two_networks_and_mixed_precision(folder / "gan")
         check_workers_and_exceptions(folder / "workers")

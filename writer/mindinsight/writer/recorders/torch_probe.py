@@ -21,7 +21,7 @@ from mindinsight.writer.recorders import torch_tensors
 from mindinsight.writer.recorders.probe import Given, ModuleBackward, ModuleHooks, Probe
 from mindinsight.writer.recorders.step_files import StepFiles
 from mindinsight.writer.recorders.torch_calls import CallSite, TorchNames
-from mindinsight.writer.recorders.torch_tensors import tensors_of
+from mindinsight.writer.recorders.torch_tensors import tensors_of, without_modes
 
 _OPTIMIZER: Final = "optimizer"  # parent of the calls of an optimizer
 
@@ -214,7 +214,7 @@ class TorchProbe(Probe):
 
     def quiet(self) -> Any:
         """Return a context in which no function mode is called."""
-        return torch._C.DisableTorchFunction()
+        return without_modes()
 
     def identify(self, key: Any, frame: FrameType) -> tuple[str | None, FrameType | None, Given]:
         """Return name, calling frame and argument order of a function. The name of an ignored one is None."""

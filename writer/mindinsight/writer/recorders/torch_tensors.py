@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from mindinsight.writer.arrays import HostArray, to_numpy
 from mindinsight.writer.recorders import step_files
@@ -243,10 +244,21 @@ def save_tensor(path: Path, tensor: torch.Tensor) -> None:
 
 
 def quiet() -> AbstractContextManager[Any]:
-    """Return a context in which neither autograd nor a function mode records."""
+    """Return a context in which neither autograd nor a mode records, such as that of another recorder."""
     stack = ExitStack()
     stack.enter_context(torch.no_grad())
-    stack.enter_context(torch._C.DisableTorchFunction())
+    stack.enter_context(without_modes())
+    return stack
+
+
+def without_modes() -> AbstractContextManager[Any]:
+    """Return a context in which no mode sees what runs, such as that of another recorder."""
+    functions: AbstractContextManager[Any] = torch._C.DisableTorchFunction()
+    if not torch._C._len_torch_dispatch_stack():
+        return functions
+    stack = ExitStack()
+    stack.enter_context(functions)
+    stack.enter_context(_disable_current_modes())
     return stack
 
 
