@@ -50,7 +50,14 @@ class Hand:
         self.keys += 1
 
     def view(self, name: str) -> None:
-        self.click(self.page.get_by_role("navigation").get_by_role("link", name=name, exact=True))
+        """Open a page by its link, or by the menu that has all of them."""
+        link = self.page.get_by_role("navigation").get_by_role("link", name=name, exact=True)
+        if not link.count():
+            self.click(self.page.get_by_role("button", name="All pages"))
+            link = self.page.get_by_role("dialog", name="All pages").get_by_role(
+                "link", name=name, exact=True
+            )
+        self.click(link)
 
 
 def unknown_graph(hand: Hand) -> str:

@@ -36,7 +36,8 @@ def chooser(page: Page) -> Locator:
 
 def test_the_timeline_is_loud_about_nan_and_frozen_and_leads_to_values(page: Page, url: str) -> None:
     page.goto(url)
-    page.get_by_role("link", name="Checkpoints").click()
+    page.get_by_role("button", name="All pages").click()
+    page.get_by_role("dialog", name="All pages").get_by_role("link", name="Checkpoints").click()
     expect(page.get_by_text("head.weight has NaN or infinity, first in checkpoint")).to_be_visible()
     expect(page.locator("tbody th").first).to_have_text("head.weight")
     expect(page.locator("thead th").last).to_have_text("301")  # checkpoint 30, loss 1

@@ -131,7 +131,7 @@ class Tally:
     """What a check covered: verdicts that could be reached by condition, and ranks of the dump."""
 
     decided: Counter[str]  # by condition id
-    asked: Mapping[str, bool]  # condition ids, with True if a person asked for them
+    requested: Mapping[str, bool]  # condition ids, with True if a person asked for them
     ranks: int
     unread: int = 0  # tensors that could not be read
 
@@ -143,13 +143,13 @@ class Tally:
             "note",
             {
                 "checked": [condition_in_words(name) for name in sorted(self.decided)],
-                "other": [condition_in_words(name) for name in sorted(conditions().keys() - self.asked)],
+                "other": [condition_in_words(name) for name in sorted(conditions().keys() - self.requested)],
             },
         )
-        if missing := sorted(self.asked.keys() - self.decided):
+        if missing := sorted(self.requested.keys() - self.decided):
             yield Claim(
                 "claim.check.no_data",
-                "unknown" if any(self.asked[name] for name in missing) else "note",
+                "unknown" if any(self.requested[name] for name in missing) else "note",
                 {"conditions": [condition_in_words(name) for name in missing]},
             )
 
@@ -195,8 +195,8 @@ def check_and_count(
                 yield Hit(watchpoint, result, verdict)
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
-    asked = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, asked, len(dump.ranks), unread)
+    requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
+    yield Tally(decided, requested, len(dump.ranks), unread)
 
 
 def _search(
