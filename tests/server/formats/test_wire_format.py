@@ -41,6 +41,14 @@ def test_a_varint_without_an_end_is_no_number() -> None:
             read_varint(data, 0, end)
 
 
+@pytest.mark.parametrize("inside", [b"\x05abcd", b"\x00\x01", b"\x03\x04"])
+def test_a_field_of_number_zero_is_passed_over_in_a_group_as_by_protobuf(inside: bytes) -> None:
+    data = b"\x1b" + inside + b"\x1c"
+    assert list(message_fields(data, 0, len(data))) == []
+    with pytest.raises(UnparsableError, match="field number"):
+        list(message_fields(inside, 0, len(inside)))
+
+
 def test_fields_have_keys_and_spans_and_groups_are_passed_over() -> None:
     group = b"\x1b" + wire.integer(1, 5) + b"\x1c"  # field 3
     data = wire.integer(1, 300) + group + wire.block(2, b"abc") + wire.double(4, 1.0)

@@ -43,7 +43,7 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
     while at < end:
         key, at = (data[at], at + 1) if data[at] < 0x80 else read_varint(data, at, end)
         kind = key & 7
-        if not 8 <= key < 1 << 32:
+        if key >= 1 << 32 or (key < 8 and not groups):  # protobuf's own parsers skip a field 0 in a group
             raise UnparsableError("field number")
         if kind == 3:
             groups.append(key + 1)
