@@ -21,8 +21,13 @@
  *   PlotlyShape
  */
 /**
+ * @typedef {{x: number, y: number, text: string, xanchor: "left" | "right", yanchor: "top" | "bottom",
+ *   font: {color?: string, size: number}, [name: string]: unknown}} PlotlyAnnotation
+ */
+/**
  * @typedef {{margin?: {l: number, r: number, t: number, b: number}, xaxis?: PlotlyAxis, yaxis?: PlotlyAxis,
  *   font?: {family: string, size: number, color: string}, shapes?: PlotlyShape[],
+ *   annotations?: PlotlyAnnotation[],
  *   [name: string]: unknown}} PlotlyLayout
  */
 /**

@@ -16,6 +16,7 @@ import { areaPath, dashes, hasSymbols, linePath, markerPath, TENTHS } from "./pa
  *   "xaxis" | "yaxis">>}} Sketchable
  */
 
+const GAP = 6; // px between a curve and its name
 const LABEL = 8.2; // px between a label and the plot
 const MODES = ["lines", "markers", "lines+markers"];
 
@@ -178,12 +179,12 @@ function grid({ xaxis }, x, y) {
 }
 
 /**
- * Return the tick labels of both axes.
+ * Return the tick labels of both axes, and the names in the plot.
  * @param {Sketchable["layout"]} layout
  * @param {Axis} x
  * @param {Axis} y
  */
-function labels({ font }, x, y) {
+function labels({ font, annotations = [], yaxis }, x, y) {
   const below = y._offset + y._length + LABEL + font.size;
   return svg(
     "g",
@@ -191,6 +192,15 @@ function labels({ font }, x, y) {
     ticksOn(x).map(([px, text]) =>
       svg("text", { x: x._offset + px, y: below, "text-anchor": "middle" }, text),
     ),
+    annotations.map(({ x: across, y: up, text, xanchor, yanchor, font: { color } }) => {
+      const beside = yanchor === "top" ? font.size + GAP : -GAP;
+      const at = {
+        x: x._offset + x.c2p(across),
+        y: y._offset + y.c2p(yaxis.type === "log" ? 10 ** up : up) + beside,
+      };
+      const anchor = xanchor === "left" ? "start" : "end";
+      return svg("text", { ...at, "text-anchor": anchor, class: "line-end", fill: color }, text);
+    }),
     ticksOn(y).map(([px, text]) => {
       const place = { x: x._offset - LABEL, y: y._offset + px + 0.35 * font.size };
       return svg("text", { ...place, "text-anchor": "end" }, text);

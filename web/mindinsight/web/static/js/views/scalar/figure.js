@@ -1,6 +1,7 @@
 // Plotly figure of a scalar chart: traces of curves, axes, thresholds and alert marks.
 
 import { reaches, xColumn } from "./curve.js";
+import { endLabels } from "./line_ends.js";
 import { merged } from "./merge.js";
 import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
@@ -94,14 +95,33 @@ export function figure(
     xaxis: xAxis(pen, lines, growing.length > 0),
     yaxis: app.theme.axis({ type: yScale.type, ...axis }),
   };
+  const data = [...back, ...front];
+  const annotations = options.zoom || tall ? [] : namesAtEnds(app, data, sheet);
   return {
-    data: [...back, ...front],
-    layout: withRoomForLabels(sheet),
+    data,
+    layout: withRoomForLabels({ ...sheet, annotations }),
     sketch: true,
     still: growing.length ? back : undefined,
     config: { doubleClick: "autosize" },
     scales: { x: xScale, y: yScale },
   };
+}
+
+/**
+ * Return the names at the ends of curves; none on a logarithmic x axis, or where the range of y is unknown.
+ * @param {App} app
+ * @param {Trace[]} data
+ * @param {{xaxis: import("../../core/types.js").PlotlyAxis, yaxis: import("../../core/types.js").PlotlyAxis}}
+ *   sheet
+ */
+function namesAtEnds(app, data, { xaxis, yaxis }) {
+  const across = extent(
+    "linear",
+    data.map(({ x }) => x),
+  );
+  if (!across || !yaxis.range || xaxis.type === "log") return [];
+  const { size } = app.theme.plotly().font;
+  return endLabels(data, { x: across, y: yaxis.range, log: yaxis.type === "log" }, size);
 }
 
 /**
