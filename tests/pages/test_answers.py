@@ -56,7 +56,7 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     split = page.get_by_role("combobox", name="Split by")
     expect(split).to_have_value("loss")
     split.select_option("norm")
-    expect(page.locator(".why-runs")).to_contain_text("with the lowest norm at any step")
+    expect(page.locator(".why-runs")).to_contain_text("cannot be split into good and bad by norm")
     split.select_option("loss")
     expect(row).to_contain_text("+")
     group = page.get_by_role("group", name="Group of bad-2")

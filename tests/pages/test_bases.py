@@ -90,9 +90,9 @@ def test_of_many_directories_the_first_are_named_and_the_others_counted(
 def test_the_directory_is_a_column_to_sort_by(page: Any, url: Any) -> None:
     page.goto(f"{url}?col=dir")
     cells = page.locator("tbody tr[data-key] td:nth-child(3)")
-    page.get_by_role("button", name="Directory").click()
+    page.get_by_role("button", name="Directory", exact=True).click()
     expect(cells).to_have_text(["mine", "ann"])
-    page.get_by_role("button", name="Directory").click()
+    page.get_by_role("button", name="Directory", exact=True).click()
     expect(cells).to_have_text(["ann", "mine"])
 
 
