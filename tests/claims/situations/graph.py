@@ -24,6 +24,7 @@ from benchmarks.planted_networks import (
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.graph_pb2 import GraphProto
 from mindinsight.writer import GraphBuilder
+from mindinsight.writer.graph import ParameterRole
 from tests.claims.situation import Question, situation
 
 BASE = GptOptions(layers=range(4))
@@ -292,7 +293,10 @@ pair("one_difference_turned_round", "x - y and y - x have all in common but the 
 
 
 def _layer(
-    role: str | None = "weight", shape: tuple[float, ...] = (1, 2), half: str = "float32", low: str = ""
+    role: ParameterRole | None = "weight",
+    shape: tuple[float, ...] = (1, 2),
+    half: str = "float32",
+    low: str = "",
 ) -> Callable[[], bytes]:
     """Return a generator of a layer, whose adapter takes the layer's input or its output (``low``)."""
 

@@ -1,6 +1,7 @@
 """One rule over a series that grows, against one that looks at all of it anew."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -300,6 +301,13 @@ def test_a_run_that_nobody_closed_is_silent_after_its_time(tmp_path: Path) -> No
     assert silent_since(run, 5, 1299.9) is None
     assert silent_since(run, 5, 1300.0) == 1300.0
     assert silent_since(run, 5, 9e9) == 1300.0
+
+
+def test_silence_is_unknown_while_a_file_is_being_read(tmp_path: Path) -> None:
+    read = FileState("new", 300, 1000.0, 200, 0)
+    assert silent_since(run_at(tmp_path, files=(read,), last_event=1000.0), 5, 9e9) is None
+    for whole in (replace(read, pending=100), replace(read, error="file.permission")):
+        assert silent_since(run_at(tmp_path, files=(whole,), last_event=1000.0), 5, 9e9) == 1300.0
 
 
 def test_a_run_that_ended_is_never_silent(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.store.file_names import is_tensorboard
 from mindinsight.server.store.mounts import dump_id
-from mindinsight.server.store.run import Run, Snapshot
+from mindinsight.server.store.run import Run, Snapshot, last_step
 from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import LEVELS, Doubles, Ints, Level
 from mindinsight.server.workspace.alert_rules import Rule
@@ -199,9 +199,8 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
         for rule_id, rule in wanted.items():
             since = rule_evaluation.silent_since(run, rule.limit, now)
             if since is not None and since >= rule.since:
-                step = max((series.last_step for series in run.scalars.values()), default=0)
                 key = np.array([int(run.updated)])
-                at = np.array([step]), np.array([since])
+                at = np.array([last_step(run) or 0]), np.array([since])
                 yield Source(run.id, rule.level, *at, key, rule=rule_id, ongoing=True)
 
 

@@ -114,10 +114,11 @@ def matches(tag: str, pattern: str) -> bool:
 def silent_since(run: Run, minutes: float, now: float) -> float | None:
     """Return the Unix time at which a run had been silent for `minutes`, or None if it has not, or has ended.
 
-    A training that was killed or hangs has not closed its files.
+    A training that was killed or hangs has not closed its files. While files are being read, it is unknown.
     """
     when = run.last_event + 60 * minutes
-    return when if when <= now and run.files and not run.finished else None
+    unread = any(file.read + file.pending < file.size and not file.error for file in run.files)
+    return when if when <= now and run.files and not (run.finished or unread) else None
 
 
 _KINDS: Final = get_args(OutlierKind)
