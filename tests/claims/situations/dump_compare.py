@@ -688,11 +688,21 @@ ALL = ((0, 0), (0, 1), (1, 0), (1, 1))
         "claim.dump.steps_missing",
         "claim.dump.steps_undecided",
         "claim.dump.steps_agree",
+        "claim.dump.by_checksum",
     ],
     0,
 )
 def all_steps_are_equal(folder: Path) -> Question:
     return steps(folder, *ALL)
+
+
+@situation(["claim.dump.steps_equal", "claim.dump.by_checksum"], ["claim.dump.steps_undecided"], 0)
+def a_step_with_checksums_alone(folder: Path) -> Question:
+    """Two steps: the second has no values, but its checksums are equal."""
+    for side in ("target", "reference"):
+        write(folder / side, net(), 0)
+        write(folder / side, net(), 1, values=False, checksums=True)
+    return compared(folder, None, None, "--every-step")
 
 
 @situation(["claim.dump.steps_agree"], ["claim.dump.steps_equal", "claim.dump.at_step"], 0)

@@ -467,12 +467,13 @@ def _without_difference(
         agreeing, key=lambda row: row.compared.measures.max_absolute or 0 if row.compared.measures else 0
     )
     largest = worst.compared.measures.max_absolute if worst.compared.measures else 0
-    if not any(row.compared.measures for row in agreeing):
+    valued = sum(row.compared.measures is not None for row in agreeing)
+    if not valued:
         facts = tuple(fact for fact in facts if fact.key != "claim.dump.by_checksum")
         return (Claim("claim.dump.same_checksums", "clear", {"n": len(agreeing)}), *facts)
     if not largest:
-        return (Claim("claim.dump.identical", "clear", {"n": len(agreeing)}), *facts)
-    values = {"n": len(agreeing), "amount": largest, "name": tensor_name(worst)}
+        return (Claim("claim.dump.identical", "clear", {"n": valued}), *facts)
+    values = {"n": valued, "amount": largest, "name": tensor_name(worst)}
     return (Claim("claim.dump.agree", "clear", values, _evidence([worst])), *facts)
 
 

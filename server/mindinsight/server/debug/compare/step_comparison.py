@@ -101,7 +101,7 @@ def decide_steps(
             for claim in outcome.claims
         ]
     else:
-        claims = [_agreement(ordered)]
+        claims = _agreement(ordered)
     undecided = [at for (at, _), code in zip(ordered, codes, strict=True) if code == 2]
     if len(codes) > 1 and undecided:
         names = few([f"rank {rank} step {step}" for rank, step in undecided], _NAMED)
@@ -113,20 +113,29 @@ def decide_steps(
     return claims
 
 
-def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> Claim:
-    """Return the claim on steps that all agree: that they are equal, or the largest difference."""
+def _agreement(outcomes: Sequence[tuple[tuple[int, int], Outcome]]) -> list[Claim]:
+    """Return the claims on steps that all agree: that they are equal, or the largest difference.
+
+    Tensors of which only the checksums were compared are counted.
+    """
     values: dict[str, Any] = {"n": len({step for (_, step), _ in outcomes})}
+    claims = [(claim, *at) for at, outcome in outcomes for claim in outcome.claims]
     differing = [
         (claim.values["amount"], claim.values["name"], rank, step)
-        for (rank, step), outcome in outcomes
-        for claim in outcome.claims
+        for claim, rank, step in claims
         if claim.key == "claim.dump.agree"
     ]
+    checksums = sum(
+        claim.values["n"]
+        for claim, _, _ in claims
+        if claim.key in ("claim.dump.by_checksum", "claim.dump.same_checksums")
+    )
+    notes = [Claim("claim.dump.by_checksum", "note", {"n": checksums})] if checksums else []
     if not differing:
-        return Claim("claim.dump.steps_equal", "clear", values)
+        return [Claim("claim.dump.steps_equal", "clear", values), *notes]
     amount, name, rank, step = max(differing, key=itemgetter(0))
     values |= {"amount": amount, "name": name, "rank": rank, "step": step}
-    return Claim("claim.dump.steps_agree", "clear", values)
+    return [Claim("claim.dump.steps_agree", "clear", values), *notes]
 
 
 def gap_claims(target: Sequence[NotRecorded], reference: Sequence[NotRecorded]) -> list[Claim]:
