@@ -22,6 +22,7 @@ def held(page: Any) -> Callable[..., Any]:
     def keep(route: Any) -> None:
         waiting.append(route)
 
+    page.add_init_script("delete window.SharedWorker")  # the page opens the stream itself
     page.route("**/v2/events", keep)
 
     def let_go() -> None:
@@ -121,3 +122,24 @@ def test_finished_runs_are_not_asked_for_again(page: Any, serve: Any, tmp_path: 
     known = [entry for request in requests for entry in request.post_data_json["series"]]
     assert {entry["run"] for entry in known} == {"./live"}
     assert len(requests) <= 8  # three charts grew four times; one change may come in two parts
+
+
+def test_more_pages_than_connections_follow_one_server(page: Any, serve: Any, tmp_path: Path) -> None:
+    """A browser opens six connections to a server; a stream of each page would take all of them."""
+    with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        write(record, 1)
+        address = serve(tmp_path / "base")
+        pages = [page, *(page.context.new_page() for _ in range(8))]
+        for other in pages:
+            other.goto(f"{address}image")
+            expect_steps(other, "image", 1)
+            expect(other.locator(".connection")).to_have_text("Live")
+        write(record, 2)
+        for other in pages:
+            expect_steps(other, "image", 2)
+        page.goto("about:blank")  # the page that was first may go
+        pages[1].reload()
+        write(record, 3)
+        for other in pages[1:]:
+            expect_steps(other, "image", 3)
+            other.close()

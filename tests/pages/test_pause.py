@@ -14,6 +14,7 @@ from .curves import eventually_true
 
 WAITING = re.compile(r"\d+ changes? waiting")
 NO_STREAM = """
+delete window.SharedWorker;
 window.EventSource = class {
   constructor() { this.readyState = 0; setTimeout(() => this.onerror(), 0); }
   addEventListener() {}

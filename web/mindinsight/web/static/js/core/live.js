@@ -7,6 +7,7 @@
 import { get } from "./api.js";
 import { together } from "./changes.js";
 import { tell } from "./dom.js";
+import { followStream } from "./stream.js";
 
 /** @typedef {import("./types.js").Change} Change */
 /** @typedef {"connecting" | "live" | "polling" | "lost"} State */
@@ -49,22 +50,16 @@ export class Live {
   /** What came in the gap since then. @type {Change | null} */
   #collected = null;
 
-  /** Open the event stream. */
+  /** Follow the event stream; poll while it is broken. */
   start() {
     globalThis.document?.addEventListener("visibilitychange", () => this.#catchUp());
-    this.#listen();
-  }
-
-  /** Open the event stream; poll while it is broken. */
-  #listen() {
-    const source = new EventSource("v2/events");
-    source.addEventListener("hello", (event) => this.#hello(JSON.parse(event.data).version));
-    source.addEventListener("change", (event) => this.#tell(JSON.parse(event.data)));
-    source.onerror = () => {
+    followStream("v2/events", ({ hello, change, lost }) => {
+      if (hello !== undefined) this.#hello(hello);
+      if (change) this.#tell(change);
+      if (!lost) return;
       this.#broken = true;
       this.#startPolling();
-      if (source.readyState === EventSource.CLOSED) window.setTimeout(() => this.#listen(), POLL_MS);
-    };
+    });
   }
 
   /** Return the state of the connection. */
