@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.pages.delays import DelayedAnswer
 
 from .best_run import Walk, walk
 
@@ -88,6 +89,19 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(story).to_contain_text("All 2 common scalars agree within 1 ‰ at all steps.")
     page.get_by_role("row", name="loss").get_by_role("link", name="Difference").click()
     expect(page).to_have_url(re.compile("m=compare.*baseline=good-1"))
+
+
+def test_an_alignment_shows_that_it_is_being_computed(page: Page, url: str) -> None:
+    answer = DelayedAnswer(page, "answers/alignment.*tolerance=0.01")
+    page.goto(f"{url}align?run=bad-1&baseline=good-1")
+    expect(page.locator(".answer-story")).to_contain_text("loss")
+    page.get_by_role("combobox", name="Tolerance").select_option("0.01")
+    answer.until()
+    expect(page.get_by_role("progressbar", name="Comparing every scalar of the two runs…")).to_be_visible()
+    expect(page.locator(".answer-story")).to_have_count(0)  # that answers another question
+    answer.release()
+    expect(page.locator(".answer-story")).to_contain_text("loss")
+    expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
 def test_an_alignment_opens_on_a_good_and_a_bad_run(page: Page, url: str) -> None:

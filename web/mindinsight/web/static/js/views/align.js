@@ -19,6 +19,7 @@ export const alone = true;
 
 const TOLERANCES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1];
 const TOLERANCE = 1e-3;
+const PATIENCE = 200; // ms after which it is shown that an answer takes time; most are there before
 
 /**
  * Mount the page.
@@ -31,7 +32,9 @@ export async function mount(root, app) {
   await view.start();
   return {
     update(change) {
-      if (view.ids().some((id) => id in change.runs)) view.load(leaveAsIs);
+      if (!view.started) view.start();
+      else if (change.list && view.picked.ids.length) view.follow();
+      else if (view.ids().some((id) => id in change.runs)) view.load(leaveAsIs);
     },
     unmount: () => view.end(),
   };
@@ -52,6 +55,8 @@ class Alignment {
     this.tags = [];
     /** The two runs chosen by such a scalar, which runs and scalar they are of. */
     this.picked = { question: "", tag: "", ids: /** @type {string[]} */ ([]) };
+    this.waiting = 0; // timer
+    this.started = false; // there were two runs
     this.head = h("div");
     this.body = h("div", { class: "stack" });
     this.offs = [app.url.on(() => this.follow())];
@@ -61,6 +66,7 @@ class Alignment {
   end() {
     this.requests.end();
     this.picks.end();
+    window.clearTimeout(this.waiting);
     this.offs.forEach((off) => off());
   }
 
@@ -147,6 +153,7 @@ class Alignment {
       replace(root, title, empty({ title: app.t("align.need"), text: app.t("align.need_how") }));
       return;
     }
+    this.started = true;
     replace(root, this.head, this.body);
     await this.follow();
   }
@@ -166,6 +173,8 @@ class Alignment {
       return this.drawError({ key: "error.unknown_run", vars: { run: missing.slice(2) || "." } });
     }
     this.body.setAttribute("aria-busy", "true");
+    window.clearTimeout(this.waiting);
+    if (failed !== leaveAsIs) this.waiting = window.setTimeout(() => this.drawWaiting(), PATIENCE);
     return this.requests.ask(
       (signal) =>
         this.app.api.get("v2/answers/alignment", { run, baseline, tolerance: this.tolerance() }, { signal }),
@@ -240,8 +249,20 @@ class Alignment {
     });
   }
 
+  /** Show that two runs are being compared, in place of the answer to an earlier question. */
+  drawWaiting() {
+    const text = this.app.t("align.comparing");
+    this.answer = null;
+    replace(
+      this.body,
+      h("p", { class: "muted", role: "status" }, text),
+      h("progress", { "aria-label": text }),
+    );
+  }
+
   /** Show an error in place of any earlier answer. @param {Failure} error */
   drawError(error) {
+    window.clearTimeout(this.waiting);
     this.answer = null;
     this.body.setAttribute("aria-busy", "false");
     const text = error.key ? this.app.t(error.key, error.vars) : String(error.message ?? error);
@@ -253,6 +274,7 @@ class Alignment {
     const { app, answer, filter } = this;
     const { t } = app;
     if (!answer) return;
+    window.clearTimeout(this.waiting);
     this.body.setAttribute("aria-busy", "false");
     /** @type {import("../core/claims.js").Claim[]} */
     const claims = answer.claims;

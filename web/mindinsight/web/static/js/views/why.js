@@ -36,7 +36,11 @@ export async function mount(root, app) {
   await view.start();
   return {
     update(change) {
-      if (change.list || Object.keys(change.runs).some((id) => view.groups.has(id))) view.load(leaveAsIs);
+      if (!view.started) view.start();
+      else if (change.list && view.measure) view.resplit();
+      else if (change.list || Object.keys(change.runs).some((id) => view.groups.has(id))) {
+        view.load(leaveAsIs);
+      }
     },
     unmount: () => view.end(),
   };
@@ -54,6 +58,8 @@ class Why {
     this.measure = null;
     /** @type {import("../core/answers.js").Why | null} */
     this.answer = null;
+    /** Whether there were two runs. */
+    this.started = false;
     /** Scalars by which runs can be split: most of them have these. @type {{tag: string}[]} */
     this.tags = [];
     this.requests = latest(root);
@@ -88,12 +94,21 @@ class Why {
       replace(root, title, empty({ title: app.t("why.need"), text: app.t("why.need_how") }));
       return;
     }
+    this.started = true;
     const head = h("div", { class: "toolbar" }, title, h("p", { class: "muted" }, app.t("why.how")));
     replace(root, head, h("div", { class: "why-body" }, this.list, this.body));
     await this.loadTags();
     if (!this.groups.size) await this.split();
     this.drawList();
     await this.load();
+  }
+
+  /** Split all runs anew after some came or went; nobody has moved one to another group. */
+  async resplit() {
+    await this.loadTags();
+    await this.split(this.measure?.tag);
+    this.drawList();
+    await this.load(leaveAsIs);
   }
 
   /** Request the scalars by which the runs can be split. */
