@@ -6,7 +6,7 @@ import {
   joinFields,
   splitFields,
   withMoves,
-} from "../../web/mindinsight/web/static/js/views/scalar/arrangement.js";
+} from "../../web/mindinsight/web/static/js/core/arrangement.js";
 import { readOptions, writeOptions } from "../../web/mindinsight/web/static/js/views/scalar/options.js";
 import {
   addSection,

@@ -89,6 +89,16 @@ export function segments({ label, options, value, onchange }) {
   );
 }
 
+/**
+ * Create an entry of a menu.
+ * @param {string} label
+ * @param {() => void} onclick
+ * @param {boolean} [disabled]
+ */
+export function menuItem(label, onclick, disabled = false) {
+  return button(label, onclick, { class: "item", disabled });
+}
+
 /** Create a placeholder for a button that `show` replaces by another one, keeping the keyboard focus. */
 export function replaceableButton() {
   const element = h("span");

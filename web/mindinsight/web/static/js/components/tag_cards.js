@@ -6,6 +6,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { nameOf, tagsOfEntries } from "../core/tags.js";
 import { searchBox } from "./field.js";
 import { emptyState } from "./nothing.js";
+import { TagArrangement } from "./tag_arrangement.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
@@ -27,8 +28,9 @@ export class TagCards {
    * @param {App} app
    * @param {string} kind "histogram"
    * @param {string} code how such data is recorded
+   * @param {boolean} [resizable] whether its cards have sizes
    */
-  constructor(root, app, kind, code) {
+  constructor(root, app, kind, code, resizable = true) {
     this.app = app;
     this.kind = kind;
     this.code = code;
@@ -42,7 +44,12 @@ export class TagCards {
     this.requests = latest(root);
     this.head = h("div", null);
     this.body = h("div", null);
-    replace(root, this.head, this.body);
+    this.arrangement = new TagArrangement(app, {
+      rebuild: () => this.build(),
+      columns: () => this.columns(),
+      resizable,
+    });
+    replace(root, this.head, this.arrangement.element, this.body);
     this.offs = [
       app.selection.on(() => this.follow([], leaveAsIs)),
       app.theme.on(() => this.paint()),
@@ -68,6 +75,7 @@ export class TagCards {
   /** Show what the address names after it changed. */
   reread() {
     this.filter = this.app.url.get("q", "");
+    this.arrangement.reread();
     this.drawHead();
     if (this.tags) this.build();
   }
@@ -126,14 +134,25 @@ export class TagCards {
     );
   }
 
+  /** Return the number of columns of the cards, 1 where a column is a run's. */
+  columns() {
+    const grid = this.body.querySelector(".cards:not(.by-run)");
+    return grid ? getComputedStyle(grid).gridTemplateColumns.split(" ").length : 1;
+  }
+
   /** Create the cards of the tags that pass the filter. */
   build() {
     const { app, kind, code, filter } = this;
     this.cards.forEach((card) => card.end());
     const wanted = filter.toLowerCase();
-    this.cards = this.makeCards((this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(wanted)));
-    const nothing = () => emptyState(app, { kind, filter, clear: () => this.clear(), code });
+    const passing = (this.tags ?? []).filter(({ tag }) => tag.toLowerCase().includes(wanted));
+    this.cards = this.makeCards(this.arrangement.arranged(passing));
+    const nothing = () =>
+      passing.length
+        ? h("p", { class: "muted" }, app.t("scalar.arrange.all_hidden"))
+        : emptyState(app, { kind, filter, clear: () => this.clear(), code });
     replace(this.body, this.cards.length ? this.arrange() : nothing());
+    this.cards.forEach((card) => this.arrangement.equip(card.element));
     this.cards.forEach((card) => card.load());
   }
 

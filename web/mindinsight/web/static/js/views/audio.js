@@ -18,7 +18,7 @@ export function mount(root, app) {
 class Sounds extends TagCards {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
-    super(root, app, "audio", CODE);
+    super(root, app, "audio", CODE, false);
     this.linked = false;
     /** @type {number | null} the step of all cards */
     this.step = null;

@@ -1,10 +1,10 @@
 // Menus that arrange cards and sections, for what drag and drop does, and for what was hidden.
 
-import { button, iconButton } from "../../components/button.js";
+import { button, iconButton, menuItem } from "../../components/button.js";
+import { sizeChoices } from "../../components/card_size.js";
 import { dialog, menu } from "../../components/dialog.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
-import { sizeChoices } from "./card_size.js";
 import { chartTitle } from "./options.js";
 import {
   addSection,
@@ -33,7 +33,7 @@ export function arrangeItems(page, key, close) {
   const at = row.indexOf(key);
   const move = (/** @type {string} */ label, /** @type {number} */ to) => {
     const apply = () => (close(), moveChart(page, key, home.id, row[to] ?? ""));
-    return item(t(label), apply, to < 0 || to > row.length);
+    return menuItem(t(label), apply, to < 0 || to > row.length);
   };
   const choose = select({
     label: t("scalar.arrange.section"),
@@ -54,18 +54,8 @@ export function arrangeItems(page, key, close) {
     move("scalar.arrange.later", at + 2),
     choose,
     sizeChoices(page, key),
-    item(t("scalar.arrange.hide"), hide),
+    menuItem(t("scalar.arrange.hide"), hide),
   ];
-}
-
-/**
- * Create an entry of a menu.
- * @param {string} label
- * @param {() => void} onclick
- * @param {boolean} [disabled]
- */
-function item(label, onclick, disabled = false) {
-  return button(label, onclick, { class: "item", disabled });
 }
 
 /**
@@ -100,7 +90,7 @@ export function sectionButton(page, id) {
     const then = (/** @type {() => void} */ act) => () => (box.close(), act());
     const move = (/** @type {string} */ label, /** @type {number} */ to) => {
       const target = sections[to]?.id;
-      return item(
+      return menuItem(
         t(label),
         then(() => dropSection(page, id, target)),
         target === undefined,
@@ -108,11 +98,11 @@ export function sectionButton(page, id) {
     };
     const rename = () => askName(page, name, (next) => renameSection(page, id, next));
     const items = [
-      item(t("scalar.arrange.rename"), then(rename)),
+      menuItem(t("scalar.arrange.rename"), then(rename)),
       move("scalar.arrange.up", at - 1),
       move("scalar.arrange.down", at + 1),
       charts.length === 0 &&
-        item(
+        menuItem(
           t("scalar.arrange.remove"),
           then(() => removeSection(page, id)),
         ),
@@ -160,14 +150,14 @@ function pageItems(page, close) {
   const show = (/** @type {string} */ key) => {
     const title = chartTitle(key.split("|"));
     const onclick = () => (close(), page.change({ hidden: options.hidden.filter((other) => other !== key) }));
-    return item(t("scalar.arrange.show", { title }), onclick);
+    return menuItem(t("scalar.arrange.show", { title }), onclick);
   };
   const add = () => (close(), askName(page, "", (name) => addSection(page, name)));
   return [
-    item(t("scalar.arrange.new"), add),
+    menuItem(t("scalar.arrange.new"), add),
     options.hidden.length > 1 &&
-      item(t("scalar.arrange.show_all"), () => (close(), page.change({ hidden: [] }))),
+      menuItem(t("scalar.arrange.show_all"), () => (close(), page.change({ hidden: [] }))),
     h("div", { class: "stack hidden-cards" }, options.hidden.map(show)),
-    item(t("scalar.arrange.reset"), () => (close(), page.change(AS_RECORDED)), !isArranged(options)),
+    menuItem(t("scalar.arrange.reset"), () => (close(), page.change(AS_RECORDED)), !isArranged(options)),
   ];
 }

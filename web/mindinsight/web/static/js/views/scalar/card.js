@@ -8,7 +8,7 @@ import { aborted } from "../../core/api.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { whenNear } from "../../core/lazy_work.js";
-import { applySpan, sizeCorner, spanOf } from "./card_size.js";
+import { applySpan, sizeCorner, spanOf } from "../../components/card_size.js";
 import { toolsOf } from "./card_tools.js";
 import { figure, Still } from "./figure.js";
 import { linesOf } from "./curve.js";
@@ -106,7 +106,7 @@ class CurveCard {
         onchange: () => this.showRange(),
       },
     });
-    this.element.classList.add("curve-card");
+    this.element.classList.add("curve-card", "arranged");
     this.loaded = 0; // unix time in seconds of the newest answer
     this.offState = page.app.live.onState(() => this.showFoot());
     this.element.append(sizeCorner(page, this.key, () => this.element));

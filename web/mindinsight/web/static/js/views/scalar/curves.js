@@ -7,7 +7,7 @@ import { whenNear } from "../../core/lazy_work.js";
 import { commonStart } from "../../core/names.js";
 import { sectionButton } from "./arrange_menu.js";
 import { curveCard } from "./card.js";
-import { spanOf } from "./card_size.js";
+import { spanOf } from "../../components/card_size.js";
 import { chartTitle } from "./options.js";
 import { CARD, dropSection, moveChart, sectionsOf } from "./sections.js";
 

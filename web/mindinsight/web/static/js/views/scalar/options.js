@@ -2,7 +2,7 @@
 
 import { idOf } from "../../core/names.js";
 import { SMOOTHING } from "../../core/preferences.js";
-import { joinFields, splitFields } from "./arrangement.js";
+import { joinFields, readSpans, splitFields, splitLast, writeSpans } from "../../core/arrangement.js";
 
 /**
  * @typedef {Object} Options
@@ -25,12 +25,12 @@ import { joinFields, splitFields } from "./arrangement.js";
  * @property {boolean} facts statistics of the range under each chart
  * @property {string[]} pins tags on top
  * @property {string[]} folds sections that are closed
- * @property {import("./arrangement.js").ChartMove[]} moves charts that the user moved
+ * @property {import("../../core/arrangement.js").ChartMove[]} moves charts that the user moved
  * @property {string[]} hidden charts that the user removed from the page
  * @property {Map<string, [number, number]>} spans chart's key -> columns and rows of its card
  * @property {Map<string, string>} names section -> name that the user gave
  * @property {string[]} own sections that the user added
- * @property {import("./arrangement.js").Move[]} order sections that the user moved
+ * @property {import("../../core/arrangement.js").Move[]} order sections that the user moved
  * @property {string[][]} mixes added charts: tags that share one, or a formula that begins with "="
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
@@ -131,7 +131,7 @@ function optionParams(options) {
     fold: options.folds.slice(0, FOLDS),
     put: options.moves.map(joinFields),
     hide: options.hidden,
-    span: [...options.spans].map(([key, [columns, rows]]) => `${key}:${columns}x${rows}`),
+    span: writeSpans(options.spans),
     name: [...options.names].map(joinFields),
     section: options.own,
     order: options.order.map(joinFields),
@@ -237,28 +237,7 @@ function readTall(texts) {
   return tall;
 }
 
-/** Parse the sizes of cards: "loss:2x1". @param {string[]} texts */
-function readSpans(texts) {
-  /** @type {Options["spans"]} */
-  const spans = new Map();
-  for (const [key, text] of texts.map(splitLast)) {
-    const match = /^([1-4])x([1-3])$/.exec(text);
-    if (match) spans.set(key, [Number(match[1]), Number(match[2])]);
-  }
-  return spans;
-}
-
 /** Return a range as text. @param {[number, number]} range */
 function writeRange(range) {
   return range.map((end) => Number(end.toPrecision(PLACES))).join(",");
-}
-
-/**
- * Split a text at its last colon: "a:b:>1" becomes ["a:b", ">1"].
- * @param {string} text
- * @returns {[string, string]}
- */
-function splitLast(text) {
-  const at = text.lastIndexOf(":");
-  return [text.slice(0, at), text.slice(at + 1)];
 }

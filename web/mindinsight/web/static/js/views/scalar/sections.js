@@ -1,7 +1,7 @@
 // Sections of cards: pinned and added charts first, then tags by prefix, as the user has arranged them.
 
 import { byName } from "../../core/run_list.js";
-import { afterMove, movesOf, withMoves } from "./arrangement.js";
+import { afterMove, followerAfterDrop, movesOf, withMoves } from "../../core/arrangement.js";
 import { FORMULA } from "./options.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -76,7 +76,7 @@ function inOrder(tags) {
  * Return the moves of a section.
  * @param {Options["moves"]} moves
  * @param {string} id
- * @returns {import("./arrangement.js").Move[]}
+ * @returns {import("../../core/arrangement.js").Move[]}
  */
 function movesIn(moves, id) {
   return moves.filter(([, , section]) => section === id).map(([chart, before]) => [chart, before]);
@@ -110,7 +110,7 @@ export function moveChart(page, chart, id, before) {
 /**
  * Return a move of a chart.
  * @param {string} chart @param {string} before @param {string} section
- * @returns {import("./arrangement.js").ChartMove}
+ * @returns {import("../../core/arrangement.js").ChartMove}
  */
 function asChartMove(chart, before, section) {
   return [chart, before, section];
@@ -137,18 +137,6 @@ export function dropSection(page, id, target) {
   const ids = sectionsOf(page).map((section) => section.id);
   const before = followerAfterDrop(ids, id, target);
   page.change({ order: afterMove(ids, page.options().order, id, before) });
-}
-
-/**
- * Return what follows an item after it was dropped on a target; "" for the end.
- * @param {string[]} items
- * @param {string} item
- * @param {string} target
- */
-function followerAfterDrop(items, item, target) {
-  const from = items.indexOf(item);
-  const at = items.indexOf(target);
-  return from >= 0 && from < at ? (items[at + 1] ?? "") : target;
 }
 
 /** Add a section, if there is none of this name. Return its id. @param {Page} page @param {string} name */
