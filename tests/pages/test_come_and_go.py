@@ -1,6 +1,7 @@
 """Runs come and go while a page is open: it says so, and nothing is thrown or logged."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
 
-from .curves import card, lines
+from .curves import card, eventually_true, lines
+
+DATA = Path(__file__).parents[1] / "data" / "events"
+DUMP = Path(__file__).parents[1] / "data" / "dumps" / "msprobe_pytorch" / "mix_tensor_2ranks"
 
 
 def write(directory: Any, value: Any) -> None:
@@ -91,3 +95,50 @@ def test_a_server_without_worker_processes_says_that_it_is_slow(page: Any, serve
     page.goto(serve(base))
     expect(page.get_by_text("Worker processes cannot be started")).to_be_visible()
     expect(page.get_by_role("link", name="first", exact=True)).to_be_visible()
+
+
+def test_a_page_that_was_opened_first_shows_what_comes(page: Any, serve: Any, tmp_path: Path) -> None:
+    """Pages over an empty base directory are at last what they are when they are opened now.
+
+    A graph that is shown stays, and so does the objective of the lineage; the graphs of all runs are offered.
+    """
+    address = serve(tmp_path / "base")
+    (tmp_path / "base").mkdir(exist_ok=True)
+    views = ("align", "dump", "histogram", "image", "landscape", "scalar", "tensor")
+    tabs = {view: page.context.new_page() for view in views}
+    for view, tab in tabs.items():
+        tab.goto(f"{address}{view}")
+    graph = page.context.new_page()
+    graph.goto(f"{address}graph")
+    for name in ("lenet", "record_api/values", "multi_rank", "landscape", "record_api/images"):
+        shutil.copytree(DATA / name, tmp_path / "base" / name.rpartition("/")[2])
+        tabs["scalar"].wait_for_timeout(300)
+    shutil.copytree(DUMP, tmp_path / "base" / "dump")
+    for view, tab in tabs.items():
+        fresh = page.context.new_page()
+        fresh.goto(f"{address}{view}")
+        expect(fresh.get_by_role("main")).to_have_attribute("aria-busy", "false")
+        eventually_true(fresh, lambda tab=tab, fresh=fresh: shown(tab) == shown(fresh) != "")
+        fresh.close()
+        tab.close()
+    runs = graph.get_by_role("combobox", name="Run").locator("option")
+    expect(runs).to_have_text(["landscape", "lenet"])
+    graph.close()
+
+
+def shown(tab: Any) -> str:
+    """What a page shows, but for the times that go on."""
+    return re.sub(r"\d+ \w+ ago", "", tab.get_by_role("main").inner_text())
+
+
+def test_a_step_and_a_dump_that_are_written_while_a_dump_is_shown(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(DUMP, base / "first")
+    page.goto(f"{serve(base)}dump")
+    expect(page.get_by_text("Step 0", exact=True)).to_be_visible()
+    shutil.copytree(DUMP / "step0", base / "first" / "step1")
+    expect(page.get_by_role("slider", name="Step")).to_be_visible()
+    shutil.copytree(DUMP, base / "second")
+    expect(page.get_by_role("combobox", name="Dump").locator("option")).to_have_text(["first", "second"])

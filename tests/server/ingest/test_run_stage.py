@@ -6,6 +6,7 @@ import pytest
 
 from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.ingest.file_stage import FileStage
+from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.run_stage import RunStage, TagParts
 from tests.server.ingest.stretches import file_named, payloads, scalars, stretch
@@ -236,3 +237,13 @@ def test_a_file_that_goes_takes_its_part_with_it(parts: TagParts) -> None:
     assert steps_of(parts) == (True, [[20]])
     parts.remove(first)
     assert steps_of(parts) == (False, [[20]])
+
+
+def test_a_dump_with_another_step_is_a_change(stage: Any) -> None:
+    stage.update(discovered_run(dumps=("./a/dump",), dump_stamps=(Stamp(1, 2, 3, 4, 4),)))
+    assert stage.publish(1)[1] == {"dump"}
+    stage.update(discovered_run(dumps=("./a/dump",), dump_stamps=(Stamp(1, 2, 3, 4, 4),)))
+    assert not stage.changed
+    stage.update(discovered_run(dumps=("./a/dump",), dump_stamps=(Stamp(1, 2, 3, 5, 5),)))
+    assert stage.changed
+    assert stage.publish(2)[1] == {"dump"}

@@ -26,6 +26,7 @@ class DiscoveredRun:
     updated: float  # Unix seconds of the newest write
     files: Mapping[str, folder_tree.Stamp]
     dumps: tuple[str, ...]
+    dump_stamps: tuple[folder_tree.Stamp, ...] = ()  # of their folders, which change when a step is added
 
 
 class _RankFiles(NamedTuple):
@@ -175,4 +176,5 @@ def _build_run(
         updated=_newest_write(folder),
         files=folder.files,
         dumps=dumps,
+        dump_stamps=tuple(tree.folders[dump].stamp for dump in dumps),
     )

@@ -107,11 +107,12 @@ class RunStage:
 
     def update(self, discovered: DiscoveredRun) -> None:
         """Update the facts that discovery found about the folder."""
-        if discovered.dumps != self.discovered.dumps:
+        before, self.discovered = self.discovered, discovered
+        if (before.dumps, before.dump_stamps) != (discovered.dumps, discovered.dump_stamps):
             self._others.add("dump")
-        mine = (self.discovered.job, self.discovered.rank, self.discovered.created, self.discovered.dumps)
-        self.changed |= mine != (discovered.job, discovered.rank, discovered.created, discovered.dumps)
-        self.discovered = discovered
+            self.changed = True
+        mine = (before.job, before.rank, before.created)
+        self.changed |= mine != (discovered.job, discovered.rank, discovered.created)
 
     def add(self, file: FileStage) -> None:
         """Add a file to the run. It may already hold content restored from the cache."""

@@ -167,3 +167,8 @@ export function newestJobs(runs) {
 
 /** Compare two names in natural order: run2 before run10. */
 export const byName = new Intl.Collator(undefined, { numeric: true }).compare;
+
+/** Return the ids of runs as text, for comparison. @param {{id: string}[]} runs */
+export function idsOf(runs) {
+  return JSON.stringify(runs.map(({ id }) => id));
+}

@@ -6,9 +6,10 @@ import { searchBox, select } from "../components/field.js";
 import { mainTag } from "../components/main_tag.js";
 import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
-import { h, replace } from "../core/dom.js";
+import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { idOf } from "../core/names.js";
+import { idsOf } from "../core/run_list.js";
 import { alignmentTable } from "./align/tables.js";
 import { shareText } from "./align/units.js";
 
@@ -32,9 +33,7 @@ export async function mount(root, app) {
   await view.start();
   return {
     update(change) {
-      if (!view.started) view.start();
-      else if (change.list && view.picked.ids.length) view.follow();
-      else if (view.ids().some((id) => id in change.runs)) view.load(leaveAsIs);
+      if (view.ids().some((id) => id in change.runs)) view.load(leaveAsIs);
     },
     unmount: () => view.end(),
   };
@@ -56,10 +55,10 @@ class Alignment {
     /** The two runs chosen by such a scalar, which runs and scalar they are of. */
     this.picked = { question: "", tag: "", ids: /** @type {string[]} */ ([]) };
     this.waiting = 0; // timer
-    this.started = false; // there were two runs
+    this.asked = ""; // ids of the runs to choose from, as text; "" until there are two
     this.head = h("div");
     this.body = h("div", { class: "stack" });
-    this.offs = [app.url.on(() => this.follow())];
+    this.offs = [app.url.on(() => this.follow()), app.selection.on(() => this.offer())];
   }
 
   /** Leave the page. */
@@ -132,11 +131,12 @@ class Alignment {
     );
   }
 
-  /** Show what the address asks for. */
-  async follow() {
+  /** Show what the address asks for. @param {(error: Failure) => unknown} [failed] */
+  async follow(failed) {
+    this.asked = this.offered();
     await this.pick();
     this.drawHead();
-    await this.load();
+    await this.load(failed);
   }
 
   /** Return the chosen tolerance as a share. */
@@ -153,9 +153,19 @@ class Alignment {
       replace(root, title, empty({ title: app.t("align.need"), text: app.t("align.need_how") }));
       return;
     }
-    this.started = true;
     replace(root, this.head, this.body);
     await this.follow();
+  }
+
+  /** Offer other runs after some came or went, and begin once there are two. */
+  offer() {
+    if (!this.asked) this.start();
+    else if (this.asked !== this.offered()) this.follow(leaveAsIs);
+  }
+
+  /** Return the ids of the runs to choose from, and of the shown ones, as text. */
+  offered() {
+    return idsOf(this.runs()) + idsOf(this.shown());
   }
 
   /** Change the address and load again. @param {Record<string, string | number | null>} values */
@@ -220,7 +230,7 @@ class Alignment {
         this.draw();
       },
     });
-    replace(
+    renew(
       this.head,
       h("div", { class: "toolbar" }, h("h1", null, t("nav.align"))),
       h(

@@ -4,7 +4,7 @@ import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { viewPath } from "../components/icons.js";
 import { grownRuns } from "../core/changes.js";
-import { h, replace } from "../core/dom.js";
+import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { failure } from "../components/dump/failure.js";
 import { checkPart } from "./dump/check.js";
@@ -155,7 +155,7 @@ class Dumps {
     );
   }
 
-  /** Refresh the list of dumps. The shown dump may have been removed or added. */
+  /** Refresh the list of dumps. The shown dump may have been removed or added, or have new steps. */
   list() {
     const { page, openTab } = this;
     this.listing.ask(
@@ -164,8 +164,25 @@ class Dumps {
         page.dumps = dumps;
         const exists = page.dumps.some(({ id }) => id === page.state.dump);
         if (page.state.dump && !exists) openTab.gone();
-        else if (hasSteps(page.summary)) openTab.refresh();
+        else if (hasSteps(page.summary)) return this.grow();
         else this.restart();
+        return undefined;
+      },
+      leaveAsIs,
+    );
+  }
+
+  /** Refresh what is shown of a dump that may have new steps. */
+  grow() {
+    const { page, openTab } = this;
+    const { dump } = page.state;
+    return this.listing.join(
+      (signal) => page.app.api.get("v2/dump/summary", { dump }, { signal }),
+      (summary) => {
+        if (dump !== page.state.dump || !page.summary) return;
+        page.summary = summary;
+        openTab.renewHeader();
+        openTab.refresh();
       },
       leaveAsIs,
     );
@@ -173,11 +190,7 @@ class Dumps {
 
   /** Refresh after changes on the server. @param {import("../core/types.js").Change} change */
   update(change) {
-    const { app, summary } = this.page;
-    if (change.list) this.list();
-    else if (summary && grownRuns(app, change, "dump").length) {
-      hasSteps(summary) ? this.openTab.refresh() : this.restart();
-    }
+    if (change.list || grownRuns(this.page.app, change, "dump").length) this.list();
   }
 
   /** Leave the page. */
@@ -237,6 +250,7 @@ function shownPart(page, head, main) {
       else panel?.changed?.(keys);
     },
     refresh: () => panel?.refresh?.(),
+    renewHeader: () => renew(head, header(page)),
     /**
      * The address names a step that the dump does not have: nothing is said of another one.
      * @param {{rank: number, step: number}} asked @param {() => void} proceed

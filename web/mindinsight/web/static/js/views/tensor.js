@@ -5,6 +5,7 @@ import { emptyState } from "../components/nothing.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
+import { idsOf } from "../core/run_list.js";
 import { tagsOfEntries } from "../core/tags.js";
 import { heatFigure } from "../components/histogram/over_time.js";
 import { firstNonFinite, nonFiniteBadge, summed } from "../components/histogram/non_finite.js";
@@ -51,6 +52,7 @@ export class Tensors {
      * The tensor that the steps belong to: while those of another are on their way, they name no row of it.
      */
     this.stepsOf = "";
+    this.askedOf = ""; // runs of which the tags were asked for
     /** @type {ReturnType<typeof toolbar> | null} */
     this.controls = null;
     this.head = h("div", null);
@@ -61,7 +63,7 @@ export class Tensors {
     this.refresh = throttle(() => this.follow(), 1000);
     this.offs = [
       app.selection.on((reason) =>
-        reason === "runs" || this.waits() || this.lost() ? this.follow() : undefined,
+        reason === "runs" || this.askedOf !== this.runs() || this.lost() ? this.follow() : undefined,
       ),
       app.theme.on(() => this.state.mode !== "table" && this.draw()),
       app.url.on(() => this.reread()),
@@ -75,9 +77,9 @@ export class Tensors {
     return this.start(leaveAsIs);
   }
 
-  /** Return whether nothing is shown although a selected run has tensors. */
-  waits() {
-    return !this.steps && this.app.selection.runs().some((run) => run.kinds.tensor);
+  /** Return the selected runs with tensors as text, for comparison. */
+  runs() {
+    return idsOf(this.app.selection.runs().filter((run) => run.kinds.tensor));
   }
 
   /** Return whether the shown run has been removed. */
@@ -110,6 +112,7 @@ export class Tensors {
    * @returns {Promise<unknown>}
    */
   start(failed) {
+    this.askedOf = this.runs();
     return this.requests.ask(
       (signal) => this.fetch(signal),
       (answer) => {

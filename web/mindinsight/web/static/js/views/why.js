@@ -11,6 +11,7 @@ import { claimElement } from "../core/claims.js";
 import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { sharedPath } from "../core/names.js";
+import { idsOf } from "../core/run_list.js";
 import { members, readGroups, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
@@ -36,11 +37,7 @@ export async function mount(root, app) {
   await view.start();
   return {
     update(change) {
-      if (!view.started) view.start();
-      else if (change.list && view.measure) view.resplit();
-      else if (change.list || Object.keys(change.runs).some((id) => view.groups.has(id))) {
-        view.load(leaveAsIs);
-      }
+      if (change.list || Object.keys(change.runs).some((id) => view.groups.has(id))) view.load(leaveAsIs);
     },
     unmount: () => view.end(),
   };
@@ -54,12 +51,14 @@ class Why {
     this.app = app;
     /** @type {Map<string, Group>} */
     this.groups = readGroups(app.url);
+    /** Whether somebody chose the groups. */
+    this.byHand = this.groups.size > 0;
     /** By which runs were compared at first. @type {{tag: string, end: "min" | "max"} | null} */
     this.measure = null;
     /** @type {import("../core/answers.js").Why | null} */
     this.answer = null;
-    /** Whether there were two runs. */
-    this.started = false;
+    /** Ids of the runs that were split, as text; "" until there are two. */
+    this.splitOf = "";
     /** Scalars by which runs can be split: most of them have these. @type {{tag: string}[]} */
     this.tags = [];
     this.requests = latest(root);
@@ -68,7 +67,7 @@ class Why {
     this.body = h("div", { class: "stack grow" });
     this.offs = [
       app.url.on(() => ((this.groups = readGroups(app.url)), this.load(leaveAsIs))),
-      app.selection.on(() => this.drawList()),
+      app.selection.on(() => this.follow()),
     ];
   }
 
@@ -94,21 +93,35 @@ class Why {
       replace(root, title, empty({ title: app.t("why.need"), text: app.t("why.need_how") }));
       return;
     }
-    this.started = true;
     const head = h("div", { class: "toolbar" }, title, h("p", { class: "muted" }, app.t("why.how")));
     replace(root, head, h("div", { class: "why-body" }, this.list, this.body));
-    await this.loadTags();
-    if (!this.groups.size) await this.split();
-    this.drawList();
-    await this.load();
+    await this.resplit();
   }
 
-  /** Split all runs anew after some came or went; nobody has moved one to another group. */
-  async resplit() {
+  /** Follow the shown runs: begin once there are two; split them anew unless somebody chose groups. */
+  follow() {
+    if (!this.splitOf) this.start();
+    else if (!this.byHand && this.splitOf !== this.ids()) this.resplit(leaveAsIs);
+    else this.drawList();
+  }
+
+  /** Return the ids of the runs to choose from as text, for comparison. */
+  ids() {
+    return idsOf(this.runs());
+  }
+
+  /**
+   * Split the runs unless somebody chose the groups, and ask what differs between these.
+   * @param {(error: Failure) => unknown} [failed]
+   */
+  async resplit(failed) {
+    const ids = this.ids();
+    this.splitOf = ids;
     await this.loadTags();
-    await this.split(this.measure?.tag);
+    if (!this.byHand && this.splitOf === ids) await this.split(this.measure?.tag);
+    if (this.splitOf !== ids) return; // other runs are shown meanwhile
     this.drawList();
-    await this.load(leaveAsIs);
+    await this.load(failed);
   }
 
   /** Request the scalars by which the runs can be split. */
@@ -145,6 +158,7 @@ class Why {
     this.groups.set(run, group);
     if (!group) this.groups.delete(run);
     this.measure = null;
+    this.byHand = true;
     writeGroups(this.app.url, this.groups);
     this.drawSplit();
     this.load(leaveAsIs);
@@ -220,6 +234,7 @@ class Why {
       options: [...(this.measure ? [] : [own]), ...this.tags.map(({ tag }) => ({ value: tag, label: tag }))],
       value: this.measure?.tag ?? "",
       onchange: async (tag) => {
+        this.byHand = false;
         await this.split(tag || undefined);
         this.drawList();
         await this.load(leaveAsIs);

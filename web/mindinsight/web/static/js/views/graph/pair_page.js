@@ -5,6 +5,7 @@ import { toast } from "../../components/toast.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
+import { idsOf } from "../../core/run_list.js";
 import { lookAgain } from "./staleness.js";
 import { badgeOf } from "../../components/graph/badges.js";
 import { createCanvas } from "../../components/graph/canvas.js";
@@ -70,7 +71,7 @@ export class TwoGraphs {
       find,
       failed: (error) => this.failed(error),
     });
-    this.offSelection = app.selection.on(() => this.shown || this.start());
+    this.offSelection = app.selection.on(() => this.listed());
   }
 
   /** Return the actions of one side's drawing. @param {Side} side */
@@ -90,11 +91,25 @@ export class TwoGraphs {
     return this.start();
   }
 
+  /** Return the runs to choose from. */
+  offered() {
+    return this.app.selection.all().filter((run) => run.kinds.graph || run.pipeline);
+  }
+
+  /** Offer other runs after the list has changed, and start once there are any. */
+  listed() {
+    if (!this.shown) return void this.start();
+    const runs = this.offered();
+    if (idsOf(runs) === idsOf(this.runs)) return;
+    this.runs = runs;
+    this.bar.choose();
+  }
+
   /** Choose default graphs where the address names none, then load both. */
   start() {
     const { selection } = this.app;
     this.following.end();
-    this.runs = selection.all().filter((run) => run.kinds.graph || run.pipeline);
+    this.runs = this.offered();
     const [left, right] = this.state.sides;
     left.run ||=
       (

@@ -6,6 +6,7 @@ import { claimElement } from "../../core/claims.js";
 import { grownRuns } from "../../core/changes.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
+import { idsOf } from "../../core/run_list.js";
 import { lookAgain, rewritten } from "./staleness.js";
 import { chooser } from "./chooser.js";
 import { Explorer } from "./explorer.js";
@@ -37,9 +38,7 @@ export class OneGraph {
 
   /** Show the graph that the address names, or that of the first suitable run. */
   async start() {
-    this.runs = this.app.selection
-      .all()
-      .filter((run) => run.kinds.graph || run.pipeline || run.id === this.state.run);
+    this.runs = this.offered();
     const selected = this.state.run ? this.runs.find((run) => run.id === this.state.run) : this.firstRun();
     if (!selected) return this.nothing();
     this.state.run = selected.id;
@@ -88,10 +87,22 @@ export class OneGraph {
     return [...selected, ...runs].find((run) => run.kinds.graph) ?? runs[0];
   }
 
-  /** Start again if the list of runs has changed and the shown run is gone or no graph is shown. */
+  /** Return the runs to choose from. */
+  offered() {
+    const { run: shown } = this.state;
+    return this.app.selection.all().filter((run) => run.kinds.graph || run.pipeline || run.id === shown);
+  }
+
+  /** Offer other runs after the list has changed; start again without a graph, or if its run is gone. */
   listed() {
-    if (this.explorer.picture && this.app.selection.run(this.state.run)) return;
-    this.start();
+    if (!this.explorer.picture || !this.app.selection.run(this.state.run)) {
+      this.start();
+      return;
+    }
+    const runs = this.offered();
+    if (idsOf(runs) === idsOf(this.runs)) return;
+    this.runs = runs;
+    renew(this.explorer.tools, this.controls());
   }
 
   /**
