@@ -82,6 +82,7 @@ def test_a_card_is_resized_at_its_corner_and_in_its_menu(page: Any, samples: str
     page.wait_for_url(re.compile("span=[^&]*1x2"))
 
 
+SIZE = "box => [box.clientWidth, box.clientHeight]"
 KINDS = {"histogram": np.arange(20.0), "image": np.zeros((1, 3, 8, 8), np.float32), "text": "# Text"}
 
 
@@ -135,7 +136,8 @@ def test_cards_of_a_tag_are_resized_together(
     """Images of two runs lie in the columns of these, so that only their rows can grow."""
     page.goto(f"{kinds}{kind}?runs=one,two")
     cards = card(page, f"{kind}/a")
-    before = [cards.nth(i).locator(box).bounding_box() for i in range(2)]
+    boxes = cards.locator(box)
+    before = [boxes.nth(i).evaluate(SIZE) for i in range(2)]
     cards.first.get_by_role("button", name="Arrange card").click()
     page.get_by_role("group", name="Rows").get_by_role("button", name="2").click()
     if columns > 1:
@@ -144,6 +146,6 @@ def test_cards_of_a_tag_are_resized_together(
         expect(page.get_by_role("group", name="Columns")).to_have_count(0)
     page.wait_for_url(re.compile(f"span=[^&]*{columns}x2"))
     for i in range(2):
-        after = cards.nth(i).locator(box).bounding_box()
-        assert after["height"] > 1.9 * before[i]["height"]
-        assert after["width"] > (1.9 if columns > 1 else 0.9) * before[i]["width"]
+        after = boxes.nth(i).evaluate(SIZE)
+        assert after[1] > 1.9 * before[i][1]
+        assert after[0] > (1.9 if columns > 1 else 0.9) * before[i][0]

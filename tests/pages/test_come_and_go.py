@@ -122,7 +122,7 @@ def test_a_page_that_was_opened_first_shows_what_comes(page: Any, serve: Any, tm
         fresh.close()
         tab.close()
     runs = graph.get_by_role("combobox", name="Run").locator("option")
-    expect(runs).to_have_text(["landscape", "lenet"])
+    expect(runs).to_have_text(["landscape", "multi_rank", "lenet"])
     graph.close()
 
 
