@@ -51,8 +51,6 @@ def test_axe_finds_nothing(window: Any, samples: Any, name: Any) -> None:
     window.goto(samples + PAGES[name])
     expect(window.locator(".booting")).to_have_count(0)
     expect(window.get_by_role("main")).to_have_attribute("aria-busy", "false")
-    if name == "interface":
-        window.wait_for_load_state("networkidle")
     language = window.locator("html").get_attribute("lang")
     expect(window.locator("html")).to_have_attribute("data-theme", THEMES[language[:2]])
     assert violations(window) == {}

@@ -22,6 +22,7 @@ def test_a_page_makes_the_claims_of_its_situation(
     question = truth.write(folder)
     if question.page is None:
         pytest.skip("asked by the command line and the interface alone")
+    page.add_init_script("delete window.SharedWorker")  # its requests never end for Playwright
     address = serve(require(question.base), **(question.settings or {}))
     page.goto(address.rstrip("/") + "/" + question.page.lstrip("/"))
     if question.press:

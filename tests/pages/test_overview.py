@@ -51,8 +51,8 @@ def test_the_curve_is_drawn_in_the_runs_colour(page: Any, lenet: Any) -> None:
 def test_the_newest_image_is_a_picture(page: Any, lenet: Any) -> None:
     picture = tile(page, "Images").get_by_role("img")
     expect(picture).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    assert picture.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [160, 40]
+    size = "image => image.decode().then(() => [image.naturalWidth, image.naturalHeight])"
+    assert picture.evaluate(size) == [160, 40]
 
 
 def test_a_single_value_is_a_dot_and_what_is_not_finite_is_counted(page: Any, samples: Any) -> None:
