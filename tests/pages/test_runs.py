@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from .delays import DelayedAnswer
+
 
 @pytest.fixture
 def url(samples: str) -> str:
@@ -33,6 +35,16 @@ def row(page: Any, name: Any) -> Any:
 def search(page: Any, text: Any) -> None:
     page.get_by_role("searchbox", name="Search runs").fill(text)
     page.wait_for_url(lambda address: ("q=" in address) == bool(text))
+
+
+def test_nothing_is_managed_while_the_table_is_loading(page: Any, url: Any) -> None:
+    columns = DelayedAnswer(page, r"v2/tags\?kind=scalar&brief=true$")
+    page.goto(url)
+    columns.until()
+    expect(page.get_by_role("searchbox", name="Search runs")).to_be_visible()
+    expect(page.get_by_role("toolbar", name="Manage")).to_be_hidden()
+    columns.release()
+    expect(page.locator("td.name").first).to_be_visible()
 
 
 def test_every_job_is_a_row_with_its_newest_values(page: Any, url: Any) -> None:

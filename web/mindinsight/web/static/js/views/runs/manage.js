@@ -32,6 +32,7 @@ export function createManage(app, { found, searched, redraw }) {
     class: "manage-bar row wrap",
     role: "toolbar",
     "aria-label": t("manage.title"),
+    hidden: true,
   });
   const opener = button(t("manage.title"), () => show(!open), {
     "aria-pressed": "false",
