@@ -82,7 +82,7 @@ export function tagTree(page, body) {
     button(t("scalar.tree.expand"), () => fold(true), { class: "link" }),
   );
   const arranging = arrangeButton(page);
-  const element = h("div", { class: "tag-bar small" }, tree, folding, arranging.element);
+  const element = h("div", { class: "tag-bar small", hidden: true }, tree, folding, arranging.element);
   /** @type {string[]} */
   let tags = [];
   const draw = () => {
