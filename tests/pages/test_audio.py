@@ -26,7 +26,7 @@ def test_a_sound_is_drawn_and_played_when_asked_only(page: Page, address: str) -
     player = card.locator("audio")
     assert player.evaluate("a => [a.paused, a.autoplay, a.controls, a.readyState]") == [True, False, True, 0]
     player.evaluate("a => a.play()")
-    page.wait_for_function("document.querySelector('audio').currentTime > 0")
+    eventually_true(page, lambda: player.evaluate("a => a.currentTime > 0"))
 
 
 def test_steps_are_linked_over_runs(page: Page, address: str) -> None:

@@ -28,12 +28,8 @@ export function createManage(app, { found, searched, redraw }) {
   let ticks = new Set();
   /** Runs of the last tick, where a range of ticks begins. @type {string[]} */
   let last = [];
-  const element = h("div", {
-    class: "manage-bar row wrap",
-    role: "toolbar",
-    "aria-label": t("manage.title"),
-    hidden: true,
-  });
+  const attrs = { class: "manage-bar row wrap", role: "toolbar", "aria-label": t("manage.title") };
+  const element = h("div", { ...attrs, hidden: true });
   const opener = button(t("manage.title"), () => show(!open), {
     "aria-pressed": "false",
     title: t("manage.how"),
