@@ -121,3 +121,12 @@ def test_keys_are_those_of_a_kind_and_the_end_stops_all() -> None:
     sessions.stop()
     assert thing.stopped
     assert sessions.get(1, Thing, Thing) is not thing
+
+
+def test_a_dropped_session_is_stopped_and_made_anew() -> None:
+    sessions = SessionCache()
+    first = sessions.get("a", Thing, Thing)
+    sessions.drop("a", Thing, first)
+    second = sessions.get("a", Thing, Thing)
+    sessions.drop("a", Thing, first)  # by somebody who comes later, for the same reason
+    assert (first.stopped, second.stopped, sessions.get("a", Thing, Thing) is second) == (True, False, True)

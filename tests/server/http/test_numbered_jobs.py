@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from mindinsight.server.compute.background_jobs import BackgroundJob, Threads
 from mindinsight.server.compute.plugin_modules import PluginState
 from mindinsight.server.errors import ApiError
+from mindinsight.server.http import numbered_jobs
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.workspace.job_requests import JobRequests
 
@@ -59,3 +61,62 @@ def test_a_number_of_no_job_or_of_another_kind_is_an_error(tmp_path: Path) -> No
     assert (error.value.status, error.value.code) == (404, "unknown_other")
     with pytest.raises(ApiError):
         COUNT.find(service, -1)
+
+
+def clock_of(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Clock of the jobs, which the test sets by `now`."""
+    clock = SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(numbered_jobs, "time", clock)
+    return clock
+
+
+def test_a_job_that_came_to_nothing_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = clock_of(monkeypatch)
+    service, rows = server(tmp_path), [1, 2]
+
+    def work(service: Any, body: Body) -> BackgroundJob[int]:
+        service.made.append(body.upto)
+        items = list(rows)
+        return BackgroundJob(Threads(1, "job"), lambda: iter(items))
+
+    harmed = NumberedJob("harmed", Body, work)
+    good = harmed.start(service, Body(upto=1))
+    rows.clear()
+    empty = harmed.start(service, Body(upto=2))
+
+    def read(number: int) -> list[int]:
+        job = harmed.find(service, number)
+        assert job.wait(60)
+        return list(job.items)
+
+    assert (read(empty), read(empty)) == ([], [])
+    clock.now += numbered_jobs.RETRY_SECONDS - 1
+    rows.append(3)
+    assert (read(empty), read(good)) == ([], [1, 2])
+    clock.now += 1
+    assert (read(empty), read(good)) == ([3], [1, 2])
+    clock.now += 60
+    assert (read(empty), read(good)) == ([3], [1, 2])
+    assert service.made == [1, 2, 2]
+
+
+def test_a_client_that_asks_seldom_is_shown_that_nothing_came_of_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = clock_of(monkeypatch)
+    service, go_on = server(tmp_path), Event()
+
+    def work(service: Any, body: Body) -> BackgroundJob[int]:
+        service.made.append(body.upto)
+        return BackgroundJob(Threads(1, "job"), lambda: iter([] if go_on.wait(60) else [1]))
+
+    slow = NumberedJob("slow", Body, work)
+    number = slow.start(service, Body(upto=1))
+    job = slow.find(service, number)
+    assert not job.done
+    go_on.set()
+    assert job.wait(60)
+    clock.now += 60
+    assert slow.find(service, number) is job
+    assert service.made == [1]

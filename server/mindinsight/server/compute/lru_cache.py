@@ -81,6 +81,16 @@ class LruCache(Generic[Value]):
         with self._lock:
             return [value for computation in self._computations.values() for value in computation.values]
 
+    def drop(self, key: Hashable, value: Value) -> None:
+        """Drop the value of a key, unless it is another one by now."""
+        with self._lock:
+            computation = self._computations.get(key)
+            if computation is None or not any(cached is value for cached in computation.values):
+                return
+            self._forget(key, computation)
+            computation.dropped = True
+        self._drop([computation])
+
     def clear(self) -> None:
         """Drop all values."""
         with self._lock:
@@ -153,6 +163,10 @@ class SessionCache:
         session = self._sessions.get((kind, key), make)
         assert isinstance(session, kind)
         return session
+
+    def drop(self, key: Hashable, kind: type[Session], session: Session) -> None:
+        """Stop a session and forget it. The next caller that asks for its key makes another."""
+        self._sessions.drop((kind, key), session)
 
     def stop(self) -> None:
         self._sessions.clear()
