@@ -56,6 +56,32 @@ def test_a_card_is_pinned_live_and_frozen_and_the_report_is_one_file(
     context.close()
 
 
+def test_runs_of_a_card_are_named_once_and_all_of_them_where_it_is_frozen(
+    page: Page, samples: str, report: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{samples}scalar?q=^loss/auto$")
+    names = page.locator(".card .legend-list > li")
+    expect(names.nth(1)).to_be_attached()
+    runs = names.count()
+    page.locator(".card").first.get_by_role("button", name="Add to report", exact=True).click()
+    page.get_by_role("button", name="Frozen").click()
+    page.get_by_role("button", name="Why it learns").first.click()
+    page.get_by_role("link", name="Open the report").click()
+    frozen = page.locator(".frozen-view")
+    expect(frozen.locator(".legend-list > li")).to_have_count(runs)
+    legend, last = frozen.locator(".curve-legend"), frozen.locator(".legend-list > li").last
+    assert legend.evaluate("list => list.scrollHeight <= list.clientHeight")
+    expect(last).to_be_visible()
+    expect(page.locator(".pin-legend .swatch")).to_have_count(0)
+    expect(page.locator(".pin-legend")).to_contain_text("As it was on")
+    live = {"view": "scalar", "query": "", "card": "loss/auto"}
+    page.request.post(f"{report}/blocks", data={"pin": live})
+    open_report(page, report)
+    expect(page.locator(".live-card .pin-target .legend-list li").first).to_be_visible()
+    expect(page.locator(".pin-legend .swatch:visible")).to_have_count(0)
+
+
 def test_a_text_is_written_and_never_over_that_of_another(page: Page, report: str) -> None:
     open_report(page, report)
     page.get_by_role("button", name="Add text").click()

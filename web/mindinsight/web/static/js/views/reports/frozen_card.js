@@ -41,11 +41,13 @@ export class FrozenCard {
   draw({ tree, figures, legend: entries, at }) {
     const { app } = this;
     const root = /** @type {Element} */ (decodeTree(tree));
+    const runs = Array.isArray(entries) ? entries : [];
+    const named = root.querySelector(".curve-legend.complete");
     const when = typeof at === "number" && Number.isFinite(at) ? app.format.time(at) : "?";
     replace(
       this.element,
       h("div", { class: `view-${this.block.view} frozen-view` }, root),
-      legend(app, Array.isArray(entries) ? entries : [], app.t("reports.frozen_at", { time: when })),
+      legend(app, named ? [] : runs, app.t("reports.frozen_at", { time: when })),
     );
     const list = Array.isArray(figures) ? figures : [];
     this.element.querySelectorAll("[data-figure]").forEach((/** @type {Element} */ box) => {

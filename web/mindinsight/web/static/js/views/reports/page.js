@@ -126,10 +126,14 @@ export class ReportPage {
       this.head,
       h("a", { class: "small", href: url.at("reports", "") }, t("reports.all")),
       h("h1", { class: "grow ellipsis", title }, title),
-      iconButton("edit", t("reports.rename"), () => this.rename()),
-      iconButton("link", t("share.copy"), () => copyLink(app)),
-      button(t("reports.save"), () => this.save()),
-      iconButton("close", t("reports.delete"), () => this.remove()),
+      h(
+        "span",
+        { class: "row" },
+        iconButton("edit", t("reports.rename"), () => this.rename()),
+        iconButton("link", t("share.copy"), () => copyLink(app)),
+        button(t("reports.save"), () => this.save()),
+        iconButton("close", t("reports.delete"), () => this.remove()),
+      ),
     );
   }
 

@@ -48,6 +48,7 @@ export function createLegend(page) {
       const shown = lines.length < 2 ? [] : lines.slice(0, open ? MOST : ROW);
       element.hidden = !shown.length;
       element.classList.toggle("open", open);
+      element.classList.toggle("complete", shown.length === lines.length);
       all.textContent = open ? app.t("scalar.legend.fewer") : app.t("scalar.legend.all", { n: lines.length });
       const next = JSON.stringify(shown.map(({ label, colour, dash }) => [label, colour, dash]));
       if (next !== looks) {
