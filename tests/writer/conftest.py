@@ -1,5 +1,6 @@
 """Reading back what the writer wrote, with the messages of mindinsight.proto and nothing of the server."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ def records_in(data: bytes, path: str = "") -> tuple[list[bytes], bytes]:
     return records, data[start:]
 
 
+def programs_in(event: Event) -> list[Any]:
+    return [json.loads(value.code.facts) for value in event.summary.value if value.HasField("code")]
+
+
 class Reading:
     """The event files of one directory."""
 
@@ -41,8 +46,17 @@ class Reading:
         return sorted(self.directory.glob(f"*.out.events.summary.*{suffix}"))
 
     def events(self) -> list[Any]:
-        """Every Event of every summary file but those that open and close them."""
-        return [event for events in self.files_events() for event in events if not event.HasField("closing")]
+        """Every Event of every summary file but those that open and close them or say which program ran."""
+        return [
+            event
+            for events in self.files_events()
+            for event in events
+            if not event.HasField("closing") and not any(programs_in(event))
+        ]
+
+    def programs(self) -> list[Any]:
+        """What was recorded of the program."""
+        return [code for events in self.files_events() for event in events for code in programs_in(event)]
 
     def files_events(self) -> Any:
         """The Events of each summary file but the version event, which must come first."""

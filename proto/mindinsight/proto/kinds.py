@@ -37,6 +37,7 @@ _ARRAY: Final = "an array of real numbers, one dimension or more"
 _SOUND: Final = "a pair (samples within -1..1, samples a second), or the bytes of a sound file"
 _CURVE: Final = "a pair (labels, predictions within 0..1), or the six rows of a curve"
 _CHARTS: Final = 'a dict: category -> title -> ["Multiline", tags] or ["Margin", three tags]'
+_CODE: Final = "a dict of facts about the program, as program_facts() returns it"
 _GRAPH: Final = "bytes of a ModelProto, a network or a graph object"
 KINDS: Final = (
     DataKind("scalar", _VALUE, "scalar_value", 3, "column", takes="a number, or an array of one element"),
@@ -48,6 +49,7 @@ KINDS: Final = (
     DataKind("audio", _VALUE, "audio", 1003, "payload", takes=_SOUND),
     DataKind("pr_curve", _VALUE, "pr_curve", 1004, "payload", in_tensors=True, takes=_CURVE),
     DataKind("layout", _VALUE, "layout", 1005, "payload", takes=_CHARTS),
+    DataKind("code", _VALUE, "code", 1006, "payload", takes=_CODE),
     DataKind("other", _VALUE, "", 0, "payload", in_add_value=False, in_tensors=True),
     DataKind("graph", _EVENT, "graph_def", 4, "payload", run_wide=True, takes=_GRAPH),
     DataKind("alert", _EVENT, "alert", 1001, "payload", in_add_value=False),

@@ -69,7 +69,7 @@ class LazyLayout(_message.Message):
 class LazySummary(_message.Message):
     __slots__ = ("value",)
     class Value(_message.Message):
-        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "audio", "pr_curve", "layout", "exact_scalar")
+        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "audio", "pr_curve", "layout", "code", "exact_scalar")
         TAG_FIELD_NUMBER: _ClassVar[int]
         SCALAR_VALUE_FIELD_NUMBER: _ClassVar[int]
         IMAGE_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +80,7 @@ class LazySummary(_message.Message):
         AUDIO_FIELD_NUMBER: _ClassVar[int]
         PR_CURVE_FIELD_NUMBER: _ClassVar[int]
         LAYOUT_FIELD_NUMBER: _ClassVar[int]
+        CODE_FIELD_NUMBER: _ClassVar[int]
         EXACT_SCALAR_FIELD_NUMBER: _ClassVar[int]
         tag: bytes
         scalar_value: float
@@ -91,8 +92,9 @@ class LazySummary(_message.Message):
         audio: bytes
         pr_curve: bytes
         layout: bytes
+        code: bytes
         exact_scalar: float
-        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., text: _Optional[bytes] = ..., audio: _Optional[bytes] = ..., pr_curve: _Optional[bytes] = ..., layout: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
+        def __init__(self, tag: _Optional[bytes] = ..., scalar_value: _Optional[float] = ..., image: _Optional[bytes] = ..., tensor: _Optional[bytes] = ..., histogram: _Optional[bytes] = ..., loss_landscape: _Optional[bytes] = ..., text: _Optional[bytes] = ..., audio: _Optional[bytes] = ..., pr_curve: _Optional[bytes] = ..., layout: _Optional[bytes] = ..., code: _Optional[bytes] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[LazySummary.Value]
     def __init__(self, value: _Optional[_Iterable[_Union[LazySummary.Value, _Mapping]]] = ...) -> None: ...

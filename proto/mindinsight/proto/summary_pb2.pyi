@@ -187,8 +187,13 @@ class Summary(_message.Message):
         version: int
         category: _containers.RepeatedCompositeFieldContainer[Summary.Layout.Category]
         def __init__(self, version: _Optional[int] = ..., category: _Optional[_Iterable[_Union[Summary.Layout.Category, _Mapping]]] = ...) -> None: ...
+    class Code(_message.Message):
+        __slots__ = ("facts",)
+        FACTS_FIELD_NUMBER: _ClassVar[int]
+        facts: bytes
+        def __init__(self, facts: _Optional[bytes] = ...) -> None: ...
     class Value(_message.Message):
-        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "audio", "pr_curve", "layout", "exact_scalar")
+        __slots__ = ("tag", "scalar_value", "image", "tensor", "histogram", "loss_landscape", "text", "audio", "pr_curve", "layout", "code", "exact_scalar")
         TAG_FIELD_NUMBER: _ClassVar[int]
         SCALAR_VALUE_FIELD_NUMBER: _ClassVar[int]
         IMAGE_FIELD_NUMBER: _ClassVar[int]
@@ -199,6 +204,7 @@ class Summary(_message.Message):
         AUDIO_FIELD_NUMBER: _ClassVar[int]
         PR_CURVE_FIELD_NUMBER: _ClassVar[int]
         LAYOUT_FIELD_NUMBER: _ClassVar[int]
+        CODE_FIELD_NUMBER: _ClassVar[int]
         EXACT_SCALAR_FIELD_NUMBER: _ClassVar[int]
         tag: str
         scalar_value: float
@@ -210,8 +216,9 @@ class Summary(_message.Message):
         audio: Summary.Audio
         pr_curve: _graph_pb2.TensorProto
         layout: Summary.Layout
+        code: Summary.Code
         exact_scalar: float
-        def __init__(self, tag: _Optional[str] = ..., scalar_value: _Optional[float] = ..., image: _Optional[_Union[Summary.Image, _Mapping]] = ..., tensor: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., histogram: _Optional[_Union[Summary.Histogram, _Mapping]] = ..., loss_landscape: _Optional[_Union[LossLandscape, _Mapping]] = ..., text: _Optional[_Union[Summary.Text, _Mapping]] = ..., audio: _Optional[_Union[Summary.Audio, _Mapping]] = ..., pr_curve: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., layout: _Optional[_Union[Summary.Layout, _Mapping]] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
+        def __init__(self, tag: _Optional[str] = ..., scalar_value: _Optional[float] = ..., image: _Optional[_Union[Summary.Image, _Mapping]] = ..., tensor: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., histogram: _Optional[_Union[Summary.Histogram, _Mapping]] = ..., loss_landscape: _Optional[_Union[LossLandscape, _Mapping]] = ..., text: _Optional[_Union[Summary.Text, _Mapping]] = ..., audio: _Optional[_Union[Summary.Audio, _Mapping]] = ..., pr_curve: _Optional[_Union[_graph_pb2.TensorProto, _Mapping]] = ..., layout: _Optional[_Union[Summary.Layout, _Mapping]] = ..., code: _Optional[_Union[Summary.Code, _Mapping]] = ..., exact_scalar: _Optional[float] = ...) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[Summary.Value]
     def __init__(self, value: _Optional[_Iterable[_Union[Summary.Value, _Mapping]]] = ...) -> None: ...

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mindinsight.writer.operators import ScalarSummary as ScalarSummary
     from mindinsight.writer.operators import TensorSummary as TensorSummary
     from mindinsight.writer.operators import record_gradients as record_gradients
+    from mindinsight.writer.program import program_facts as program_facts
     from mindinsight.writer.record import SummaryRecord as SummaryRecord
     from mindinsight.writer.recorders.dump import Dump as Dump
     from mindinsight.writer.recorders.dump_recorder import DumpRecorder as DumpRecorder
@@ -55,6 +56,7 @@ _NAMES: Final = {
     "metrics": "F1 Accuracy Fbeta Loss Metric Precision Recall",
     "network": "graph_of",
     "operators": "HistogramSummary ImageSummary Print ScalarSummary TensorSummary record_gradients",
+    "program": "program_facts",
     "record": "SummaryRecord",
     "recorders.dump": "Dump",
     "recorders.dump_recorder": "DumpRecorder",

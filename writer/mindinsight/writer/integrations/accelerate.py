@@ -19,15 +19,23 @@ class MindInsightTracker(GeneralTracker):
         run_name: directory of the run.
         logging_dir: directory of all runs.
         every_rank: record the metrics of every process, each in its ``rank_N``.
+        record_code: record command, packages and Git, without secrets.
     """
 
     name = "mindinsight"
     requires_logging_directory = True
 
-    def __init__(self, run_name: str, logging_dir: str | Path = "runs", every_rank: bool = False) -> None:
+    def __init__(
+        self,
+        run_name: str,
+        logging_dir: str | Path = "runs",
+        every_rank: bool = False,
+        record_code: bool = True,
+    ) -> None:
         super().__init__()
         self.main_process_only = not every_rank
         self._directory = Path(logging_dir) / run_name
+        self._record_code = record_code
         self._training: Training | None = None
         self._step = 0
 
@@ -35,7 +43,7 @@ class MindInsightTracker(GeneralTracker):
     def training(self) -> Training:
         """Return the recorder of the run, opened by the first value because not every process records."""
         if self._training is None:
-            self._training = Training(self._directory)
+            self._training = Training(self._directory, self._record_code)
         return self._training
 
     @property

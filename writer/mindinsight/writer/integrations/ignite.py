@@ -23,10 +23,14 @@ class MindInsightLogger(BaseLogger):
     Args:
         log_dir: directory of the run.
         every_rank: record the metrics of every process, each in its ``rank_N``. By default only rank 0.
+        record_code: record command, packages and Git, without secrets.
     """
 
-    def __init__(self, log_dir: str | Path = "runs/ignite", every_rank: bool = False) -> None:
-        self.training = Training(log_dir) if every_rank or rank_of().number == 0 else None
+    def __init__(
+        self, log_dir: str | Path = "runs/ignite", every_rank: bool = False, record_code: bool = True
+    ) -> None:
+        records = every_rank or rank_of().number == 0
+        self.training = Training(log_dir, record_code) if records else None
 
     @property
     def writer(self) -> SummaryWriter | None:

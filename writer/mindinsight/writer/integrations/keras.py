@@ -20,6 +20,7 @@ class MindInsightCallback(keras.callbacks.Callback):
         weights_every: epochs between two histograms of each weight. 0: none.
         gradients_every: batches between two histograms of gradients. 0: none. Only the backend of torch
             keeps gradients accessible. Raises ValueError on another backend.
+        record_code: record command, packages and Git, without secrets.
     """
 
     def __init__(
@@ -28,13 +29,14 @@ class MindInsightCallback(keras.callbacks.Callback):
         batches_every: int = 10,
         weights_every: int = 0,
         gradients_every: int = 0,
+        record_code: bool = True,
     ) -> None:
         super().__init__()
         if gradients_every and keras.config.backend() != "torch":
             raise ValueError("gradients_every needs the backend of torch: others keep no gradients")
         self._batches_every, self._weights_every = batches_every, weights_every
         self._gradients_every = gradients_every
-        self.training = Training(log_dir)
+        self.training = Training(log_dir, record_code)
         self._step = 0
         self._loss: Any = None
 

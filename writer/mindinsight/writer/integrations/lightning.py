@@ -39,6 +39,7 @@ class MindInsightLogger(Logger):
         log_graph: record the graph of the module, if it has an ``example_input_array``.
         prefix: prefix of every metric's name.
         every_rank: record the metrics of every process, each in its ``rank_N``. Needs a ``version``.
+        record_code: record command, packages and Git, without secrets.
     """
 
     def __init__(
@@ -49,12 +50,14 @@ class MindInsightLogger(Logger):
         log_graph: bool = False,
         prefix: str = "",
         every_rank: bool = False,
+        record_code: bool = True,
     ) -> None:
         super().__init__()
         if every_rank and version is None:
             raise ValueError("every_rank needs a version, so that all ranks record into one run")
         self._save_dir, self._name, self._version = Path(save_dir), name or "", version
         self._log_graph, self._every_rank = log_graph, every_rank
+        self._record_code = record_code
         self._prefix = f"{prefix}/" if prefix else ""
         self._training: Training | None = None
 
@@ -97,7 +100,7 @@ class MindInsightLogger(Logger):
     def training(self) -> Training:
         """Return the recorder of this run."""
         if self._training is None:
-            self._training = Training(self.log_dir)
+            self._training = Training(self.log_dir, self._record_code)
         return self._training
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:

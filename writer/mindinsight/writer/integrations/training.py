@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mindinsight.writer.configuration import flatten, train_facts
 from mindinsight.writer.encoding import scalars
+from mindinsight.writer.program import record_program
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.summary_writer import SummaryWriter
 
@@ -23,8 +24,11 @@ class Training:
     images, texts and tensors, ``writer.record`` alerts.
     """
 
-    def __init__(self, log_dir: str | Path) -> None:
+    def __init__(self, log_dir: str | Path, record_code: bool = True) -> None:
+        """Open the files. ``record_code`` records the program (program.py), of rank 0 alone."""
         self.writer = SummaryWriter(log_dir)
+        if record_code and rank_of().number == 0:
+            record_program(self.writer.record)
         self._facts: dict[str, Any] = {"device_num": rank_of().world}
         self._metrics: dict[str, float] = {}
         self._broken: set[str] = set()  # tags that are not finite

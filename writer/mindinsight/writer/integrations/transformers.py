@@ -24,6 +24,7 @@ class MindInsightCallback(TrainerCallback):
         weights_every: optimizer steps between two histograms of each parameter. 0: none.
         gradients_every: the same for gradients, before the optimizer's step.
         every_rank: record the logs of every process, each in its ``rank_N``.
+        record_code: record command, packages and Git, without secrets.
     """
 
     def __init__(
@@ -32,8 +33,10 @@ class MindInsightCallback(TrainerCallback):
         weights_every: int = 0,
         gradients_every: int = 0,
         every_rank: bool = False,
+        record_code: bool = True,
     ) -> None:
         self._log_dir = log_dir
+        self._record_code = record_code
         self._weights_every, self._gradients_every = weights_every, gradients_every
         self._every_rank = every_rank
         self.training: Training | None = None
@@ -106,7 +109,7 @@ class MindInsightCallback(TrainerCallback):
         if self.training is None:
             directory = Path(self._log_dir or Path(args.output_dir) / "mindinsight")
             trial = state.trial_name if state.is_hyper_param_search else None
-            self.training = Training(directory / trial if trial else directory)
+            self.training = Training(directory / trial if trial else directory, self._record_code)
         return self.training
 
 
