@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import DatasetGraph, LineageEvent
@@ -215,3 +216,98 @@ def a_line_beyond_those_compared_differs(folder: Path) -> Question:
 @situation(makes=["claim.text.line_ends"], never=but(TEXT, "line_ends"))
 def lines_that_end_in_another_way(folder: Path) -> Question:
     return texts(folder, "a\r\nb", "a\nb\n")
+
+
+CODE = [
+    f"claim.code.{name}"
+    for name in (
+        *("same", "changed_alike", "commits_differ", "changes_differ", "untracked", "cut"),
+        *("no_changes_known", "no_git", "packages_same", "packages_differ", "pythons_differ", "no_packages"),
+    )
+]
+GIT = {"commit": "1" * 40, "branch": "main", "remote": "", "diff": "", "cut": False, "untracked": 0}
+PROGRAM = {"version": 1, "python": "3.11.7", "packages": {"numpy": "1.26.4", "torch": "2.13.0"}, "git": GIT}
+
+
+def programs(folder: Path, first: Mapping[str, Any], second: Mapping[str, Any]) -> Question:
+    """Two runs; what each has besides ``PROGRAM``."""
+    for name, changes in (("a", first), ("b", second)):
+        with SummaryRecord(str(folder / name)) as record:
+            record.add_value("code", "code", {**PROGRAM, **changes})
+            record.record(0)
+    request = "/v2/code/difference?run=./a&other=./b"
+    return Question(base=folder, request=request, page="overview?run=./a&with=./b")
+
+
+def git(**changes: Any) -> dict[str, Any]:
+    return {"git": {**GIT, **changes}}
+
+
+@situation(makes=["claim.code.same", "claim.code.packages_same"], never=but(CODE, "same", "packages_same"))
+def two_runs_of_one_commit(folder: Path) -> Question:
+    return programs(folder, {}, {})
+
+
+@situation(makes=["claim.code.changed_alike"], never=but(CODE, "changed_alike", "packages_same"))
+def two_runs_with_the_same_changes(folder: Path) -> Question:
+    return programs(folder, git(diff="-a\n+b\n"), git(diff="-a\n+b\n"))
+
+
+@situation(makes=["claim.code.changes_differ"], never=but(CODE, "changes_differ", "packages_same"))
+def two_runs_of_which_one_has_changes(folder: Path) -> Question:
+    return programs(folder, git(), git(diff="-a\n+b\n"))
+
+
+@situation(makes=["claim.code.changes_differ"], never=but(CODE, "changes_differ", "packages_same"))
+def two_runs_whose_changes_differ_in_a_letter(folder: Path) -> Question:
+    return programs(folder, git(diff="+b\n", cut=True), git(diff="+c\n"))
+
+
+@situation(makes=["claim.code.commits_differ"], never=but(CODE, "commits_differ", "packages_same"))
+def two_runs_of_two_commits(folder: Path) -> Question:
+    return programs(folder, git(), git(commit="1" * 9 + "2" + "1" * 30))
+
+
+@situation(makes=["claim.code.untracked"], never=but(CODE, "untracked", "packages_same"))
+def two_runs_beside_a_file_that_is_not_in_git(folder: Path) -> Question:
+    return programs(folder, git(untracked=1), git())
+
+
+@situation(makes=["claim.code.untracked"], never=but(CODE, "untracked", "packages_same"))
+def two_runs_whose_files_were_not_counted(folder: Path) -> Question:
+    return programs(folder, git(), git(untracked=None))
+
+
+@situation(makes=["claim.code.cut"], never=but(CODE, "cut", "packages_same"))
+def two_runs_whose_changes_were_cut(folder: Path) -> Question:
+    return programs(folder, git(diff="+b\n", cut=True), git(diff="+b\n", cut=True))
+
+
+@situation(makes=["claim.code.cut"], never=but(CODE, "cut", "packages_same"))
+def two_runs_whose_changes_have_a_hidden_key(folder: Path) -> Question:
+    return programs(folder, git(diff="+API_KEY=***\n"), git(diff="+API_KEY=***\n"))
+
+
+@situation(makes=["claim.code.no_changes_known"], never=but(CODE, "no_changes_known", "packages_same"))
+def two_runs_of_which_one_does_not_know_its_changes(folder: Path) -> Question:
+    return programs(folder, git(diff=None), git())
+
+
+@situation(makes=["claim.code.no_git"], never=but(CODE, "no_git", "packages_same"))
+def two_runs_of_which_one_is_outside_a_repository(folder: Path) -> Question:
+    return programs(folder, {"git": None}, {})
+
+
+@situation(makes=["claim.code.packages_differ"], never=but(CODE, "same", "packages_differ"))
+def two_runs_with_another_package(folder: Path) -> Question:
+    return programs(folder, {}, {"packages": {"numpy": "1.26.4", "torch": "2.12.1"}})
+
+
+@situation(makes=["claim.code.pythons_differ"], never=but(CODE, "same", "pythons_differ"))
+def two_runs_with_another_python(folder: Path) -> Question:
+    return programs(folder, {}, {"python": "3.12.1"})
+
+
+@situation(makes=["claim.code.no_packages"], never=but(CODE, "same", "no_packages"))
+def two_runs_of_which_one_lists_no_packages(folder: Path) -> Question:
+    return programs(folder, {}, {"packages": {}})

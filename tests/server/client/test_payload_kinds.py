@@ -29,6 +29,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "audio": (np.sin(np.arange(40)), 8000),
             "pr_curve": ([0, 1], [0.25, 0.75]),
             "layout": LAYOUT,
+            "code": {"python": "3.11.7"},
         }
         for kind, value in values.items():
             record.add_value(kind, f"my {kind}", value, step=3)
@@ -37,7 +38,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_modules_are_kinds_of_the_table() -> None:
     assert set(EXPORTED) < {kind.name for kind in KINDS}
-    assert {"image", "tensor", "text", "audio", "pr_curve", "layout"} == set(EXPORTED)
+    assert {"image", "tensor", "text", "audio", "pr_curve", "layout", "code"} == set(EXPORTED)
     assert all(PAYLOADS[kind].decode is decoder(kind) for kind in EXPORTED)
     assert decoder("other") is bytes
 
@@ -47,12 +48,13 @@ def test_each_kind_is_a_file_of_its_own_type(base: Path, tmp_path: Path) -> None
     files = {path.parent.name: path for path in (tmp_path / "a").rglob("3.*")}
     endings = {"image": ".png", "tensor": ".npy", "text": ".md", "audio": ".wav", "pr_curve": ".csv"}
     assert {name: path.suffix for name, path in files.items()} == {
-        f"my {kind}": ending for kind, ending in {**endings, "layout": ".json"}.items()
+        f"my {kind}": ending for kind, ending in {**endings, "layout": ".json", "code": ".json"}.items()
     }
     with wave.open(str(files["my audio"])) as sound:
         assert (sound.getframerate(), sound.getnframes()) == (8000, 40)
     rows = list(csv.DictReader(io.StringIO(files["my pr_curve"].read_text())))
     assert len(rows) == 127 and (rows[0]["threshold"], rows[0]["recall"]) == ("0.0", "1.0")
+    assert json.loads(files["my code"].read_text())["python"] == "3.11.7"
     assert json.loads(files["my layout"].read_text())[0]["charts"][0]["tags"] == ["loss.*"]
 
 

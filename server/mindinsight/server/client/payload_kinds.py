@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from mindinsight.server.formats import media_types
-from mindinsight.server.formats.payloads import chart_payloads, media_payloads, tensor_payloads
+from mindinsight.server.formats.payloads import chart_payloads, code_payloads, media_payloads, tensor_payloads
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wav import wav
 from mindinsight.server.types import PAYLOAD_KINDS
@@ -133,6 +133,11 @@ PAYLOADS: Final[dict[str, Payload[Any]]] = {
         chart_payloads.layout,
         lambda stem, value: _write_text(stem, ".json", json.dumps(list(map(asdict, value)), indent=2)),
         _chart_rows,
+    ),
+    "code": Payload(
+        code_payloads.code,
+        lambda stem, value: _write_text(stem, ".json", json.dumps(asdict(value), indent=2)),
+        lambda value: [asdict(value)],
     ),
 }
 EXPORTED: Final = tuple(kind for kind in PAYLOAD_KINDS if kind in PAYLOADS)

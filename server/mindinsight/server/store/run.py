@@ -110,6 +110,7 @@ _STEPLESS: Final = (
     "alert",
     "layout",
     "landscape",
+    "code",
 )  # kinds that are recorded once
 
 

@@ -10,6 +10,7 @@ import { divergencePanel } from "./overview/divergence.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
+import { programPanel } from "./overview/program.js";
 import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
 import { annotateDialog } from "../components/runs/annotate.js";
@@ -83,6 +84,7 @@ class Overview {
     this.divergence = h("div", { class: "row wrap overview-divergence", hidden: true });
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });
+    this.program = h("section", { class: "panel overview-program", hidden: true });
     this.absent = h("p", { class: "muted small tiles-absent" });
     replace(
       this.root,
@@ -95,7 +97,7 @@ class Overview {
         this.tiles.map((tile) => tile.element),
       ),
       this.absent,
-      h("div", { class: "overview-rest" }, this.files, this.other),
+      h("div", { class: "overview-rest" }, this.program, this.files, this.other),
     );
     this.drawHead();
     this.drawAbsent(run);
@@ -191,7 +193,7 @@ class Overview {
   /** Refresh facts, tiles and files. */
   async refresh() {
     const run = this.app.selection.run(this.id);
-    if (!run || !this.facts || !this.divergence || !this.files || !this.other) return;
+    if (!run || !this.facts || !this.divergence || !this.files || !this.other || !this.program) return;
     this.drawnExtent = extent(run);
     this.drawAbsent(run);
     factsPanel(this.app, this.facts, run);
@@ -200,6 +202,7 @@ class Overview {
       divergencePanel(this.app, this.divergence, run),
       filesPanel(this.app, this.files, run),
       otherPanel(this.app, this.other, run),
+      programPanel(this.app, this.program, run),
     ]);
   }
 }

@@ -2,6 +2,7 @@
 
 import { segments } from "../../components/button.js";
 import { card } from "../../components/card.js";
+import { changedLines } from "../../components/changed_lines.js";
 import { slider } from "../../components/field.js";
 import { runName } from "../../components/run_name.js";
 import { pinButton } from "../../components/pin_button.js";
@@ -15,8 +16,6 @@ import { markdown } from "../../components/markdown.js";
 
 const MODES = ["rendered", "source", "difference"];
 const MOST_HITS = 12;
-/** @type {Record<string, string>} */
-const LINE_CLASSES = { "-": "removed", "+": "added", " ": "same" };
 
 /** Card that shows the text of one step. */
 export class TextCard {
@@ -187,18 +186,10 @@ export class TextCard {
    * @param {{lines: [string, string][], claims: import("../../core/claims.js").Claim[], cut: boolean}} answer
    */
   showDifference({ lines, claims, cut }) {
-    const rows = lines.map(([sign, line]) =>
-      h(
-        "div",
-        { class: `text-line ${LINE_CLASSES[sign]}` },
-        h("span", { class: "sign" }, sign),
-        h("span", null, line),
-      ),
-    );
     replace(
       this.stage,
       claims.map((claim) => claimElement(this.app, claim, { class: "small muted" })),
-      h("div", { class: "text-difference" }, rows),
+      changedLines(lines),
       cut ? this.note("text.difference_cut", {}) : null,
     );
   }

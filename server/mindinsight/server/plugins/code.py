@@ -1,0 +1,121 @@
+"""Routes for the program of a run: command, packages, environment, Git, and what another run had instead."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from itertools import islice
+from typing import Any, Final
+
+from fastapi import APIRouter
+
+from mindinsight.server.claims import Claim
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.payloads.code_payloads import Code, Git, code
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins import Plugin
+
+router = APIRouter(route_class=PayloadRoute)
+
+_HIDDEN: Final = "***"  # what the writer puts in place of a secret
+_MOST_LINES: Final = 2000  # of a difference, and of each of the two that it is made of
+
+
+@router.get("/program")
+def program(service: CurrentService, run: str) -> dict[str, Any]:
+    """Return what a run recorded of its program, the newest where a training was continued.
+
+    `git` is null outside a repository; in it, `diff` is the difference from the commit, and `untracked` the
+    number of files that Git does not know.
+    """
+    return {"run": run, **asdict(_code_of(service, run))}
+
+
+@router.get("/difference")
+def difference(service: CurrentService, run: str, other: str) -> dict[str, Any]:
+    """Return what differs between the programs of two runs.
+
+    `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other`, null where
+    one has none. `command` and `changes` are lines of a unified difference from `other` to `run`: of the
+    arguments, and of the uncommitted changes.
+    """
+    first, second = (_code_of(service, side) for side in (run, other))
+    names = [service.store.snapshot().run(side).name for side in (run, other)]
+    changes = [(git.diff or "" if git else "").splitlines()[:_MOST_LINES] for git in (first.git, second.git)]
+    facts = ("python", "system", "host", "directory")
+    return {
+        "run": run,
+        "other": other,
+        "claims": [claim.as_json() for claim in code_claims(first, second, *names)],
+        "packages": _differing(first.packages, second.packages),
+        "environment": _differing(first.environment, second.environment),
+        "facts": _differing(*({name: getattr(side, name) for name in facts} for side in (first, second))),
+        "command": list(_unified(list(second.command), list(first.command))),
+        "changes": list(_unified(changes[1], changes[0])),
+    }
+
+
+def _code_of(service: Service, run: str) -> Code:
+    """Return the newest program of a run. Raises ApiError 404 if it recorded none."""
+    tags = service.store.snapshot().run(run).references.get("code", {})
+    newest = max(tags.values(), key=lambda series: float(series.walls[-1]), default=None)
+    if newest is None:
+        raise ApiError(404, "no_code", f"The run {run} recorded no program.", run=run)
+    return code(newest.read(newest.count - 1))
+
+
+def code_claims(first: Code, second: Code, run: str, other: str) -> list[Claim]:
+    """Return whether two runs ran the same code, and with the same packages."""
+    return [_git_claim(first, second, run, other), _package_claim(first, second)]
+
+
+def _git_claim(first: Code, second: Code, run: str, other: str) -> Claim:
+    """Compare commits, then uncommitted changes. Files that Git does not know may differ unseen."""
+    without = [name for name, side in ((run, first), (other, second)) if side.git is None]
+    if first.git is None or second.git is None:
+        return Claim("claim.code.no_git", "unknown", {"runs": without})
+    if first.git.commit != second.git.commit:
+        commits = {"first": _short(first.git), "second": _short(second.git)}
+        return Claim("claim.code.commits_differ", "found", commits)
+    commit = {"commit": _short(first.git)}
+    if first.git.diff is None or second.git.diff is None:
+        return Claim("claim.code.no_changes_known", "unknown", commit)
+    if first.git.diff != second.git.diff:
+        return Claim("claim.code.changes_differ", "found", commit)
+    if first.git.cut or _HIDDEN in first.git.diff:
+        return Claim("claim.code.cut", "unknown", commit)
+    if first.git.untracked != 0 or second.git.untracked != 0:
+        return Claim("claim.code.untracked", "unknown", commit)
+    return Claim("claim.code.changed_alike" if first.git.diff else "claim.code.same", "clear", commit)
+
+
+def _package_claim(first: Code, second: Code) -> Claim:
+    if not (first.packages and second.packages and first.python and second.python):
+        return Claim("claim.code.no_packages", "unknown")
+    if first.python != second.python:
+        return Claim("claim.code.pythons_differ", "found", {"first": first.python, "second": second.python})
+    if count := len(_differing(first.packages, second.packages)):
+        return Claim("claim.code.packages_differ", "found", {"n": count})
+    return Claim("claim.code.packages_same", "clear", {"n": len(first.packages), "python": first.python})
+
+
+def _short(git: Git) -> str:
+    return git.commit[:10]
+
+
+def _differing(
+    first: Mapping[str, str], second: Mapping[str, str]
+) -> list[tuple[str, str | None, str | None]]:
+    names = sorted({*first, *second}, key=str.lower)
+    return [
+        (name, first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)
+    ]
+
+
+def _unified(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield lines of a unified difference without its two heads: what became of the line, and the line."""
+    lines = difflib.unified_diff(before, after, lineterm="", n=2)
+    yield from ((line[:1], line[1:]) for line in islice(lines, 2, 2 + _MOST_LINES))
+
+
+PLUGIN = Plugin(name="code", router=router)
