@@ -191,6 +191,20 @@ def test_a_process_that_can_begin_again_is_used_again(monkeypatch: pytest.Monkey
         assert not workers.missing
 
 
+def test_that_no_process_begins_is_tried_again_without_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = [True]
+
+    def sometimes(begin: Any) -> Any:
+        if refused:
+            raise CannotBegin(refused.pop())
+        return Worker()
+
+    monkeypatch.setattr(pool, "Worker", sometimes)
+    with WorkerPool(1, linger=0.1) as workers:
+        assert workers.submit(os.getpid).result(60) == os.getpid()
+        until(lambda: not workers.missing)
+
+
 def test_what_ended_a_process_is_not_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would end the server."""
     left = [1]

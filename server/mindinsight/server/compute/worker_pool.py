@@ -102,8 +102,7 @@ class TaskExecutor(Executor):
 
     def _settled(self, task: Future[Any]) -> None:
         self._tasks.discard(cast(Task, task))
-        performer = self._performers.pop(cast(Task, task), None) if task.cancelled() else None
-        if performer is not None:
+        if task.cancelled() and (performer := self._performers.pop(cast(Task, task), None)) is not None:
             self._end(performer)
 
     def _start(self, task: Task) -> None:
@@ -141,7 +140,7 @@ class WorkerPool(TaskExecutor):
         """
         super().__init__()
         self.isolated = isolated
-        self.threads = Threads(max(1, count), "worker", self._end_idle, linger)
+        self.threads = Threads(max(1, count), "worker", self._look_after_idle, linger)
         self._begin = begin
         self._limit = limit
         self._linger = linger
@@ -176,8 +175,7 @@ class WorkerPool(TaskExecutor):
                 if not attempt:  # it has ended no process yet, which would be this one
                     task.perform()
                 break
-            answer = self._call(task, worker, end)
-            if answer is not None:
+            if (answer := self._call(task, worker, end)) is not None:
                 task.settle(*answer)
                 return
         late = f"it was not done within {self._limit:g} seconds"
@@ -208,8 +206,13 @@ class WorkerPool(TaskExecutor):
                 worker.kill()
         return answer
 
-    def _end_idle(self) -> None:
-        """End the processes that had nothing to do for a while."""
+    def _look_after_idle(self) -> None:
+        """End the processes that had nothing to do for a while. Try again to start one where none could.
+
+        What could not begin was perhaps killed: without work, `missing` would stay as it was then.
+        """
+        with contextlib.suppress(CannotBegin):
+            self._idle += [self._worker()] if self.missing else []
         for worker in self._idle.copy():
             if time.monotonic() - worker.used >= self._linger:
                 with contextlib.suppress(ValueError):  # another thread has just taken it

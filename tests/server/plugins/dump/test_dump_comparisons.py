@@ -52,6 +52,7 @@ def test_the_strip_has_a_mark_for_each_operator_in_execution_order(
 ) -> None:
     rows = finished(f"compare/{comparison}", limit=1000)["rows"]
     strip = client.get(f"/v2/dump/compare/{comparison}/strip").json()
+    assert strip["done"]
     assert strip["operators"] == list(dict.fromkeys(row["target_tensor"]["operator"] for row in rows))
     states = [strip["names"][code] for code in strip["states"]]
     (position,) = [position for position, state in enumerate(states) if state == "introduced"]

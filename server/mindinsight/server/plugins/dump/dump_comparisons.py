@@ -121,12 +121,17 @@ def rows(
 def strip(
     service: CurrentService, number: int, cosine: float | None = None, relative: float | None = None
 ) -> dict[str, Any]:
-    """Return error and state of every operator so far as columns, in execution order, and their layers."""
+    """Return error and state of every operator so far as columns, in execution order, and their layers.
+
+    `done` is false while more may come.
+    """
     job = COMPARISON.find(service, number)
+    done = job.done  # read before the rows, so that none is added after it
     marks = strip_marks(list(job.items), Tolerance(relative, cosine))
     operators = [mark.operator for mark in marks]
     bands = layer_bands(operators)
     return {
+        "done": done,
         "operators": operators,
         "errors": non_finite_as_text([mark.error for mark in marks]),
         "states": [STATES.index(mark.state) for mark in marks],
