@@ -27,6 +27,7 @@ from typing import Any
 
 import pytest
 
+from mindinsight.writer import SummaryRecord
 from tests.faults.test_leaving import DATA, ask, difference, dump_addresses, loaded, query, settled
 from tests.thoroughness import amount, share
 
@@ -58,6 +59,9 @@ def filled(base: Any) -> Any:
     """Every kind of data there is a sample of, and copies that are harmed."""
     for name in ("record_api/values", "record_api/images", "landscape", "lenet", "multi_rank"):
         shutil.copytree(DATA / "events" / name, base.path / name.rpartition("/")[2])
+    for name in ("lenet", "values"):
+        with SummaryRecord(str(base.path / name)) as record:
+            record.add_value("code", "code", {"command": ["train"]}, step=0)
     shutil.copytree(DATA / "tfevents" / "runs", base.path / "board")
     for name in ("ms_sync_cpu_2ranks", "recorded_torch"):
         with zipfile.ZipFile(DATA / "dumps" / "samples" / f"{name}.zip") as archive:

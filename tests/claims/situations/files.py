@@ -235,7 +235,7 @@ def programs(folder: Path, first: Mapping[str, Any], second: Mapping[str, Any]) 
         with SummaryRecord(str(folder / name)) as record:
             record.add_value("code", "code", {**PROGRAM, **changes})
             record.record(0)
-    request = "/v2/code/difference?run=./a&other=./b"
+    request = "/v2/code/difference?run=./a&other_run=./b"
     return Question(base=folder, request=request, page="overview?run=./a&with=./b")
 
 

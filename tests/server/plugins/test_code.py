@@ -65,7 +65,7 @@ def test_the_newest_program_of_a_run(client: Any) -> None:
 
 
 def test_what_differs_between_two_programs(client: Any) -> None:
-    answer = client.get("/v2/code/difference?run=./a&other=./b").json()
+    answer = client.get("/v2/code/difference?run=./a&other_run=./b").json()
     assert answer["packages"] == [
         ["jax", None, "0.5"],
         ["numpy", "1.26.4", "2.0.0"],

@@ -32,20 +32,20 @@ def program(service: CurrentService, run: str) -> dict[str, Any]:
 
 
 @router.get("/difference")
-def difference(service: CurrentService, run: str, other: str) -> dict[str, Any]:
+def difference(service: CurrentService, run: str, other_run: str) -> dict[str, Any]:
     """Return what differs between the programs of two runs.
 
-    `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other`, null where
-    one has none. `command` and `changes` are lines of a unified difference from `other` to `run`: of the
-    arguments, and of the uncommitted changes.
+    `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other_run`, null
+    where one has none. `command` and `changes` are lines of a unified difference from `other_run` to `run`:
+    of the arguments, and of the uncommitted changes.
     """
-    first, second = (_code_of(service, side) for side in (run, other))
-    names = [service.store.snapshot().run(side).name for side in (run, other)]
+    first, second = (_code_of(service, side) for side in (run, other_run))
+    names = [service.store.snapshot().run(side).name for side in (run, other_run)]
     changes = [(git.diff or "" if git else "").splitlines()[:_MOST_LINES] for git in (first.git, second.git)]
     facts = ("python", "system", "host", "directory")
     return {
         "run": run,
-        "other": other,
+        "other_run": other_run,
         "claims": [claim.as_json() for claim in code_claims(first, second, *names)],
         "packages": _differing(first.packages, second.packages),
         "environment": _differing(first.environment, second.environment),

@@ -213,7 +213,7 @@ function compare(app, run, stage) {
     return undefined;
   }
   return latest(stage).ask(
-    (signal) => app.api.get("v2/code/difference", { run: run.id, other: other.id }, { signal }),
+    (signal) => app.api.get("v2/code/difference", { run: run.id, other_run: other.id }, { signal }),
     (/** @type {Difference} */ answer) => {
       const names = { run: run.name, other: other.name };
       replace(
