@@ -19,7 +19,7 @@ import numpy as np
 from demo_landscape import landscape
 from demo_network import SHAPES, SIDE, ShapeNet, Tape, pictures
 
-from mindinsight.writer import Accuracy, Dump, SummaryRecord
+from mindinsight.writer import Accuracy, Dump, SummaryRecord, program_facts
 
 STEPS = 1500
 RANKS = 4
@@ -54,6 +54,8 @@ class Training:
         self.rng = np.random.default_rng(rank or 0)
         self.test_set = pictures(np.random.default_rng(99), 512)
         self.record = SummaryRecord(directory, rank=rank)
+        if not rank:
+            self.record.add_value("code", "code", program_facts(), step=0)
         self.step = 0
         self.path = []
 

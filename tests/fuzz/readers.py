@@ -35,6 +35,7 @@ from mindinsight.server.formats.graphs.model_explorer import graphs_of
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import tensor_payloads
 from mindinsight.server.formats.payloads.chart_payloads import landscape, layout, pr_curve
+from mindinsight.server.formats.payloads.code_payloads import code
 from mindinsight.server.formats.payloads.histogram_payloads import histograms
 from mindinsight.server.formats.payloads.media_payloads import alert, image, sound, text
 from mindinsight.server.formats.read_limits import Limits, UnreadableError
@@ -45,6 +46,7 @@ from mindinsight.server.formats.text_files import read_json as parsed_json
 from mindinsight.server.formats.text_files import read_object
 from mindinsight.server.formats.wav import peaks, wav
 from mindinsight.server.formats.weights.weight_files import open_weights
+from mindinsight.writer.program import program_facts
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLES = DATA / "dumps" / "samples"
@@ -174,6 +176,7 @@ def read_payload(kind: str, payload: bytes) -> None:
         "audio": sound,
         "pr_curve": pr_curve,
         "layout": layout,
+        "code": code,
         "other": len,
     }
     try:
@@ -208,6 +211,10 @@ def read_pr_curve(data: bytes) -> None:
 
 def read_layout(data: bytes) -> None:
     read_payload("layout", data)
+
+
+def read_code(data: bytes) -> None:
+    read_payload("code", data)
 
 
 def read_lineages(data: bytes) -> None:
@@ -386,6 +393,13 @@ def arrays() -> Iterator[bytes]:
             yield path.with_suffix(".npz").read_bytes()
 
 
+def codes() -> Iterator[bytes]:
+    """What our writer records of this program, and of one outside a repository."""
+    for facts in (program_facts(["python", "train.py"], Path(__file__).parent, {}), {"python": "3.11"}):
+        known = json.dumps({**facts, "packages": {"numpy": "2"}}).encode()
+        yield Summary.Code(facts=known).SerializeToString()
+
+
 READERS = {
     "event": Reader(read_events, lambda: event_seeds("events/**/*summary*MS")),
     "long record": Reader(OnDisk(read_long_records), lambda: event_seeds("events/**/*summary*MS")),
@@ -396,6 +410,7 @@ READERS = {
     "sound": Reader(read_sound, sounds),
     "pr curve": Reader(read_pr_curve, pr_curves),
     "layout": Reader(read_layout, layouts),
+    "code": Reader(read_code, codes),
     "checkpoint": Reader(OnDisk(read_weights), lambda: files("**/*.ckpt")),
     "npy": Reader(OnDisk(read_weights), arrays),
     "torch": Reader(OnDisk(read_weights), lambda: files("weights/*.pt")),

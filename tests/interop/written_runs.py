@@ -23,6 +23,7 @@ OURS = {  # kinds that MindInsight has not: fields it must pass over
     "audio": (np.zeros(8, np.float32), 8000),
     "pr_curve": (np.array([0, 1, 1]), np.array([0.1, 0.4, 0.9])),
     "layout": {"losses": {"both": ["Multiline", ["loss"]]}},
+    "code": {"command": ["python", "train.py"], "packages": {"numpy": "2.0"}},
 }
 ROLLED = [step / 4 for step in range(900)]
 
