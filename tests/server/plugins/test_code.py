@@ -87,3 +87,20 @@ def test_a_program_is_no_step_of_its_run_and_read_in_python(base: Path, client: 
     summary = reader.open(base / "a")
     (first, second) = (item.data for item in summary.items("code"))
     assert (first.python, second.git.branch) == ("older", "main")
+
+
+def test_what_was_not_recorded_is_compared_with_nothing(tmp_path: Path) -> None:
+    long = {**FIRST, "git": {"commit": "a", "diff": "+a\n" * 3000, "cut": False, "untracked": 0}}
+    for name, given in (("a", long), ("b", SECOND), ("bare", {})):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            record.add_value("code", "code", given)
+            record.record(0)
+    settings = Settings(
+        summary_base_dir=tmp_path / "base", workspace=tmp_path / "workspace", reload_interval=0
+    )
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        wait_until_read(client, 3)
+        bare = client.get("/v2/code/difference?run=./a&other_run=./bare").json()
+        whole = client.get("/v2/code/difference?run=./a&other_run=./b").json()
+    assert [bare[name] for name in ("packages", "facts", "command", "changes")] == [[], [], [], []]
+    assert whole["cut"] and len(whole["changes"]) == 2000

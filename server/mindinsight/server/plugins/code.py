@@ -37,21 +37,30 @@ def difference(service: CurrentService, run: str, other_run: str) -> dict[str, A
 
     `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other_run`, null
     where one has none. `command` and `changes` are lines of a unified difference from `other_run` to `run`:
-    of the arguments, and of the uncommitted changes.
+    of the arguments, and of the uncommitted changes, of which `cut` says whether only the first lines were
+    compared. What one of the two did not record is compared with nothing.
     """
     first, second = (_code_of(service, side) for side in (run, other_run))
     names = [service.store.snapshot().run(side).name for side in (run, other_run)]
-    changes = [(git.diff or "" if git else "").splitlines()[:_MOST_LINES] for git in (first.git, second.git)]
-    facts = ("python", "system", "host", "directory")
+    changes = [
+        None if side.git is None or side.git.diff is None else side.git.diff.splitlines()
+        for side in (first, second)
+    ]
+    known = [] if None in changes else [lines[:_MOST_LINES] for lines in changes if lines is not None]
+    names_of_facts = ("python", "system", "host", "directory")
+    facts = _differing(*({name: getattr(side, name) for name in names_of_facts} for side in (first, second)))
     return {
         "run": run,
         "other_run": other_run,
         "claims": [claim.as_json() for claim in code_claims(first, second, *names)],
-        "packages": _differing(first.packages, second.packages),
+        "packages": _differing(first.packages, second.packages) if first.packages and second.packages else [],
         "environment": _differing(first.environment, second.environment),
-        "facts": _differing(*({name: getattr(side, name) for name in facts} for side in (first, second))),
-        "command": list(_unified(list(second.command), list(first.command))),
-        "changes": list(_unified(changes[1], changes[0])),
+        "facts": [row for row in facts if row[1] and row[2]],
+        "command": list(_unified([*second.command], [*first.command]))
+        if first.command and second.command
+        else [],
+        "changes": list(_unified(*reversed(known))) if known else [],
+        "cut": any(len(lines or ()) > _MOST_LINES for lines in changes),
     }
 
 

@@ -41,6 +41,7 @@ const MOST_LINES = 5000; // of changes: more elements make a page slow
  * @property {Differing} facts
  * @property {[string, string][]} command
  * @property {[string, string][]} changes
+ * @property {boolean} cut
  */
 
 /**
@@ -101,13 +102,25 @@ function changesFact(t, { diff, cut }) {
   if (diff === null) return t("code.changes_unknown");
   if (!diff) return t("code.no_changes");
   const counts = { "+": 0, "-": 0 };
-  let inside = false; // a part of changed lines, after the names of the file
-  for (const line of diff.split("\n")) {
-    if (line.startsWith("diff ")) inside = false;
-    else if (line.startsWith("@@")) inside = true;
-    else if (inside && (line[0] === "+" || line[0] === "-")) counts[line[0]] += 1;
+  for (const [sign] of signed(diff)) {
+    if (sign === "+" || sign === "-") counts[sign] += 1;
   }
   return `${cut ? "≥ " : ""}+${counts["+"]} −${counts["-"]}`;
+}
+
+/**
+ * Split the lines of Git's difference into sign and rest. Lines about files have a blank for a sign.
+ * @param {string} diff
+ */
+function signed(diff) {
+  let inside = false; // a part of changed lines, after the names of the file
+  return diff.split("\n").map((line) => {
+    if (line.startsWith("diff ")) inside = false;
+    else if (line.startsWith("@@")) inside = true;
+    /** @type {[string, string]} */
+    const pair = inside ? [line.slice(0, 1), line.slice(1)] : [" ", line];
+    return pair;
+  });
 }
 
 /** Return an argument as a shell takes it. @param {string} argument */
@@ -122,12 +135,12 @@ function quoted(argument) {
 function changes({ t, format }, git) {
   if (!git?.diff) return null;
   const { diff, cut } = git;
-  const all = diff.split("\n");
+  const all = signed(diff);
   const stage = h("div");
   const draw = () =>
     replace(
       stage,
-      changedLines(all.slice(0, MOST_LINES).map(signed)),
+      changedLines(all.slice(0, MOST_LINES)),
       all.length > MOST_LINES
         ? h("p", { class: "small muted" }, t("code.changes_shown", { n: MOST_LINES, total: all.length }))
         : null,
@@ -141,11 +154,6 @@ function changes({ t, format }, git) {
     h("summary", null, t("code.changes")),
     stage,
   );
-}
-
-/** Split a line into its sign and the rest. @param {string} line @returns {[string, string]} */
-function signed(line) {
-  return /^[-+ @]/.test(line) ? [line[0], line.slice(1)] : [" ", line];
 }
 
 /**
@@ -228,6 +236,7 @@ function compare(app, run, stage) {
           names,
         ),
         lines(app, "code.differing_changes", answer.changes, names),
+        answer.cut ? h("p", { class: "small muted" }, app.t("text.difference_cut")) : null,
       );
     },
   );
