@@ -67,7 +67,7 @@ def train(directory, graph_mode):
     saver = ModelCheckpoint("net", str(directory / "saved"), CheckpointConfig(10))
     model.train(2, data(), callbacks=[collector, saver], dataset_sink_mode=False)
     steps = reading.steps(run)
-    assert set(steps) == AUTO | {"mean", "features"}, sorted(steps)
+    assert set(steps) == AUTO | {"mean", "features", "code"}, sorted(steps)
     assert all(steps[tag] == STEPS for tag in AUTO | {"mean"}), steps
     assert len(reading.graphs(run)) == graph_mode
     rates = [value.scalar_value for _, value in reading.values(run) if value.tag == "learning_rate/auto"]
