@@ -91,7 +91,10 @@ def test_workers_that_are_stopped_do_not_keep_the_server_from_ending(
 ) -> None:
     os.truncate(base.run("a"), INLINE + (64 << 20))
     server.start()
-    stopped = wait(server.workers)
+    wait(lambda: server.runs() and all(run["read"] >= run["total"] > 0 for run in server.runs().values()))
+    stopped = wait(
+        server.workers
+    )  # which have begun: one that is stopped before is not known to its server yet
     assert stopped
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
