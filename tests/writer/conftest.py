@@ -36,6 +36,11 @@ def programs_in(event: Event) -> list[Any]:
     return [json.loads(value.code.facts) for value in event.summary.value if value.HasField("code")]
 
 
+def samples_in(event: Event) -> list[Any]:
+    values = event.summary.value
+    return [(value.tag, number_of(value)) for value in values if value.tag.startswith("system/")]
+
+
 class Reading:
     """The event files of one directory."""
 
@@ -46,12 +51,21 @@ class Reading:
         return sorted(self.directory.glob(f"*.out.events.summary.*{suffix}"))
 
     def events(self) -> list[Any]:
-        """Every Event of every summary file but those that open and close them or say which program ran."""
+        """Every Event but those that open and close files or tell of program and machine."""
         return [
             event
             for events in self.files_events()
             for event in events
-            if not event.HasField("closing") and not any(programs_in(event))
+            if not (event.HasField("closing") or any(programs_in(event)) or samples_in(event))
+        ]
+
+    def samples(self) -> list[Any]:
+        """(step, tag, number) of what was recorded of the machine."""
+        return [
+            (event.step, *sample)
+            for events in self.files_events()
+            for event in events
+            for sample in samples_in(event)
         ]
 
     def programs(self) -> list[Any]:

@@ -196,7 +196,7 @@ def test_a_collector_records_the_program_once_and_of_one_rank(
 
 def test_callbacks_record_the_program_unless_told_otherwise(tmp_path: Path, reading_of: Any) -> None:
     Training(tmp_path / "run").close()
-    Training(tmp_path / "off", record_code=False).close()
+    Training(tmp_path / "off", also=()).close()
     assert len(reading_of(tmp_path / "run").programs()) == 1
     assert reading_of(tmp_path / "off").programs() == []
 

@@ -70,7 +70,7 @@ def _any_case(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-_SECRETS: Final = (
+SECRETS: Final = (  # patterns, and what stands instead
     # Private keys, to their end or to that of the text.
     (
         re.compile(r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
@@ -146,7 +146,7 @@ def program_facts(
 
 def hide_secrets(text: str) -> str:
     """Return a text with ``***`` in place of passwords, keys and tokens, as far as they look like such."""
-    for pattern, instead in _SECRETS:
+    for pattern, instead in SECRETS:
         text = pattern.sub(instead, text)
     return text
 

@@ -88,12 +88,14 @@ _OPERATORS: Final = "mindinsight.writer.operators"
 _MINDSPORE_OPERATORS: Final = "mindspore.train.summary.summary_record"
 
 
-def _finish(file: EventQueue) -> None:
+def _finish(file: EventQueue, beside: list[Callable[[], None]]) -> None:
     """Close the files of a recorder that was never closed, with the exception that ends the process, if any.
 
     Without one, the files have no end: the training may have succeeded, or called ``sys.exit(1)``, whose
     status is not known at the exit of the interpreter.
     """
+    while beside:
+        beside.pop()()
     error = event_queue.fatal_error()
     file.close(b"" if error is None else events.closing_record(error))
 
@@ -169,8 +171,10 @@ class SummaryRecord:
         self._throttle = alerts.AlertThrottle()
         self._closed = self._warned_closed = False
         self._scalars, self._tags = pending.scalars, pending.good_tags
+        self._beside: list[Callable[[], None]] = []  # how to end what is recorded beside the training
+        self._has_system = self._has_console = False
         event_queue.call_in_children(self._queue.forget)
-        weakref.finalize(self, _finish, self._events)
+        weakref.finalize(self, _finish, self._events, self._beside)
 
     @property
     def log_dir(self) -> str:
@@ -257,6 +261,42 @@ class SummaryRecord:
         self._queue.put_at_once(alerts.step_of(step, self._step), item, len(item.payload))
         return True
 
+    def record_system(self, seconds: float = 5.0) -> None:
+        """Record what the machine does every ``seconds``, at least 1, until ``close``: see ``system.py``.
+
+        The first process of each machine does so, and others do nothing, nor does a second call. Needs the
+        extra ``system``; without it, this is logged.
+        """
+        from mindinsight.writer.system import SystemSampler, is_first_of_machine
+
+        if self._has_system or self._closed or not is_first_of_machine():
+            return
+        self._has_system = True
+        try:
+            self._beside.append(SystemSampler(self, str(Path(self.log_dir).parent), seconds).close)
+        except ImportError as error:
+            _log.info("the machine is not recorded: %s; pip install 'mindinsight[system]'", error)
+        except Exception as error:  # a system that answers oddly is no reason not to train
+            _log.warning("the machine is not recorded: %s", error)
+
+    def record_console(self, limit_mb: float = 64.0) -> None:
+        """Record what this process and its children print until ``close``, in files of ``limit_mb`` at most.
+
+        The terminal shows what it would show without. What looks like a secret is hidden in the files. A
+        second call does nothing. A failure is logged.
+        """
+        from mindinsight.writer.console import ConsoleRecorder
+
+        if self._has_console or self._closed:
+            return
+        self._has_console = True
+        try:
+            if is_url(self.log_dir):
+                raise OSError("it is not written to a store")
+            self._beside.append(ConsoleRecorder(Path(self.log_dir).parent, limit_mb).close)
+        except Exception as error:  # no reason not to train
+            _log.warning("the console is not recorded: %s", error)
+
     def set_mode(self, mode: str) -> None:
         """Set ``train`` or ``eval``. With ``eval`` the values of summary operators are not recorded."""
         if mode not in ("train", "eval"):
@@ -289,6 +329,8 @@ class SummaryRecord:
         """Close with ``error``, which ended the training. An exit with status 0 is a success."""
         if self._closed:
             return
+        while self._beside:
+            self._beside.pop()()
         self._closed = True
         self._tags.clear()
         if isinstance(error, SystemExit) and not error.code:

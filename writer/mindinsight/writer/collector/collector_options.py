@@ -40,6 +40,8 @@ class CollectedKinds:
     collect_input_data: bool = True
     collect_dataset_graph: bool = True
     collect_code: bool = True
+    collect_system: bool = True
+    collect_console: bool = True
     histogram_regular: str | None = None  # None: the first five parameters
     collect_landscape: Landscape | None = None
     histograms: bool = True  # False when defaults are off and histogram_regular was not given

@@ -140,10 +140,10 @@ class SummaryCollector(Callback):
         num_process: accepted for compatibility with MindSpore.
         collect_specified_data: data to collect, by key: ``collect_metric``, ``collect_graph``,
             ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_input_data``,
-            ``collect_dataset_graph``, ``collect_code`` (bools, True by default), ``histogram_regular``
-            (pattern for the start of parameters' names, None: the first five) and ``collect_landscape`` (a
-            dict with ``intervals``, ``unit``, ``landscape_size``, ``num_samples`` and ``create_landscape``.
-            Weights are saved only if it is given).
+            ``collect_dataset_graph``, ``collect_code``, ``collect_system``, ``collect_console`` (bools, True
+            by default), ``histogram_regular`` (pattern for the start of parameters' names, None: the first
+            five) and ``collect_landscape`` (a dict with ``intervals``, ``unit``, ``landscape_size``,
+            ``num_samples`` and ``create_landscape``. Weights are saved only if it is given).
         keep_default_action: True if missing keys count as True.
         custom_lineage_data: numbers and text about the run, by name.
         collect_tensor_freq: steps between two collections of tensors of summary operators. None: at most 20
@@ -224,8 +224,13 @@ class SummaryCollector(Callback):
             self._automatic.on_train_begin(run_context)
             self._recorded = None
             self._schedule = Schedule(self._every, self._tensor_every, _total(arguments))
+            record = self._open()
+            if self._collected.collect_console:
+                record.record_console()
             if self._collected.collect_code and not self._run_recorded and rank_of().number == 0:
-                record_program(self._open())
+                record_program(record)
+            if self._collected.collect_system:
+                record.record_system()
             if self._collected.collect_graph and not self._run_recorded:
                 self._graph = observed_graph(arguments.get("train_network") or arguments.get("network"))
 

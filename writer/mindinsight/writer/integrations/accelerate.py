@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from accelerate.tracking import GeneralTracker
 
-from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.integrations.training import ALSO, Training
 from mindinsight.writer.summary_writer import SummaryWriter
 
 
@@ -19,7 +19,7 @@ class MindInsightTracker(GeneralTracker):
         run_name: directory of the run.
         logging_dir: directory of all runs.
         every_rank: record the metrics of every process, each in its ``rank_N``.
-        record_code: record command, packages and Git, without secrets.
+        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
     """
 
     name = "mindinsight"
@@ -30,12 +30,12 @@ class MindInsightTracker(GeneralTracker):
         run_name: str,
         logging_dir: str | Path = "runs",
         every_rank: bool = False,
-        record_code: bool = True,
+        also: Collection[str] = ALSO,
     ) -> None:
         super().__init__()
         self.main_process_only = not every_rank
         self._directory = Path(logging_dir) / run_name
-        self._record_code = record_code
+        self._also = also
         self._training: Training | None = None
         self._step = 0
 
@@ -43,7 +43,7 @@ class MindInsightTracker(GeneralTracker):
     def training(self) -> Training:
         """Return the recorder of the run, opened by the first value because not every process records."""
         if self._training is None:
-            self._training = Training(self._directory, self._record_code)
+            self._training = Training(self._directory, self._also)
         return self._training
 
     @property
@@ -59,6 +59,7 @@ class MindInsightTracker(GeneralTracker):
         """Record numbers and texts. ``step`` defaults to the step after the last one."""
         self._step = self._step + 1 if step is None else int(step)
         self.training.numbers(values, self._step)
+        self.training.results({name: value for name, value in values.items() if not isinstance(value, str)})
         for tag, value in values.items():
             if isinstance(value, str):
                 self.tracker.add_text(tag, value, self._step)

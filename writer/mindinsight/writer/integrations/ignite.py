@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ignite.handlers.base_logger import (
     BaseWeightsHandler,
 )
 
-from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.integrations.training import ALSO, Training, loader_facts
 from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.summary_writer import SummaryWriter
 
@@ -23,14 +24,14 @@ class MindInsightLogger(BaseLogger):
     Args:
         log_dir: directory of the run.
         every_rank: record the metrics of every process, each in its ``rank_N``. By default only rank 0.
-        record_code: record command, packages and Git, without secrets.
+        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
     """
 
     def __init__(
-        self, log_dir: str | Path = "runs/ignite", every_rank: bool = False, record_code: bool = True
+        self, log_dir: str | Path = "runs/ignite", every_rank: bool = False, also: Collection[str] = ALSO
     ) -> None:
         records = every_rank or rank_of().number == 0
-        self.training = Training(log_dir, record_code) if records else None
+        self.training = Training(log_dir, also) if records else None
 
     @property
     def writer(self) -> SummaryWriter | None:
@@ -76,6 +77,11 @@ class Outputs(BaseOutputHandler):
             values = self._setup_output_metrics_state_attrs(engine, key_tuple=False)
             step = self.global_step_transform(engine, event_name)
             logger.training.numbers(values, int(step))
+            if self.metric_names is None:
+                state = engine.state
+                logger.training.learn(epoch=state.max_epochs, **loader_facts(state.dataloader))
+            else:
+                logger.training.results(values)
 
 
 class OptimizerParameters(BaseOptimizerParamsHandler):
@@ -87,6 +93,8 @@ class OptimizerParameters(BaseOptimizerParamsHandler):
             groups = enumerate(self.optimizer.param_groups)
             rates = {f"{self.param_name}/group_{index}": group[self.param_name] for index, group in groups}
             logger.training.numbers(rates, step, f"{self.tag}/" if self.tag else "")
+            rate = self.optimizer.param_groups[0].get("lr")
+            logger.training.learn(optimizer=type(self.optimizer).__name__, learning_rate=rate)
 
 
 class Weights(BaseWeightsHandler):
@@ -97,6 +105,7 @@ class Weights(BaseWeightsHandler):
             step = engine.state.get_event_attrib_value(event_name)
             prefix = f"{self.tag}/" if self.tag else ""
             named = [(f"{prefix}{name}", parameter) for name, parameter in self.weights]
+            logger.training.learn(network=type(self.model).__name__)
             logger.training.distributions(named, step)
 
 

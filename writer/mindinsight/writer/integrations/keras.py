@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import keras
 
-from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.integrations.training import ALSO, Training
 
 
 class MindInsightCallback(keras.callbacks.Callback):
@@ -20,7 +20,7 @@ class MindInsightCallback(keras.callbacks.Callback):
         weights_every: epochs between two histograms of each weight. 0: none.
         gradients_every: batches between two histograms of gradients. 0: none. Only the backend of torch
             keeps gradients accessible. Raises ValueError on another backend.
-        record_code: record command, packages and Git, without secrets.
+        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
     """
 
     def __init__(
@@ -29,14 +29,14 @@ class MindInsightCallback(keras.callbacks.Callback):
         batches_every: int = 10,
         weights_every: int = 0,
         gradients_every: int = 0,
-        record_code: bool = True,
+        also: Collection[str] = ALSO,
     ) -> None:
         super().__init__()
         if gradients_every and keras.config.backend() != "torch":
             raise ValueError("gradients_every needs the backend of torch: others keep no gradients")
         self._batches_every, self._weights_every = batches_every, weights_every
         self._gradients_every = gradients_every
-        self.training = Training(log_dir, record_code)
+        self.training = Training(log_dir, also)
         self._step = 0
         self._loss: Any = None
 

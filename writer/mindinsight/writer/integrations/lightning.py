@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.integrations.training import ALSO, Training, loader_facts
 from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 from mindinsight.writer.summary_writer import SummaryWriter
 
@@ -39,7 +39,7 @@ class MindInsightLogger(Logger):
         log_graph: record the graph of the module, if it has an ``example_input_array``.
         prefix: prefix of every metric's name.
         every_rank: record the metrics of every process, each in its ``rank_N``. Needs a ``version``.
-        record_code: record command, packages and Git, without secrets.
+        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class MindInsightLogger(Logger):
         log_graph: bool = False,
         prefix: str = "",
         every_rank: bool = False,
-        record_code: bool = True,
+        also: Collection[str] = ALSO,
     ) -> None:
         super().__init__()
         if every_rank and version is None:
             raise ValueError("every_rank needs a version, so that all ranks record into one run")
         self._save_dir, self._name, self._version = Path(save_dir), name or "", version
         self._log_graph, self._every_rank = log_graph, every_rank
-        self._record_code = record_code
+        self._also = also
         self._prefix = f"{prefix}/" if prefix else ""
         self._training: Training | None = None
 
@@ -100,7 +100,7 @@ class MindInsightLogger(Logger):
     def training(self) -> Training:
         """Return the recorder of this run."""
         if self._training is None:
-            self._training = Training(self.log_dir, self._record_code)
+            self._training = Training(self.log_dir, self._also)
         return self._training
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
@@ -159,9 +159,10 @@ class MindInsightCallback(Callback):
     def __init__(self, weights_every: int = 0, gradients_every: int = 0) -> None:
         super().__init__()
         self._weights_every, self._gradients_every = weights_every, gradients_every
+        self._loss: Any = None  # of the last batch
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Record network, optimizers and dataset."""
+        """Record network, optimizers and loss function."""
         optimizers = trainer.optimizers
         for training in _trainings(trainer):
             training.configure(
@@ -170,13 +171,20 @@ class MindInsightCallback(Callback):
                 epoch=trainer.max_epochs if (trainer.max_epochs or -1) > 0 else None,
                 optimizer=type(optimizers[0]).__name__ if optimizers else None,
                 learning_rate=optimizers[0].param_groups[0].get("lr") if optimizers else None,
+                loss_function=_loss_function(pl_module),
             )
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        """Record sizes of batch and dataset, which are known by now."""
+        for training in _trainings(trainer):
+            training.learn(**loader_facts(trainer.train_dataloader))
 
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Record learning rates when the trainer logs, and histograms of weights."""
         step = trainer.global_step
+        self._loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
         if step % trainer.log_every_n_steps == 0:
             rates = _learning_rates(trainer.optimizers)
             for training in _trainings(trainer):
@@ -184,6 +192,24 @@ class MindInsightCallback(Callback):
         if self._weights_every and step % self._weights_every == 0:
             for training in _trainings(trainer):
                 training.distributions(pl_module.named_parameters(), step)
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        """Record the metrics of a validation as lineage."""
+        self._evaluated(trainer)
+
+    def on_test_end(self, trainer: Any, pl_module: Any) -> None:
+        """Record the metrics of a test as lineage."""
+        self._evaluated(trainer)
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        """Record the loss of the last batch."""
+        for training in _trainings(trainer) if self._loss is not None else ():
+            training.configure({}, loss=float(self._loss))
+
+    def _evaluated(self, trainer: Any) -> None:
+        if not trainer.sanity_checking:
+            for training in _trainings(trainer):
+                training.results(trainer.callback_metrics)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
         """Record histograms of gradients."""
@@ -261,6 +287,13 @@ def _replayed(trainer: Any, module: Any, batch: Any, number: int) -> Any:
 def _trainings(trainer: Any) -> list[Training]:
     loggers = [logger for logger in trainer.loggers if isinstance(logger, MindInsightLogger)]
     return [logger.training for logger in loggers if not logger._is_silent()]
+
+
+def _loss_function(module: Any) -> str | None:
+    """Return the class of the only loss of ``torch.nn`` in a module, or None."""
+    modules = sys.modules["torch"].nn.modules
+    names = {type(part).__name__ for part in module.modules() if isinstance(part, modules.loss._Loss)}
+    return names.pop() if len(names) == 1 else None
 
 
 def _learning_rates(optimizers: list[Any]) -> dict[str, float]:

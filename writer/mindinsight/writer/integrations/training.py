@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +17,9 @@ from mindinsight.writer.ranks import rank_of
 from mindinsight.writer.summary_writer import SummaryWriter
 
 _log: Final = logging.getLogger(__name__)
+ALSO: Final = ("code", "system", "console")  # what is recorded beside the training
+_OF_EVALUATION: Final = re.compile(r"(val|valid|validation|eval|evaluation|test)[_/.-](.+)", re.IGNORECASE)
+_LOSSES: Final = ("loss", "train_loss", "training_loss", "train/loss", "training/loss")
 
 
 class Training:
@@ -24,13 +29,24 @@ class Training:
     images, texts and tensors, ``writer.record`` alerts.
     """
 
-    def __init__(self, log_dir: str | Path, record_code: bool = True) -> None:
-        """Open the files. ``record_code`` records the program (program.py), of rank 0 alone."""
+    def __init__(self, log_dir: str | Path, also: Collection[str] = ALSO) -> None:
+        """Open the files. ``also`` of ALSO: the program (of rank 0), the machine, what is printed.
+
+        Raises ValueError for another name in it.
+        """
+        if unknown := sorted(set(also) - set(ALSO)):
+            raise ValueError(f"also: {', '.join(ALSO)} can be recorded, not {', '.join(unknown)}")
         self.writer = SummaryWriter(log_dir)
-        if record_code and rank_of().number == 0:
-            record_program(self.writer.record)
+        record = self.writer.record
+        if "console" in also:
+            record.record_console()
+        if "code" in also and rank_of().number == 0:
+            record_program(record)
+        if "system" in also:
+            record.record_system()
         self._facts: dict[str, Any] = {"device_num": rank_of().world}
         self._metrics: dict[str, float] = {}
+        self._loss: float | None = None  # of the training, as recorded last
         self._broken: set[str] = set()  # tags that are not finite
         self._reported_at: int | None = None  # the last step that belongs to the fault already reported
         self._refused: set[str] = set()
@@ -42,6 +58,12 @@ class Training:
             self.writer.record.add_value("custom_lineage_data", "configuration", settings, step=0)
         known = {name: value for name, value in facts.items() if value is not None}
         self._learn({**train_facts(settings), **known})
+
+    def learn(self, **facts: Any) -> None:
+        """Record facts of lineage that are not known yet. None is no fact."""
+        new = {name: fact for name, fact in facts.items() if fact is not None and name not in self._facts}
+        if new:
+            self._learn(new)
 
     def checkpoint(self, path: str | Path) -> None:
         """Record the newest checkpoint: a file, or a directory of files."""
@@ -56,9 +78,18 @@ class Training:
         if self._metrics:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
+    def results(self, values: Mapping[str, Any]) -> None:
+        """Record as results of an evaluation those whose names say so: ``val_acc``, ``test/loss``."""
+        matches = {name: _OF_EVALUATION.fullmatch(name) for name in values}
+        found = {match[2]: values[name] for name, match in matches.items() if match}
+        if found:
+            self.evaluation(found)
+
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
         """Record numbers. Nested dicts are named by path. A fault is one alert for all tags."""
         for tag, number in self._numbers(values, prefix):
+            if tag in _LOSSES:
+                self._loss = number
             self.writer.add_scalar(tag, number, step)
             if math.isfinite(number):
                 self._broken.discard(tag)
@@ -81,8 +112,9 @@ class Training:
 
     def close(self, error: BaseException | None = None, loss: Any = None) -> None:
         """Close the files. ``error`` ended the training, or is None."""
-        if loss is not None:
-            self._learn({"loss": scalars.number("loss", loss)})
+        final = self._loss if loss is None else scalars.number("loss", loss)
+        if final is not None:
+            self._learn({"loss": final})
         self.writer.__exit__(None if error is None else type(error), error, None)
 
     def _learn(self, facts: Mapping[str, Any]) -> None:
@@ -102,3 +134,14 @@ class Training:
                 if tag not in self._refused:
                     self._refused.add(tag)
                     _log.info("'%s' is not recorded: %s", tag, error)
+
+
+def loader_facts(loader: Any) -> dict[str, int]:
+    """Return sizes of batch and dataset of a loader as facts of lineage, as far as it gives them."""
+    facts = {}
+    size = getattr(loader, "batch_size", None)
+    if isinstance(size, int):
+        facts["batch_size"] = size
+    with suppress(AttributeError, TypeError):  # an iterable one has no length
+        facts["train_dataset_size"] = len(loader.dataset)
+    return facts

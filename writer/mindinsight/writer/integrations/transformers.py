@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
 from transformers import TrainerCallback
 
-from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.integrations.training import ALSO, Training, loader_facts
 from mindinsight.writer.recorders.flight_recorder import FlightRecorder
 
 _PREFIXES: Final = {"eval_": "eval/", "test_": "test/"}
@@ -24,7 +24,7 @@ class MindInsightCallback(TrainerCallback):
         weights_every: optimizer steps between two histograms of each parameter. 0: none.
         gradients_every: the same for gradients, before the optimizer's step.
         every_rank: record the logs of every process, each in its ``rank_N``.
-        record_code: record command, packages and Git, without secrets.
+        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
     """
 
     def __init__(
@@ -33,10 +33,10 @@ class MindInsightCallback(TrainerCallback):
         weights_every: int = 0,
         gradients_every: int = 0,
         every_rank: bool = False,
-        record_code: bool = True,
+        also: Collection[str] = ALSO,
     ) -> None:
         self._log_dir = log_dir
-        self._record_code = record_code
+        self._also = also
         self._weights_every, self._gradients_every = weights_every, gradients_every
         self._every_rank = every_rank
         self.training: Training | None = None
@@ -57,6 +57,7 @@ class MindInsightCallback(TrainerCallback):
             batch_size=args.train_batch_size,
             optimizer=named if optimizer is None else type(optimizer).__name__,
             epoch=int(state.num_train_epochs) if state.num_train_epochs else None,
+            train_dataset_size=loader_facts(given.get("train_dataloader")).get("train_dataset_size"),
         )
 
     def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:
@@ -109,7 +110,7 @@ class MindInsightCallback(TrainerCallback):
         if self.training is None:
             directory = Path(self._log_dir or Path(args.output_dir) / "mindinsight")
             trial = state.trial_name if state.is_hyper_param_search else None
-            self.training = Training(directory / trial if trial else directory, self._record_code)
+            self.training = Training(directory / trial if trial else directory, self._also)
         return self.training
 
 
