@@ -4,13 +4,15 @@ import globals from "globals";
 
 /** Folders of scripts; each imports only from those after it, and a view never from another view. */
 const LAYERS = ["views", "frame", "components", "core"];
+/** Views that are another one, of other data. */
+const SAME_VIEW = { system: "scalar" };
 
 /** Whether the script `from` may not import `to`; both are paths in the folder of scripts. */
 function crosses(from, to) {
   const [layer, view] = from.replace(/\.js$/, "").split("/");
   const [below, other] = to.replace(/\.js$/, "").split("/");
   if (!LAYERS.includes(layer)) return false; // the application
-  if (layer === "views" && below === "views") return view !== other;
+  if (layer === "views" && below === "views") return (SAME_VIEW[view] ?? view) !== other;
   return LAYERS.indexOf(below) < LAYERS.indexOf(layer);
 }
 

@@ -70,6 +70,9 @@ class SystemSampler:
         self._thread.join(2.0)
 
     def _run(self) -> None:
+        for probe in self._probes:  # rates are counted from here on, those of psutil in this thread
+            with suppress(Exception):
+                list(probe())
         wait = _FIRST
         while not self._ended.wait(wait):
             self._sample()
@@ -100,8 +103,6 @@ class Machine:
         self._psutil = psutil
         self._process = psutil.Process()
         self._directory = directory
-        psutil.cpu_percent()
-        self._process.cpu_percent()
         self._before: tuple[float, dict[str, int]] = time.monotonic(), self._counts()
 
     def values(self) -> Values:

@@ -148,12 +148,14 @@ def _head(snapshot: Snapshot, troubles: Iterable[DirectoryDamage], marks: Marks)
 
 def _summary(run: Run, note: Note) -> dict[str, Any]:
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
+    kinds |= {"system": len(run.system)} if run.system else {}
+    kinds |= {"console": 1} if run.console else {}
     return {
         **{name: getattr(run, name) for name in _RUN_FIELDS},
         "torn_since": min(torn_since(run).values(), default=None),
         "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
         "step": -1 if (step := last_step(run)) is None else step,
-        "kinds": {"scalar": len(run.scalars), **kinds} if run.scalars else kinds,
+        "kinds": {**({"scalar": len(run.scalars)} if run.scalars else {}), **kinds},
         "lineage": run.lineage is not None,
         "pipeline": run.lineage is not None and run.lineage.dataset_graph is not None,
         "hyper": exact_as_text(hyper_of(run.lineage)),
@@ -199,12 +201,17 @@ async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
     return await run_in_threadpool(_tag_list, state.service.store.snapshot(), query)
 
 
+def _tags(run: Run, kind: str) -> Iterable[str]:
+    named: dict[str, Iterable[str]] = {"scalar": run.scalars, "system": run.system}
+    return named.get(kind) or run.references.get(kind, {})
+
+
 def _tag_list(snapshot: Snapshot, query: TagsQuery) -> Response:
     chosen = None if query.run is None else frozenset(query.run)
     holders: dict[str, list[str]] = {}
     for run in snapshot.runs.values():
         if (chosen is None or run.id in chosen) and query.job in (None, run.job):
-            for tag in run.scalars if query.kind == "scalar" else run.references.get(query.kind, {}):
+            for tag in _tags(run, query.kind):
                 holders.setdefault(tag, []).append(run.id)
     rows: list[dict[str, Any]] = [{"tag": tag, "count": len(holders[tag])} for tag in sorted(holders)]
     for row in () if query.brief else rows:

@@ -43,6 +43,7 @@ class Folder:
     below: tuple[str, ...] = ()  # names of folders to look into
     profiles: tuple[str, ...] = ()  # names of folders that a profiler may have written
     reason: str = ""  # a key of the locale files if the folder could not be listed
+    console: bool = False  # has files of what a training printed
 
     @property
     def settled(self) -> bool:
@@ -70,14 +71,14 @@ def list_folder(path: str, now: int) -> Folder | None:
         if stamp is None:
             return None
         with entries_of(path) as entries:
-            files, below, profiles = _classify(entries)
+            files, below, profiles, console = _classify(entries)
     except PermissionError:
         return Folder(NOWHERE, now, reason="directory.permission")
     except (FileNotFoundError, NotADirectoryError, LinkError):
         return None
     except OSError:
         return Folder(NOWHERE, now, reason="directory.unreadable")
-    return Folder(stamp, now, files, tuple(below), tuple(profiles))
+    return Folder(stamp, now, files, tuple(below), tuple(profiles), console=console)
 
 
 def holds_profile(path: str) -> bool:
@@ -89,11 +90,16 @@ def holds_profile(path: str) -> bool:
         return False
 
 
-def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], list[str], list[str]]:
-    """Return files with their stamps, names of folders to search, and names of folders of profilers."""
+def _classify(
+    entries: Iterator[os.DirEntry[str]],
+) -> tuple[dict[str, Stamp], list[str], list[str], bool]:
+    """Return files with their stamps, names of folders to search, those of profilers, and whether it has a
+    console.
+    """
     files: dict[str, Stamp] = {}
     below: list[str] = []
     profiles: list[str] = []
+    console = False
     for entry in entries:
         folder = entry.is_dir(follow_symlinks=False)
         if file_names.role(entry.name) and not folder:  # a link or a pipe is refused when it is read
@@ -105,7 +111,9 @@ def _classify(entries: Iterator[os.DirEntry[str]]) -> tuple[dict[str, Stamp], li
             profiles.append(entry.name)
         elif folder and not file_names.bulky(entry.name):
             below.append(entry.name)
-    return files, below, profiles
+        elif not folder:
+            console |= file_names.console_part(entry.name) is not None
+    return files, below, profiles, console
 
 
 def _stamp(status: os.stat_result) -> Stamp:
@@ -418,6 +426,6 @@ class FolderTree:
             self._forget(child(folder, shown(name)))
 
 
-def _names_of(folder: Folder) -> tuple[set[str], set[str], set[str], str]:
-    """Return all names in a folder, and the reason if it could not be listed."""
-    return set(folder.files), set(folder.below), set(folder.profiles), folder.reason
+def _names_of(folder: Folder) -> tuple[set[str], set[str], set[str], bool, str]:
+    """Return all names in a folder, whether it has a console, and the reason if it could not be listed."""
+    return set(folder.files), set(folder.below), set(folder.profiles), folder.console, folder.reason

@@ -26,6 +26,7 @@ class DiscoveredRun:
     updated: float  # Unix seconds of the newest write
     files: Mapping[str, folder_tree.Stamp]
     dumps: tuple[str, ...]
+    console: bool = False  # what the training printed is in the folder
     dump_stamps: tuple[folder_tree.Stamp, ...] = ()  # of their folders, which change when a step is added
 
 
@@ -176,5 +177,6 @@ def _build_run(
         updated=_newest_write(folder),
         files=folder.files,
         dumps=dumps,
+        console=folder.console and part.id == part.home,
         dump_stamps=tuple(tree.folders[dump].stamp for dump in dumps),
     )

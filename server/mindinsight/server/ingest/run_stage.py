@@ -11,7 +11,7 @@ from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
-from mindinsight.server.store.run import Run, failure, first_event, is_finished, last_event
+from mindinsight.server.store.run import SYSTEM, Run, failure, first_event, is_finished, last_event
 from mindinsight.server.store.series import (
     JoinedColumns,
     Part,
@@ -95,6 +95,7 @@ class RunStage:
         self._keys: dict[Key, None] = {}  # changed tags, in the order of their first change
         self._others: set[ChangedKind] = set()
         self._scalars: dict[str, ScalarSeries] = {}
+        self._system: dict[str, ScalarSeries] = {}  # scalars of the machine
         self._references: dict[Kind, dict[str, ReferenceSeries]] = {}
         self._lineage: Lineage | None = None
         self._metrics: frozenset[str] = frozenset()  # tags of scalars that are metrics of the lineage
@@ -111,8 +112,8 @@ class RunStage:
         if (before.dumps, before.dump_stamps) != (discovered.dumps, discovered.dump_stamps):
             self._others.add("dump")
             self.changed = True
-        mine = (before.job, before.rank, before.created)
-        self.changed |= mine != (discovered.job, discovered.rank, discovered.created)
+        mine = (before.job, before.rank, before.created, before.console)
+        self.changed |= mine != (discovered.job, discovered.rank, discovered.created, discovered.console)
 
     def add(self, file: FileStage) -> None:
         """Add a file to the run. It may already hold content restored from the cache."""
@@ -168,7 +169,7 @@ class RunStage:
         """Return the current state of the run, and the kinds that changed since the last call."""
         for file in self.files.values():
             self.settle(file)
-        self._scalars = dict(self._scalars)
+        self._scalars, self._system = dict(self._scalars), dict(self._system)
         self._references = {kind: dict(tags) for kind, tags in self._references.items()}
         for key in self._keys:
             self._renew(key, version)
@@ -185,7 +186,7 @@ class RunStage:
     @property
     def only_describes(self) -> bool:
         """Return True if the files hold TensorBoard's list of hyperparameters and no values of a run."""
-        empty = not (self._scalars or self._references or self.discovered.dumps)
+        empty = not (self._scalars or self._system or self._references or self.discovered.dumps)
         described = all(file.hparams and not (file.damage or file.error) for file in self.files.values())
         known = self._lineage
         return empty and described and known is not None and not (known.user_defined or known.metrics)
@@ -210,16 +211,20 @@ class RunStage:
         moved, parts = self._parts[key].take()
         if not parts:
             del self._parts[key]
-            known: dict[str, Any] = self._scalars if kind == "scalar" else self._references.get(kind, {})
+            known: dict[str, Any] = self._of(tag) if kind == "scalar" else self._references.get(kind, {})
             known.pop(tag, None)
         elif kind == "scalar":
-            before = self._scalars.get(tag)
+            before = self._of(tag).get(tag)
             generation = version if before is None or moved else before.generation
             scalar_parts = cast("Sequence[ScalarPart]", parts)
-            self._scalars[tag] = ScalarSeries(tag, scalar_parts, version, generation, self._joined)
+            self._of(tag)[tag] = ScalarSeries(tag, scalar_parts, version, generation, self._joined)
         else:
             reference_parts = cast("Sequence[ReferencePart]", parts)
             self._references.setdefault(kind, {})[tag] = ReferenceSeries(kind, tag, reference_parts, version)
+
+    def _of(self, tag: str) -> dict[str, ScalarSeries]:
+        """Return the scalars that a tag belongs to: those of the machine, or of the training."""
+        return self._system if tag.startswith(SYSTEM) else self._scalars
 
     def _merged_lineage(self) -> Lineage | None:
         """Return the lineage of all files, or None if there is none."""
@@ -240,6 +245,17 @@ class RunStage:
         self._metrics = frozenset(session.metrics)
         metric = {tag: self._scalars[tag].last_value for tag in session.metrics if tag in self._scalars}
         return Lineage(evaluation=EvaluationLineage(metric) if metric else None, user_defined=session.hparams)
+
+    def _last_event(self, states: Sequence[FileState]) -> float:
+        """Return the Unix seconds of the last event of the training, whatever the machine goes on to do."""
+        latest = last_event(states, self.updated)
+        if not self._system:
+            return latest
+        parts: list[Part] = [part for series in self._scalars.values() for part in series.parts]
+        parts += [
+            part for tags in self._references.values() for series in tags.values() for part in series.parts
+        ]
+        return max((min(float(part.walls[-1]), latest) for part in parts if len(part.walls)), default=latest)
 
     def _in_order(self) -> list[FileStage]:
         """Return the files, oldest first."""
@@ -264,14 +280,16 @@ class RunStage:
             size=total,
             files=states,
             scalars=self._scalars,
+            system=self._system,
             references={kind: tags for kind, tags in self._references.items() if tags},
             lineage=self._lineage,
             dumps=discovered.dumps,
+            console=discovered.console,
             read=sum(file.bytes_seen for file in self.files.values()),
             total=total,
             version=version,
             first_event=first_event(states, discovered.created),
-            last_event=last_event(states, self.updated),
+            last_event=self._last_event(states),
             finished=is_finished(states),
             failure=failure(states),
         )

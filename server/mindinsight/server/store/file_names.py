@@ -18,6 +18,7 @@ _MEMORY: Final = re.compile(r"memory_usage_\d+\.pb")
 _BULKY: Final = re.compile(r"\..*|ckpt_dir|export_\d+|profiler.*|__pycache__|node_modules")
 _PROFILE: Final = "profiler"
 _PROFILE_OF_A_RANK: Final = re.compile(r"profiler_info_\d+\.json")
+_CONSOLE: Final = re.compile(r"console\.(\d{1,12})\.(\d{1,10})\.(\d{1,6})\.log")
 _NUMBERS: Final = re.compile(r"(\d+)")
 _MAX_SECONDS: Final = 100_000_000_000  # larger numbers are milliseconds or finer
 
@@ -69,6 +70,12 @@ def order(name: str) -> Order:
     pieces = [(0, piece) for piece in _NUMBERS.split(name)]
     pieces[1::2] = [(int(digits), "") for _, digits in pieces[1::2]]
     return created(name) or 0.0, tuple(pieces), name
+
+
+def console_part(name: str) -> tuple[int, int, int] | None:
+    """Return start, process and number of a file of what a training printed, or None for another file."""
+    match = _CONSOLE.fullmatch(name)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def bulky(name: str) -> bool:

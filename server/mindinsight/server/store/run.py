@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 
+SYSTEM: Final = "system/"  # of tags of scalars that describe the machine and no training
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Run: one directory of event files."""
@@ -30,9 +33,11 @@ class Run:
     size: int  # bytes of all its files
     files: tuple[FileState, ...] = ()
     scalars: Mapping[str, ScalarSeries] = field(default_factory=dict)
+    system: Mapping[str, ScalarSeries] = field(default_factory=dict)  # of the machine, tags below SYSTEM
     references: Mapping[Kind, Mapping[str, ReferenceSeries]] = field(default_factory=dict)
     lineage: Lineage | None = None
     dumps: tuple[str, ...] = ()  # dump directories, as ids below the base: "./job/dump"
+    console: bool = False  # what the training printed is in its directory
     read: int = 0  # bytes examined so far
     total: int = 0  # bytes to read
     version: int = 0  # of the snapshot in which the run last changed

@@ -9,7 +9,7 @@ import { idOf, writeChoice } from "./names.js";
 const SHARED = ["runs", "ranks", "colour", "dash"];
 
 /** Pages that are tomorrow as they were left; on others the address is about what is looked at. */
-const REMEMBERED = ["runs", "scalar", "histogram", "image", "text", "audio", "pr_curve"];
+const REMEMBERED = ["runs", "scalar", "system", "histogram", "image", "text", "audio", "pr_curve"];
 
 /** Runs whose colours are kept. */
 const MOST_COLOURS = 1000;

@@ -6,7 +6,7 @@ import { h, renew, replace, throttle } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { preferencesOf } from "../core/preferences.js";
-import { nameOf, tagsOf } from "../core/tags.js";
+import { nameOf } from "../core/tags.js";
 import { alertMarks } from "./scalar/alert_marks.js";
 import { baselineOf, compareView } from "./scalar/compare.js";
 import { createCursor } from "./scalar/cursor.js";
@@ -21,6 +21,7 @@ import { tagTree } from "./scalar/tag_tree.js";
 import { createPast } from "./scalar/zoom_history.js";
 import { ranksView } from "./scalar/ranks.js";
 import { seriesRequests, tailRequests } from "./scalar/series_request.js";
+import { scalarTags, systemTags } from "./scalar/telling.js";
 import { patternOf, toolbar } from "./scalar/toolbar.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
@@ -52,8 +53,19 @@ const MODES = {
  * @param {App} app
  * @returns {Promise<import("../core/types.js").View>}
  */
-export async function mount(root, app) {
-  const view = new Scalars(root, app);
+export function mount(root, app) {
+  return mountCharts(root, app, "scalar");
+}
+
+/**
+ * Mount the page of one kind of scalars.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {"scalar" | "system"} kind
+ * @returns {Promise<import("../core/types.js").View>}
+ */
+export async function mountCharts(root, app, kind) {
+  const view = new Scalars(root, app, kind);
   await view.start();
   return {
     update: (change) => view.update(change),
@@ -63,10 +75,11 @@ export async function mount(root, app) {
 
 /** Page of one mode: curves, comparison, ranks, groups or layers. */
 class Scalars {
-  /** @param {HTMLElement} root @param {App} app */
-  constructor(root, app) {
+  /** @param {HTMLElement} root @param {App} app @param {"scalar" | "system"} kind */
+  constructor(root, app, kind) {
     this.app = app;
-    this.options = readOptions(app.url, preferencesOf(app).smoothing);
+    this.kind = kind;
+    this.options = readOptions(app.url, preferencesOf(app).smoothing, kind);
     /** What the mode shows. @type {import("./scalar/mode_view.js").Part | null} */
     this.part = null;
     /** The tags of the selected runs, as read last. @type {Tag[] | null} */
@@ -115,6 +128,7 @@ class Scalars {
     /** @type {Page} */
     const page = {
       app,
+      kind: this.kind,
       options: () => this.options,
       change: (changes) => {
         past.leave(this.options, changes);
@@ -149,7 +163,7 @@ class Scalars {
   /** Change options and refresh what depends on them. @param {Partial<Options>} changes */
   change(changes) {
     this.options = { ...this.options, ...changes };
-    writeOptions(this.app.url, this.options);
+    writeOptions(this.app.url, this.options, this.kind);
     const keys = Object.keys(changes);
     this.body.dataset.size = this.options.size;
     if (keys.join() === "folds") return;
@@ -189,10 +203,10 @@ class Scalars {
   nothing() {
     const { filter } = this.options;
     return emptyState(this.app, {
-      kind: "scalar",
+      kind: this.kind,
       filter: this.page.tags.length ? filter : "",
       clear: () => this.page.find(""),
-      code: 'record.add_value("scalar", "loss", loss)',
+      code: this.kind === "scalar" ? 'record.add_value("scalar", "loss", loss)' : "record.record_system()",
     });
   }
 
@@ -202,7 +216,7 @@ class Scalars {
     this.app.selection.nameInAddress(compares);
     if (!compares) return;
     this.options = { ...this.options, baseline: baselineOf(this.page)?.id ?? this.options.baseline };
-    writeOptions(this.app.url, this.options);
+    writeOptions(this.app.url, this.options, this.kind);
   }
 
   /** Return the shown runs as text, for comparison. */
@@ -225,14 +239,14 @@ class Scalars {
   /** Return a text that changes when a shown run has more scalar tags or was replaced. */
   contentsShown() {
     const runs = this.app.selection.runs();
-    return runs.map(({ id, created, kinds }) => `${id} ${created} ${kinds.scalar ?? 0}`).join("\n");
+    return runs.map(({ id, created, kinds }) => `${id} ${created} ${kinds[this.kind] ?? 0}`).join("\n");
   }
 
   /** Request the tags of the shown runs. @param {(error: Failure) => unknown} [failed] */
   readTags(failed) {
     const contents = this.contentsShown();
     return this.requests.ask(
-      (signal) => tagsOf(this.app, "scalar", signal),
+      (signal) => (this.kind === "system" ? systemTags : scalarTags)(this.app, signal),
       (tags) => {
         this.contents = contents;
         this.takeTags(tags);
@@ -257,7 +271,7 @@ class Scalars {
 
   /** Show what the address names after it changed. */
   reread() {
-    this.options = readOptions(this.app.url, preferencesOf(this.app).smoothing);
+    this.options = readOptions(this.app.url, preferencesOf(this.app).smoothing, this.kind);
     this.past.forget();
     replace(this.head, toolbar(this.page));
     this.build();

@@ -148,7 +148,7 @@ function pageItems(page, close) {
   const { t } = page.app;
   const options = page.options();
   const show = (/** @type {string} */ key) => {
-    const title = chartTitle(key.split("|"));
+    const title = chartTitle(page.app.t, key.split("|"));
     const onclick = () => (close(), page.change({ hidden: options.hidden.filter((other) => other !== key) }));
     return menuItem(t("scalar.arrange.show", { title }), onclick);
   };

@@ -31,6 +31,7 @@ import { zoomed } from "./zoom.js";
  * What a card needs of the page.
  * @typedef {Object} Page
  * @property {App} app
+ * @property {"scalar" | "system"} kind
  * @property {() => Options} options
  * @property {(change: Partial<Options>) => void} change writes options and redraws what is concerned
  * @property {() => void} back to the zoom before the last
@@ -87,8 +88,8 @@ class CurveCard {
     this.order = { by: "value", down: true };
     this.tools = toolsOf(page, tags, this.plot);
     this.element = card({
-      title: chartTitle(tags),
-      mark: lookAlikeMark(page.app, chartTitle(tags)),
+      title: chartTitle(page.app.t, tags),
+      mark: lookAlikeMark(page.app, chartTitle(page.app.t, tags)),
       tools: this.tools.elements,
       body: h(
         "div",

@@ -49,7 +49,7 @@ function moreItems(page, tags, plot, close) {
     const { x, y } = page.options();
     const scale = y === "linear" ? "" : ` (${app.t(`scalar.scale.${y}`)})`;
     const names = {
-      title: chartTitle(tags),
+      title: chartTitle(app.t, tags),
       x: x.startsWith("tag:") ? x.slice("tag:".length) : app.t(`scalar.x.${x}`),
       y: `${tags.length > 1 ? app.t("scalar.tip.value") : tagText(tags[0])}${scale}`,
       text: app.theme.colour("--text"),
@@ -70,7 +70,7 @@ function moreItems(page, tags, plot, close) {
       {
         type: "button",
         class: "item",
-        onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, chartTitle(tags))),
+        onclick: () => (close(), savePage(app, plot.closest(".card") ?? plot, chartTitle(app.t, tags))),
       },
       app.t("share.card"),
     ),

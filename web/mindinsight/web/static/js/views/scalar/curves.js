@@ -127,7 +127,7 @@ function createSection(page, id, cards) {
       shown = next;
       const filled = blocks.map((block) => block.isFilled());
       blocks.forEach((block) => block.end());
-      const start = commonStart(charts.map((chart) => chartTitle(chart.split("|"))));
+      const start = commonStart(charts.map((chart) => chartTitle(page.app.t, chart.split("|"))));
       const cells = spans.map((span) => span.columns * span.rows);
       blocks = inBlocks(charts, cells, size).map((members) =>
         createBlock(cards, members.charts, { rows: Math.ceil(members.cells / columns), start }),

@@ -38,7 +38,7 @@ export function displayButton(page) {
   /** @type {ReturnType<typeof menu> | null} */
   let box = null;
   const draw = () => {
-    const n = changedSettings(page.options()).length;
+    const n = changedSettings(page.options(), page.kind).length;
     count.hidden = !n;
     count.textContent = n ? String(n) : "";
     opener.title = n ? t("scalar.display.changed", { n }) : "";

@@ -2,6 +2,7 @@
 
 import { idOf } from "../../core/names.js";
 import { SMOOTHING } from "../../core/preferences.js";
+import { machineName } from "./machine.js";
 import { joinFields, readSpans, splitFields, splitLast, writeSpans } from "../../core/arrangement.js";
 
 /**
@@ -42,6 +43,8 @@ import { joinFields, readSpans, splitFields, splitLast, writeSpans } from "../..
  * @property {[string, string][]} pairs tag of the baseline, tag of the other runs
  */
 
+/** Axes on which pages open. @type {Record<string, string>} */
+const AXES = { scalar: "step", system: "wall" };
 const FEW = 50; // points below which a curve is not smoothed by itself
 const TOLERANCE = 0.001;
 const FOLDS = 50; // closed sections in the address
@@ -51,15 +54,16 @@ const PLACES = 12; // digits of a number in the address: wall time has ten befor
  * Read the options from the address. Invalid ones become the defaults.
  * @param {import("../../core/url.js").Url} url
  * @param {number} [weight] of smoothing, where the address names none
+ * @param {string} [kind] of the page: scalar, system
  * @returns {Options}
  */
-export function readOptions(url, weight = SMOOTHING) {
+export function readOptions(url, weight = SMOOTHING, kind = "scalar") {
   const share = Number(url.get("s", String(weight)));
   const tolerance = Number(url.get("tol", String(TOLERANCE)));
   return {
     mode: oneOf(url.get("m"), ["curves", "compare", "ranks", "groups", "layers"]),
     filter: url.get("q", ""),
-    x: url.get("x", "step"),
+    x: url.get("x", AXES[kind]),
     smooth: share >= 0 && share < 1 ? share : weight,
     smoothKind: oneOf(url.get("sk"), ["debiased", "ema", "gaussian", "mean"]),
     smoothAll: url.get("s") !== null,
@@ -98,22 +102,24 @@ export function readOptions(url, weight = SMOOTHING) {
  * Write the options to the address, without defaults.
  * @param {import("../../core/url.js").Url} url
  * @param {Options} options
+ * @param {string} kind of the page
  */
-export function writeOptions(url, options) {
-  url.set(optionParams(options));
+export function writeOptions(url, options, kind) {
+  url.set(optionParams(options, kind));
 }
 
 /**
  * Return the options as parameters of the address; null, "" or [] for a default.
  * @param {Options} options
+ * @param {string} kind of the page
  * @returns {Record<string, string | number | string[] | null>}
  */
-function optionParams(options) {
+function optionParams(options, kind) {
   const compares = options.mode === "compare"; // its link names all that the comparison depends on
   return {
     m: options.mode === "curves" ? null : options.mode,
     q: options.filter,
-    x: options.x === "step" ? null : options.x,
+    x: options.x === AXES[kind] ? null : options.x,
     s: options.smoothAll ? options.smooth : null,
     sk: options.smoothKind === "debiased" ? null : options.smoothKind,
     y: options.y === "linear" ? null : options.y,
@@ -156,17 +162,25 @@ export function tagText(tag) {
   return tag.startsWith(FORMULA) ? tag.slice(FORMULA.length) : tag;
 }
 
-/** Return the title of a chart. @param {string[]} tags */
-export function chartTitle(tags) {
-  return tags.map(tagText).join(" + ");
+/**
+ * Return the title of a chart.
+ * @param {import("../../core/types.js").Translate} t
+ * @param {string[]} tags
+ */
+export function chartTitle(t, tags) {
+  return tags.map((tag) => machineName(t, tag) ?? tagText(tag)).join(" + ");
 }
 
 /** Parameters of the settings in the panel of the toolbar. */
 const SETTINGS = ["x", "lx", "sk", "clip", "st", "size", "tip", "old"];
 
-/** Return the parameters of the panel's settings that differ from the defaults. @param {Options} options */
-export function changedSettings(options) {
-  const written = optionParams(options);
+/**
+ * Return the parameters of the panel's settings that differ from the defaults.
+ * @param {Options} options
+ * @param {string} kind of the page
+ */
+export function changedSettings(options, kind) {
+  const written = optionParams(options, kind);
   return SETTINGS.filter((key) => written[key] !== null);
 }
 

@@ -33,7 +33,7 @@ export function ranksView(page) {
   const requests = latest(element);
   const load = () =>
     requests.ask(
-      (signal) => app.api.get("v2/tags", { kind: "scalar", job, brief: true }, { signal }),
+      (signal) => app.api.get("v2/tags", { kind: page.kind, job, brief: true }, { signal }),
       ({ tags }) => grid.show(tags.map((/** @type {{tag: string}} */ { tag }) => tag)),
       leaveAsIs,
     );

@@ -2,6 +2,7 @@
 
 import { byName } from "../../core/run_list.js";
 import { afterMove, followerAfterDrop, movesOf, withMoves } from "../../core/arrangement.js";
+import { machineName, SYSTEM } from "./machine.js";
 import { FORMULA } from "./options.js";
 
 /** @typedef {import("./card.js").Page} Page */
@@ -49,7 +50,7 @@ export function sectionsOf(page) {
   const builtIn = new Map([PINNED, ADDED, NO_PREFIX].map((id, i) => [id, t(NAMES[i])]));
   return withMoves(shown, order).map((id) => ({
     id,
-    name: names.get(id) ?? builtIn.get(id) ?? id,
+    name: names.get(id) ?? builtIn.get(id) ?? machineName(t, id) ?? id,
     charts: members.get(id) ?? [],
   }));
 }
@@ -61,9 +62,10 @@ function emptyPair(id) {
 
 const NAMES = ["scalar.pinned", "scalar.mixed", "scalar.no_prefix"];
 
-/** Return the section of a chart's tag. @param {string} chart */
+/** Return the section of a chart's tag; a machine's are those of its parts. @param {string} chart */
 function prefixOf(chart) {
-  return chart.includes("/") ? chart.slice(0, chart.indexOf("/")) : NO_PREFIX;
+  const from = chart.startsWith(SYSTEM) ? SYSTEM.length : 0;
+  return chart.includes("/", from) ? chart.slice(0, chart.indexOf("/", from)) : NO_PREFIX;
 }
 
 /** Sort tags: losses, accuracies and the like first, then by name. @param {string[]} tags */

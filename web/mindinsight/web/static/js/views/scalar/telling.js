@@ -1,4 +1,8 @@
-// Choice of the scalars that say most about a training.
+// Choice of the scalars that say most about a training, and tags of the pages of charts.
+
+import { tagsOf } from "../../core/tags.js";
+
+/** @typedef {import("../../core/types.js").App} App */
 
 /** Kinds of quantities, the most telling first; a tag is of the first that fits. */
 const QUANTITIES = [
@@ -39,4 +43,26 @@ export function tellingTags(tags, most) {
 function quantityOf(tag) {
   const at = QUANTITIES.findIndex((pattern) => pattern.test(tag));
   return at < 0 ? QUANTITIES.length : at;
+}
+
+/** Return the tags of the shown runs. @param {App} app @param {AbortSignal} signal */
+export function scalarTags(app, signal) {
+  return tagsOf(app, "scalar", signal);
+}
+
+/**
+ * Return the tags of machines, and the one that says most about the training, to be seen beside them.
+ * @param {App} app
+ * @param {AbortSignal} signal
+ */
+export async function systemTags(app, signal) {
+  const tags = await tagsOf(app, "system", signal);
+  const recording = new Set(tags.flatMap(({ runs }) => runs));
+  const runs = app.selection.runs().filter(({ id }) => recording.has(id));
+  const metrics = runs.length ? await tagsOf(app, "scalar", signal, runs) : [];
+  const [telling] = tellingTags(
+    metrics.map(({ tag }) => tag),
+    1,
+  );
+  return [...metrics.filter(({ tag }) => tag === telling), ...tags];
 }

@@ -12,6 +12,9 @@ import { baselineOf, comparedRuns } from "./compare.js";
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./card.js").Page} Page */
 
+/** Modes of the pages. A machine is compared with no baseline, and has no layers. */
+const MODES = { scalar: ["curves", "compare", "ranks", "groups", "layers"], system: ["curves", "ranks"] };
+
 /** Create the toolbar. @param {Page} page */
 export function toolbar(page) {
   const { app } = page;
@@ -30,7 +33,7 @@ export function toolbar(page) {
     if (patternOf(text)) page.change({ filter: text });
   };
   filter.invalid(faultText(app, options.filter)); // a link may bring a broken one
-  const modes = ["curves", "compare", "ranks", "groups", "layers"].map((value) => ({
+  const modes = MODES[page.kind].map((value) => ({
     value,
     label: t(`scalar.mode.${value}`),
   }));

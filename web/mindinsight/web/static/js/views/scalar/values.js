@@ -95,7 +95,9 @@ export function valuesAt(page, tags, lines, order, onsort) {
         " ",
         longName(row.line.label, { start }),
       ),
-      fields.map((key) => valueCell(FIELDS[key].text(row), classOf(key))),
+      fields.map((key) =>
+        valueCell(FIELDS[key].text(row), classOf(key), key === "wall" ? consoleAt(app, row) : null),
+      ),
     ),
   );
   const unpin = button(app.t("scalar.values.close"), () => page.change({ at: null }), {
@@ -147,7 +149,23 @@ export function placeText(app, x, at) {
   return x === "relative" ? duration(at) : `${x.slice(4)} ${number(at)}`;
 }
 
-/** Create the cell of a value. @param {string} text @param {string | null} [others] classes */
-function valueCell(text, others) {
-  return h("td", { class: valueClass(text, others ?? "") }, text);
+/**
+ * Return the address of what a run printed at the time of a row, or null if it recorded no console.
+ * @param {import("../../core/types.js").App} app
+ * @param {Row} row
+ */
+function consoleAt(app, { line, row }) {
+  const run = app.selection.run(line.curve.run);
+  if (!run?.kinds.console) return null;
+  return app.url.link("console", { run: run.id.slice(2) || ".", t: String(line.curve.wall[row]) });
+}
+
+/**
+ * Create the cell of a value.
+ * @param {string} text
+ * @param {string | null} others classes
+ * @param {string | null} href of what it leads to
+ */
+function valueCell(text, others, href) {
+  return h("td", { class: valueClass(text, others ?? "") }, href ? h("a", { href }, text) : text);
 }

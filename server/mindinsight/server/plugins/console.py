@@ -1,0 +1,128 @@
+"""Routes for what a training printed: lines around a place or a time, and a search."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+
+from mindinsight.server.errors import ApiError
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.console_log import (
+    Line,
+    Part,
+    found_lines,
+    lines_after,
+    lines_before,
+    parts_in,
+    place_of_time,
+)
+
+router = APIRouter(route_class=PayloadRoute)
+_MOST: Final = 2000  # lines of an answer
+Count = Annotated[int, Query(ge=1, le=_MOST, description="lines at most")]
+Place = Annotated[str, Query(max_length=100, description="place of a line, as an answer names it")]
+
+
+@router.get("/lines")
+def lines(
+    service: CurrentService,
+    run: str,
+    before: Place = "",
+    after: Place = "",
+    time: Annotated[float | None, Query(description="Unix seconds, in place of a place")] = None,
+    n: Count = 500,
+) -> dict[str, Any]:
+    """Return lines of a run's console: the last ones, or those before or after a place, or from a time on.
+
+    `lines` are [time, mark, text, place, open]. The mark is `o` for standard output, `e` for error, `b` for
+    both where they led to one place, `x` for lines that the disk did not take (the text is their number),
+    `torn` for what is no whole line, `gap` for bytes that were left out (the text is their number) and
+    `start` where another process began (the text is its number). `open` is true for a line that was not
+    finished, as of a progress bar: a later one replaces it. `first` and `last` are places to go on from,
+    `first` is null at the beginning. `size` is in bytes.
+    """
+    parts = _parts(service, run)
+    if after or time is not None:
+        place = _place(parts, after) if after else place_of_time(parts, time or 0.0)
+        found = lines_after(parts, *place, n)
+    else:
+        place = _place(parts, before) if before else (len(parts) - 1, parts[-1].size)
+        found = lines_before(parts, *place, n)
+    first = found[0] if found else None
+    is_first = first is not None and first.part == 0 and first.offset <= parts[0].head
+    return {
+        "run": run,
+        "lines": [_row(parts, line) for line in found],
+        "first": None if first is None or is_first else _named(parts, first.part, first.offset),
+        "last": _named(parts, *_end(parts, found, place)),
+        "size": sum(part.size for part in parts),
+    }
+
+
+@router.get("/search")
+def search(
+    service: CurrentService,
+    run: str,
+    query: Annotated[str, Query(min_length=1, max_length=200)],
+    after: Place = "",
+    n: Count = 200,
+) -> dict[str, Any]:
+    """Return the lines that contain a text, whatever the case of its letters, from a place on.
+
+    `next` is the place to go on from, null if everything was searched.
+    """
+    parts = _parts(service, run)
+    found, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)
+    return {
+        "run": run,
+        "lines": [_row(parts, line) for line in found],
+        "next": None if further is None else _named(parts, *further),
+    }
+
+
+def _parts(service: Service, run: str) -> list[Part]:
+    """Return the files of a run's console. Raises ApiError 404 if there are none."""
+    record = service.store.snapshot().run(run)
+    try:
+        parts = parts_in(record.path) if record.console else []
+    except OSError:
+        parts = []
+    if not parts:
+        raise ApiError(404, "no_console", f"The run {run} recorded no console.", run=run)
+    return parts
+
+
+def _row(parts: Sequence[Part], line: Line) -> list[Any]:
+    return [line.time, line.mark, line.text, _named(parts, line.part, line.offset), line.open]
+
+
+def _named(parts: Sequence[Part], index: int, offset: int) -> str:
+    """Return a place as text. It stays valid while further parts are added and removed."""
+    if index >= len(parts):
+        index, offset = len(parts) - 1, parts[-1].size
+    return f"{parts[index].name}@{offset}"
+
+
+def _place(parts: Sequence[Part], text: str) -> tuple[int, int]:
+    """Return a place that an answer named. If its part is gone, this is the next one's beginning."""
+    name, _, offset = text.partition("@")
+    known = next((index for index, part in enumerate(parts) if part.name == name), None)
+    if known is not None and offset.isdecimal():
+        return known, min(int(offset), parts[known].size)
+    later = (index for index, part in enumerate(parts) if part.name > name)
+    return next(later, len(parts) - 1), 0
+
+
+def _end(parts: Sequence[Part], found: Sequence[Line], place: tuple[int, int]) -> tuple[int, int]:
+    """Return the place behind the last finished line."""
+    if not found:
+        return place
+    last = next((line for line in found if line.open), None) or found[-1]
+    if last.open or last.mark in ("gap", "start"):
+        return last.part, last.offset
+    return last.part, last.end
+
+
+PLUGIN = Plugin(name="console", router=router)
