@@ -9,6 +9,7 @@ from mindinsight.server.ingest.file_stage import FileStage
 from mindinsight.server.ingest.folder_tree import Stamp
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
 from mindinsight.server.ingest.run_stage import RunStage, TagParts
+from mindinsight.server.store.run import last_step
 from tests.server.ingest.stretches import file_named, payloads, scalars, stretch
 
 
@@ -247,3 +248,27 @@ def test_a_dump_with_another_step_is_a_change(stage: Any) -> None:
     stage.update(discovered_run(dumps=("./a/dump",), dump_stamps=(Stamp(1, 2, 3, 5, 5),)))
     assert stage.changed
     assert stage.publish(2)[1] == {"dump"}
+
+
+def test_what_a_machine_did_is_apart_from_the_training_and_no_sign_of_it(stage: Any, file: Any) -> None:
+    stage.add(file)
+    stage.fold(file, stretch(10, scalars(1, 2, 3, tags=("loss",))))
+    stage.fold(file, stretch(20, scalars(1000, 2000, tags=("system/cpu/percent",))))
+    run, kinds = stage.publish(1)
+    assert kinds == {"scalar"}
+    assert (list(run.scalars), list(run.system)) == (["loss"], ["system/cpu/percent"])
+    assert last_step(run) == 3
+    assert run.last_event <= 3.5  # not 2000.5, the time of the machine's last sample
+    stage.fold(file, stretch(30, scalars(3000, tags=("system/cpu/percent",))))
+    later, _ = stage.publish(2)
+    assert later.last_event == run.last_event
+    assert len(later.system["system/cpu/percent"].line().steps) == 3
+    stage.remove(file.name)
+    assert not stage.publish(3)[0].system
+
+
+def test_a_machine_alone_has_the_time_of_its_samples(stage: Any, file: Any) -> None:
+    stage.add(file)
+    stage.fold(file, stretch(20, scalars(1000, 2000, tags=("system/cpu/percent",))))
+    alone = stage.publish(1)[0]
+    assert alone.last_event == max(state.last_event or alone.updated for state in alone.files)

@@ -45,18 +45,18 @@ def lines(
     """
     parts = _parts(service, run)
     if after or time is not None:
-        place = _place(parts, after) if after else place_of_time(parts, time or 0.0)
-        found = lines_after(parts, *place, n)
+        position = _place(parts, after) if after else place_of_time(parts, time or 0.0)
+        shown = lines_after(parts, *position, n)
     else:
-        place = _place(parts, before) if before else (len(parts) - 1, parts[-1].size)
-        found = lines_before(parts, *place, n)
-    first = found[0] if found else None
-    is_first = first is not None and first.part == 0 and first.offset <= parts[0].head
+        position = _place(parts, before) if before else (len(parts) - 1, parts[-1].size)
+        shown = lines_before(parts, *position, n)
+    first = shown[0] if shown else None
+    is_first = first is not None and (first.part, first.offset) == (0, 0)
     return {
         "run": run,
-        "lines": [_row(parts, line) for line in found],
+        "lines": [_row(parts, line) for line in shown],
         "first": None if first is None or is_first else _named(parts, first.part, first.offset),
-        "last": _named(parts, *_end(parts, found, place)),
+        "last": _named(parts, *_end(shown, position)),
         "size": sum(part.size for part in parts),
     }
 
@@ -74,10 +74,10 @@ def search(
     `next` is the place to go on from, null if everything was searched.
     """
     parts = _parts(service, run)
-    found, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)
+    shown, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)
     return {
         "run": run,
-        "lines": [_row(parts, line) for line in found],
+        "lines": [_row(parts, line) for line in shown],
         "next": None if further is None else _named(parts, *further),
     }
 
@@ -115,14 +115,12 @@ def _place(parts: Sequence[Part], text: str) -> tuple[int, int]:
     return next(later, len(parts) - 1), 0
 
 
-def _end(parts: Sequence[Part], found: Sequence[Line], place: tuple[int, int]) -> tuple[int, int]:
-    """Return the place behind the last finished line."""
-    if not found:
-        return place
-    last = next((line for line in found if line.open), None) or found[-1]
-    if last.open or last.mark in ("gap", "start"):
-        return last.part, last.offset
-    return last.part, last.end
+def _end(shown: Sequence[Line], position: tuple[int, int]) -> tuple[int, int]:
+    """Return the place behind the last finished line, from which later lines are asked for."""
+    if not shown:
+        return position
+    unfinished = next((line for line in shown if line.open), None)
+    return (unfinished.part, unfinished.offset) if unfinished else (shown[-1].part, shown[-1].end)
 
 
 PLUGIN = Plugin(name="console", router=router)

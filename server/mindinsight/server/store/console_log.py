@@ -21,6 +21,7 @@ from mindinsight.server.store.file_names import console_part
 
 _HEAD: Final = re.compile(rb"# mindinsight console \d+ (\d{1,18})\n")
 _LINE: Final = re.compile(rb"(\d{1,11}\.\d{1,6}) ([oebxOEB]) (.*)", re.DOTALL)
+_STYLE: Final = rb"(?:\x1b\[[\d;]*m)*"  # colours, which a search passes over
 _WINDOW: Final = 1 << 18  # bytes that are read at once: some thousand lines
 _SEARCHED: Final = 128 << 20  # bytes that one search passes over
 _MOST_PARTS: Final = 1000  # files; a process leaves four at most
@@ -60,16 +61,16 @@ class Part:
 
 def parts_in(folder: str) -> list[Part]:
     """Return the parts in a folder, oldest first. Raises OSError if it cannot be listed."""
-    found = []
+    parts = []
     with entries_of(folder) as entries:
         for entry in entries:
             named = console_part(entry.name)
             if named and entry.is_file(follow_symlinks=False):
                 time, process, number = named
                 size = entry.stat(follow_symlinks=False).st_size
-                found.append(Part(f"{folder}/{entry.name}", entry.name, size, (time, process), number))
-    found.sort(key=attrgetter("session", "number"))
-    return [_with_head(part) for part in found[-_MOST_PARTS:]]
+                parts.append(Part(f"{folder}/{entry.name}", entry.name, size, (time, process), number))
+    parts.sort(key=attrgetter("session", "number"))
+    return [_with_head(part) for part in parts[-_MOST_PARTS:]]
 
 
 def _with_head(part: Part) -> Part:
@@ -104,7 +105,7 @@ def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> l
     lines: list[Line] = []
     while index < len(parts) and len(lines) < count:
         part = parts[index]
-        at_head, offset = offset <= part.head, max(offset, part.head)
+        at_head, offset = offset < part.head, max(offset, part.head)
         with open_stream(part.path) as file:
             for later in _forward(file, index, offset):
                 lines += [*(_seam(parts, index, later) if at_head else ()), *later]
@@ -134,8 +135,8 @@ def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
             low, high = (middle, high) if lines and lines[0].time < time else (low, middle)
         start = low if low == part.head else low + _read(file, low, low + _WINDOW).find(b"\n") + 1
         for later in _forward(file, index, start):
-            if found := next((line for line in later if line.time >= time), None):
-                return index, found.offset
+            if first := next((line for line in later if line.time >= time), None):
+                return index, first.offset
     return index + 1, 0
 
 
@@ -146,7 +147,8 @@ def found_lines(
 
     At most ``count`` lines, from a place on, of the bytes that one search passes over.
     """
-    pattern = re2.compile(re.escape(text.encode("utf-8", "replace")), _folded())
+    letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
+    pattern = re2.compile(_STYLE.join(letters), _folded())
     lines: list[Line] = []
     passed = 0
     while index < len(parts):
@@ -247,7 +249,7 @@ def _seam(parts: Sequence[Part], index: int, lines: Sequence[Line]) -> list[Line
     part = parts[index]
     time = next((line.time for line in lines if line.part == index and line.time), float(part.session[0]))
     if part.number == 0 or index == 0 or parts[index - 1].session != part.session:
-        return [Line(float(part.session[0]), "start", str(part.session[1]), index, 0)]
+        return [Line(float(part.session[0]), "start", str(part.session[1]), index, 0, part.head)]
     before = parts[index - 1]
     missing = part.start - (before.start + before.size - before.head)
-    return [Line(time, "gap", str(missing), index, 0)] if missing > 0 else []
+    return [Line(time, "gap", str(missing), index, 0, part.head)] if missing > 0 else []

@@ -81,9 +81,9 @@ class Training:
     def results(self, values: Mapping[str, Any]) -> None:
         """Record as results of an evaluation those whose names say so: ``val_acc``, ``test/loss``."""
         matches = {name: _OF_EVALUATION.fullmatch(name) for name in values}
-        found = {match[2]: values[name] for name, match in matches.items() if match}
-        if found:
-            self.evaluation(found)
+        metrics = {match[2]: values[name] for name, match in matches.items() if match}
+        if metrics:
+            self.evaluation(metrics)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
         """Record numbers. Nested dicts are named by path. A fault is one alert for all tags."""

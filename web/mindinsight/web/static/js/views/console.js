@@ -84,34 +84,40 @@ class Console {
     else this.open().catch(leaveAsIs);
   }
 
+  /** Show something else. @param {Record<string, string | null>} where */
+  go(where) {
+    this.app.url.set(where);
+    this.open().catch(leaveAsIs);
+  }
+
   /** Draw the controls. @param {Run[]} runs */
   drawHead(runs) {
     const { app, run } = this;
-    const { t, url } = app;
+    const { t } = app;
     if (!run) return;
     const choices = runs.some(({ id }) => id === run.id) ? runs : [run, ...runs];
     const chooser = select({
       label: t("console.run"),
       options: choices.map(({ id, name }) => ({ value: id, label: name })),
       value: run.id,
-      onchange: (id) => url.set({ run: id.slice(2) || ".", t: null, at: null }),
+      onchange: (id) => this.go({ run: id.slice(2) || ".", t: null, at: null }),
     });
     const find = searchBox({
       label: t("console.find"),
       value: this.query,
       delay: 300,
-      onchange: (q) => url.set({ q, at: null, t: null }),
+      onchange: (q) => {
+        app.url.set({ q, at: null, t: null });
+        this.query = q;
+        (q ? this.search() : this.read()).catch(leaveAsIs);
+      },
     });
     this.following = check({
       label: t("console.follow"),
       checked: this.follow,
       onchange: (on) => this.setFollow(on),
     });
-    const end = button(t("console.end"), () => {
-      this.setFollow(true);
-      url.set({ q: null, at: null, t: null });
-      this.read().catch(leaveAsIs);
-    });
+    const end = button(t("console.end"), () => this.go({ q: null, at: null, t: null }));
     replace(this.head, choices.length > 1 && chooser, find, this.following, end);
   }
 
@@ -158,7 +164,7 @@ class Console {
 
   /** @param {Row} row */
   line(row) {
-    const found = this.query ? () => this.app.url.set({ q: null, at: row[3], t: null }) : undefined;
+    const found = this.query ? () => this.go({ q: null, at: row[3], t: null }) : undefined;
     return lineElement(this.app, this.run?.id ?? "", row, this.query, found);
   }
 
