@@ -151,6 +151,8 @@ def train_rank(directory, rank, steps):
     """One process of the job; the last rank has been given worse pictures than the others."""
     noise = 0.9 if rank == RANKS - 1 else 0.4
     training = Training(f"rank {rank}", directory, 0.05, rank, noise)
+    training.record.record_console()
+    training.record.record_system(1.0)
     train(training, steps)
     training.record.close()
 

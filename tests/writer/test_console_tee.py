@@ -17,7 +17,7 @@ def lines_in(directory: Path) -> list[str]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Any:
-    made = console_tee.Files(str(tmp_path / "p"), 1 << 20, [])
+    made = console_tee.Files(str(tmp_path / "p"), 1 << 20, [], 32)
     yield made
     made.close()
 
@@ -99,14 +99,14 @@ def test_lines_are_counted_while_the_disk_is_full(
         return write(descriptor, data)
 
     monkeypatch.setattr(os, "write", limited)
-    files.write(1000.0, b"o", b"before")
+    files.write(1000.0, b"o", [b"before"])
     is_full = True
     for second in range(5):
-        files.write(1001.0 + second, b"o", b"lost")
+        files.write(1001.0 + second, b"o", [b"lost"])
     is_full = False
-    files.write(1006.0, b"o", b"lost, too: the next attempt is later")
-    files.write(1012.0, b"o", b"after")
-    files.write(1013.0, b"o", b"and so on")
+    files.write(1006.0, b"o", [b"lost, too: the next attempt is later"])
+    files.write(1012.0, b"o", [b"after"])
+    files.write(1013.0, b"o", [b"and so on"])
     assert lines_in(tmp_path) == ["o before", "x 6", "o after", "o and so on"]
 
 
@@ -124,8 +124,8 @@ def test_what_was_torn_by_a_full_disk_does_not_spoil_the_next_line(
         return count
 
     monkeypatch.setattr(os, "write", limited)
-    files.write(1000.0, b"o", b"torn")
+    files.write(1000.0, b"o", [b"torn"])
     left = 1000
-    files.write(1020.0, b"o", b"whole")
+    files.write(1020.0, b"o", [b"whole"])
     lines = (tmp_path / "p.0000.log").read_text().splitlines()[1:]
     assert lines == ["1000.000", "1020.000 x 1", "1020.000 o whole"]

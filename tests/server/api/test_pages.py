@@ -34,7 +34,11 @@ def test_every_view_has_its_page_and_its_module(shared_samples: StartServer, vie
 def test_every_described_view_is_of_a_kind_that_has_routes() -> None:
     with_other_names = {"checkpoint": "dump", "why": "answers", "align": "answers", "job": "answers"}
     kinds = {plugin.name for plugin in plugins()}
-    assert {with_other_names.get(view, view) for view in VIEWS[3:]} - {"reports", "preferences"} == kinds - {
+    assert {with_other_names.get(view, view) for view in VIEWS[3:]} - {
+        "reports",
+        "preferences",
+        "system",
+    } == kinds - {
         "code",  # on the overview
         "other",
         "tuning",

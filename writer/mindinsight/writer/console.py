@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mindinsight.writer.program import SECRETS
+from mindinsight.writer.program import LONG_WORD, SECRETS
 
 _log: Final = logging.getLogger(__name__)
 LIMIT_MB: Final = 64.0  # of the files of one process: half from the beginning, half from the end
@@ -58,7 +58,8 @@ class ConsoleRecorder:
             "streams": [(output.source, output.saved[0], output.letter) for output in self._outputs],
             "prefix": str(directory / f"console.{int(time.time())}.{self._pid}"),
             "limit": int(max(limit_mb, _LEAST_MB) * (1 << 20)),
-            "secrets": [(pattern.pattern, pattern.flags, instead) for pattern, instead in SECRETS],
+            "secrets": [(pattern.pattern, pattern.flags, *rest) for pattern, *rest in SECRETS],
+            "long_word": LONG_WORD,
             "control": control,
             "answer": answer,
         }

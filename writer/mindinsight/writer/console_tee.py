@@ -23,49 +23,84 @@ _SHOW_SECONDS = 3.0  # after which the state of an unfinished line, as of a prog
 _RETRY_SECONDS = 10.0  # between two attempts to write to a disk that is full
 _ON_ITS_WAY = 0.05  # seconds that what was printed takes through a pseudo-terminal
 _PARTS = 4  # files of a limit; two at the beginning and two at the end are kept
-_KEY_BEGINS, _KEY_ENDS, _HIDDEN = "PRIVATE KEY-----", "-----END", "***"
+_KEY_BEGINS, _KEY_ENDS, _HIDDEN = b"PRIVATE KEY-----", b"-----END", b"***"
 _IGNORED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGPIPE")  # it ends when nobody can print any more
 
 
 class Files:
     """Files of one process: ``PREFIX.0000.log``, ``PREFIX.0001.log``, ... of a quarter of the limit each."""
 
-    def __init__(self, prefix: str, limit: int, secrets: list[tuple[str, int, str]]) -> None:
+    def __init__(
+        self, prefix: str, limit: int, secrets: list[tuple[str, int, str, list[str]]], long_word: int
+    ) -> None:
+        """Begin the first file. ``secrets`` and ``long_word`` are those of program.py."""
         self._prefix, self._size = prefix, max(limit // _PARTS, _LONGEST_LINE)
-        self._secrets = [(re.compile(pattern, flags), instead) for pattern, flags, instead in secrets]
-        self._in_key = False  # a private key has lines of its own, between two that name it
+        self._secrets = [(re.compile(secret[0], secret[1]), secret[2], secret[3]) for secret in secrets]
+        self._long_word = long_word
+        self._in_key = False
         self._file = -1
         self._part = self._written = 0  # bytes of the current file
         self._total = 0  # bytes of all files
         self._lost, self._retry = 0, 0.0
         self._open()
 
-    def write(self, moment: float, flag: bytes, line: bytes) -> None:
-        """Write a line. While the disk refuses, lines are counted."""
-        text = line.decode("utf-8", "surrogateescape")
-        in_key = self._in_key
-        self._in_key = _KEY_ENDS not in text and (in_key or _KEY_BEGINS in text)
-        for pattern, instead in self._secrets:
-            text = pattern.sub(instead, text)
-        text = _HIDDEN if in_key else text
-        record = b"%.3f %s %s\n" % (moment, flag, text.encode("utf-8", "surrogateescape"))
-        if self._lost:
-            if moment < self._retry:
-                self._lost += 1
-                return
-            record = b"\n%.3f x %d\n%s" % (moment, self._lost, record)
-        if self._written + len(record) > self._size:
-            self._next()
-        try:
-            if self._file < 0:
-                self._open()
-            _write(self._file, record)
-        except OSError:
-            self._lost, self._retry = self._lost + 1, moment + _RETRY_SECONDS
+    def write(self, moment: float, flag: bytes, lines: list[bytes]) -> None:
+        """Write lines. While the disk refuses, they are counted."""
+        if self._lost and moment < self._retry:
+            self._lost += len(lines)
             return
-        self._written += len(record)
-        self._total += len(record)
-        self._lost = 0
+        head = b"%.3f %s " % (moment, flag)
+        records = [b"%s%s\n" % (head, line) for line in self._without_secrets(lines)]
+        if self._lost:
+            records.insert(0, b"\n%.3f x %d\n" % (moment, self._lost))
+        while records:
+            count, size = self._fitting(records)
+            try:
+                if self._file < 0:
+                    self._open()
+                _write(self._file, b"".join(records[:count]))
+            except OSError:
+                self._lost, self._retry = self._lost + len(records), moment + _RETRY_SECONDS
+                return
+            self._written += size
+            self._total += size
+            self._lost = 0
+            records = records[count:]
+
+    def _fitting(self, records: list[bytes]) -> tuple[int, int]:
+        """Return how many of the records the current part takes, at least one, and their bytes."""
+        size = sum(map(len, records))
+        if self._written + size <= self._size:
+            return len(records), size
+        if self._written + len(records[0]) > self._size:
+            self._next()
+        count, size = 1, len(records[0])
+        while count < len(records) and self._written + size + len(records[count]) <= self._size:
+            size += len(records[count])
+            count += 1
+        return count, size
+
+    def _without_secrets(self, lines: list[bytes]) -> list[bytes]:
+        """Return the lines with what looks like a secret hidden, all at once where no line is cut by that."""
+        if self._in_key or any(_KEY_BEGINS in line for line in lines):
+            return [self._hidden(line) for line in lines]
+        hidden = self._substituted(b"\n".join(lines)).split(b"\n")
+        return hidden if len(hidden) == len(lines) else [self._hidden(line) for line in lines]
+
+    def _hidden(self, line: bytes) -> bytes:
+        """Return a line without secrets. A private key has lines of its own, between two that name it."""
+        in_key = self._in_key
+        self._in_key = _KEY_ENDS not in line and (in_key or _KEY_BEGINS in line)
+        return _HIDDEN if in_key else self._substituted(line)
+
+    def _substituted(self, text: bytes) -> bytes:
+        shown = text.decode("utf-8", "surrogateescape")
+        lower = shown.lower()
+        has_long_word = max(map(len, shown.split()), default=0) >= self._long_word
+        for pattern, instead, parts in self._secrets:
+            if any(part in lower for part in parts) if parts else has_long_word:
+                shown = pattern.sub(instead, shown)
+        return shown.encode("utf-8", "surrogateescape")
 
     def close(self) -> None:
         """Close the current file."""
@@ -118,41 +153,48 @@ class Stream:
         """Write the lines that are complete now."""
         now = time.time()
         *lines, self._line = (self._line + data).split(b"\n")
-        for line in lines:
-            self._write(files, now, line)
+        self._write(files, now, lines)
         if lines or not self._due:
             self._due = now + _SHOW_SECONDS
         self._line = self._line[self._line.rfind(b"\r", 0, -1) + 1 :]  # what a progress bar shows now
         if len(self._line) > _LONGEST_LINE:
-            self._write(files, now, self._line)
+            self._write(files, now, [self._line])
             self._line = b""
 
     def finish(self, files: Files) -> None:
         """Write an unfinished line."""
         if self._line:
-            self._write(files, time.time(), self._line)
+            self._write(files, time.time(), [self._line])
             self._line = b""
 
     def show(self, files: Files) -> None:
         """Write the state of an unfinished line that has stood long enough, marked by a capital letter."""
         state, now = _state(self._line), time.time()
         if state and state != self._shown and now >= self._due:
-            files.write(now, self._flag.upper(), state)
+            files.write(now, self._flag.upper(), [state])
             self._shown, self._due = state, now + _SHOW_SECONDS
 
     def waits(self) -> bool:
         """Return True if the state of an unfinished line is to be written."""
         return bool(self._line) and _state(self._line) != self._shown
 
-    def _write(self, files: Files, now: float, line: bytes) -> None:
-        state = _state(line)
-        for start in range(0, max(len(state), 1), _LONGEST_LINE):
-            files.write(now, self._flag, state[start : start + _LONGEST_LINE])
-        self._shown = None
+    def _write(self, files: Files, now: float, lines: list[bytes]) -> None:
+        states: list[bytes] = []
+        for state in map(_state, lines):
+            if len(state) <= _LONGEST_LINE:
+                states.append(state)
+            else:
+                pieces = range(0, len(state), _LONGEST_LINE)
+                states += [state[start : start + _LONGEST_LINE] for start in pieces]
+        if states:
+            files.write(now, self._flag, states)
+            self._shown = None
 
 
 def _state(line: bytes) -> bytes:
     """Return what a line shows after its carriage returns."""
+    if b"\r" not in line:
+        return line
     pieces = [piece for piece in line.split(b"\r") if piece]
     return pieces[-1] if pieces else b""
 
@@ -185,7 +227,7 @@ def main(settings: dict[str, Any]) -> None:
     for name in _IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     streams = [Stream(*stream) for stream in settings["streams"]]
-    files = Files(settings["prefix"], settings["limit"], settings["secrets"])
+    files = Files(*(settings[name] for name in ("prefix", "limit", "secrets", "long_word")))
     control, answer = settings["control"], settings["answer"]
     _follow_size(streams)
     os.write(answer, b"!")

@@ -102,9 +102,9 @@ export function readOptions(url, weight = SMOOTHING, kind = "scalar") {
  * Write the options to the address, without defaults.
  * @param {import("../../core/url.js").Url} url
  * @param {Options} options
- * @param {string} kind of the page
+ * @param {string} [kind] of the page
  */
-export function writeOptions(url, options, kind) {
+export function writeOptions(url, options, kind = "scalar") {
   url.set(optionParams(options, kind));
 }
 
