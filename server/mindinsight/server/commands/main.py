@@ -11,7 +11,7 @@ from mindinsight.server.commands.parser import Parser
 from mindinsight.server.compute.plugin_modules import modules_of
 from mindinsight.server.errors import BadSettings
 
-_NOT_COMMANDS: Final = ("main", "options", "parser", "terminal", "dump_selection")
+_NOT_COMMANDS: Final = ("agent_tools", "main", "options", "parser", "terminal", "dump_selection")
 
 
 def parser(command: str = "", action: str = "") -> argparse.ArgumentParser:

@@ -49,7 +49,7 @@ def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
     invalid formula.
     """
     if not tag.startswith(PREFIX) or tag in run.scalars:
-        return run.scalars.get(tag) or run.system.get(tag)
+        return run.curve(tag)
     series = formula_series(run, formula_of(tag))
     return series if series and len(series.line().steps) else None
 

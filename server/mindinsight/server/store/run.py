@@ -46,6 +46,10 @@ class Run:
     finished: bool = False  # the writer closed its files
     failure: str = ""  # the exception that ended the training, if the writer recorded one
 
+    def curve(self, tag: str) -> ScalarSeries | None:
+        """Return a scalar of the training or of the machine, or None if there is none of this name."""
+        return self.scalars.get(tag) or self.system.get(tag)
+
 
 @dataclass(frozen=True, slots=True)
 class Watched:

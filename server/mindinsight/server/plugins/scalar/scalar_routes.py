@@ -28,7 +28,7 @@ from mindinsight.server.plugins.scalar import curve_routes
 from mindinsight.server.plugins.scalar.chart_columns import View, line_between, line_of
 from mindinsight.server.store.formula_series import formula_of
 from mindinsight.server.store.run import Run, Snapshot
-from mindinsight.server.store.series import Line, Recorded
+from mindinsight.server.store.series import Line, Recorded, ScalarSeries
 from mindinsight.server.types import Doubles, Floats
 
 router = APIRouter()
@@ -231,10 +231,11 @@ async def download(
     replaced it.
     """
     snapshot = service.store.snapshot()
-    holders = [(member, name) for member in map(snapshot.run, run) for name in tag if name in member.scalars]
+    pairs = ((member, name) for member in map(snapshot.run, run) for name in tag)
+    holders = [(member, name, series) for member, name in pairs if (series := member.curve(name)) is not None]
     if format == "arrow":
         return _attachment(_arrow(holders, overwritten), "application/vnd.apache.arrow.stream", tag, "arrows")
-    text = csv_of(((member.id, name, member.scalars[name]) for member, name in holders), overwritten)
+    text = csv_of(((member.id, name, series) for member, name, series in holders), overwritten)
     return _attachment(map(str.encode, text), "text/csv; charset=utf-8", tag, "csv")
 
 
@@ -243,7 +244,7 @@ def _attachment(body: Iterator[bytes], kind: str, tags: list[str], ending: str) 
     return stream(body, attachment(f"{name}.{ending}"), kind)
 
 
-def _arrow(holders: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]:
+def _arrow(holders: list[tuple[Run, str, ScalarSeries]], overwritten: bool) -> Iterator[bytes]:
     try:
         import pyarrow as pa
     except ImportError:
@@ -257,11 +258,10 @@ def _arrow(holders: list[tuple[Run, str]], overwritten: bool) -> Iterator[bytes]
     return _arrow_batches(holders, pa, pa.schema(fields))
 
 
-def _arrow_batches(holders: list[tuple[Run, str]], pa: Any, schema: Any) -> Iterator[bytes]:
+def _arrow_batches(holders: list[tuple[Run, str, ScalarSeries]], pa: Any, schema: Any) -> Iterator[bytes]:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, schema) as writer:
-        for run, tag in holders:
-            series = run.scalars[tag]
+        for run, tag, series in holders:
             points = series.recorded() if "overwritten" in schema.names else series.line()
             label = pa.array(np.zeros(len(points.steps), np.int32))
             arrays = [

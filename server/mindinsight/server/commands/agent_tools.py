@@ -1,0 +1,235 @@
+"""Tools of ``mindinsight mcp``: questions about runs, answered in short text with what was left out.
+
+They ask the same interface as the pages, `v2`, and add no statement of their own.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindinsight.server.api.run_answers import hyper_of, metrics_of
+from mindinsight.server.curves.sampling import sample_rows
+from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
+from mindinsight.server.store.run import Run, file_claims, last_step, overwritten_claims, state_of, torn_files
+from mindinsight.server.store.store import Store
+
+Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raises ApiError
+
+LONGEST: Final = 10_000  # characters of an answer: 4,000 tokens, at 2.5 characters of a path or number
+_MOST_POINTS: Final = 200
+_MOST_LINES: Final = 200  # of a console
+
+
+class Tools:
+    """Tools over one server. Each returns text of LONGEST characters at most, and raises ApiError."""
+
+    def __init__(self, ask: Ask, store: Store) -> None:
+        """Ask a server by `ask`, and read runs in its `store`."""
+        self._ask = ask
+        self._store = store
+
+    async def list_runs(self, search: str = "", skip: int = 0) -> str:
+        """List runs, newest first: state, last step, settings, results and the last values of metrics.
+
+        `search` keeps runs whose name, state, settings or metrics contain it. `skip` leaves out the first.
+        """
+        now = time.time()
+        snapshot = self._store.snapshot()
+        runs = [_run_line(run, now) for run in snapshot.runs.values()]
+        unread = sum(run.read < run.total for run in snapshot.runs.values())
+        chosen = [line for line in runs if search.lower() in line.lower()]
+        head = f"{len(chosen)} of {len(runs)} runs" + (f", from number {skip + 1} on" if skip else "")
+        notes = [f"(unknown) {unread} runs are still being read; ask again for all of them"] if unread else []
+        notes += [] if snapshot.scanned else ["(unknown) the directory is still being listed; ask again"]
+        return _text([head, *notes, *chosen[skip:]], "ask with a search, or skip the first")
+
+    async def describe_run(self, run: str) -> str:
+        """Describe one run: files and damage, tags by kind, settings, results, dumps, and its program."""
+        record = self._run(run)
+        now = time.time()
+        torn = {file.name for file in torn_files(record, now)}
+        lines = [_run_line(record, now)]
+        claims = [claim for file in record.files for claim in file_claims(file, file.name in torn)]
+        lines += [claim.as_json()["text"] for claim in (*claims, *overwritten_claims(record))]
+        kinds: dict[str, Iterable[str]] = {"scalar": record.scalars, "system": record.system}
+        for kind, tags in (kinds | dict(record.references)).items():
+            names = sorted(tags)
+            lines += [f"{kind}, {len(names)} tags: {', '.join(names[:100])}"] if names else []
+        lines += [f"dump: {dump}" for dump in record.dumps]
+        lines += ["its console is recorded"] if record.console else []
+        if "code" in record.references:
+            program = await self._ask("v2/code/program", run=record.id)
+            git = program["git"] or {}
+            lines.append(f"command: {' '.join(program['command'])}")
+            lines.append(f"Python {program['python']}, {len(program['packages'])} packages")
+            lines += [f"commit {git['commit']} of {git['branch']}"] if git else []
+        return _text(lines, "ask for a series by its tag")
+
+    async def series(self, run: str, tag: str, points: int = 40) -> str:
+        """Summarise one scalar of a run, or one of its machine (`system/...`), with at most 200 points."""
+        record = self._run(run)
+        series = record.curve(tag)
+        if series is None:
+            known = ", ".join(sorted({**record.scalars, **record.system})[:50])
+            raise ApiError(404, "unknown_tag", f"The run {run} has no scalar {tag!r}. It has: {known}")
+        (row,) = (await self._ask("v2/scalar/statistics", run=record.id, tag=tag))["rows"]
+        facts = (f"{name} {value}" for name, value in row.items() if name != "run" and value is not None)
+        line = series.line()
+        rows = sample_rows(line.steps.astype(np.float64), line.values, max(1, min(points, _MOST_POINTS)))
+        shown = zip(line.steps[rows].tolist(), line.values[rows].tolist(), strict=True)
+        head = f"{tag} of {record.id}: {', '.join(facts)}"
+        listed = [f"step {step}: {value:.6g}" for step, value in shown]
+        return _text([head, f"{len(listed)} of {len(line.steps)} points:", *listed], "ask for fewer points")
+
+    async def compare_runs(self, run: str, baseline: str, tolerance: float = 0.001) -> str:
+        """Say at which step each scalar of a run departs from a baseline, by more than a share of it."""
+        first, second = self._run(run).id, self._run(baseline).id
+        answer = await self._ask("v2/answers/alignment", run=first, baseline=second, tolerance=tolerance)
+        rows = [f"{row['tag']}: {row['claim']['text']}" for row in answer["tags"]]
+        return _text([*_sentences(answer["claims"]), "Each scalar:", *rows], "ask for a larger tolerance")
+
+    async def why(self, good: list[str], bad: list[str]) -> str:
+        """Say which settings separate good runs from bad ones, and where their metrics part."""
+        groups = {name: [self._run(run).id for run in runs] for name, runs in (("good", good), ("bad", bad))}
+        answer = await self._ask("v2/answers/why", **groups)
+        return _text(_sentences(answer["claims"]), "ask for smaller groups")
+
+    async def job_health(self, job: str) -> str:
+        """Say which ranks of a distributed job stray from the others, stopped, or are missing."""
+        answer = await self._ask("v2/answers/health", job=_id(job))
+        lines = [text for health in answer["jobs"].values() for text in _sentences(health["claims"])]
+        return _text(lines or [f"There is no job {job}."], "ask for one job")
+
+    async def alerts(self, run: str = "") -> str:
+        """List alerts that trainings recorded or rules raised, newest first, of all runs or one."""
+        answer = await self._ask("v2/alert/list", **({"run": self._run(run).id} if run else {}))
+        lines = [
+            f"{alert['level']} | {alert['run']} | step {alert['step']} | {alert['title']}"
+            + (f": {alert['text']}" if alert["text"] else "")
+            + (f" | dump {alert['dump']}" if alert["dump"] else "")
+            for alert in answer["alerts"]
+        ]
+        return _text([f"{answer['total']} alerts", *lines], "ask for one run")
+
+    async def console(
+        self, run: str, search: str = "", unix_time: float | None = None, lines: int = 40
+    ) -> str:
+        """Show what a training printed: the last lines, those from a time on, or those with a text."""
+        record = self._run(run)
+        count = max(1, min(lines, _MOST_LINES))
+        if search:
+            answer = await self._ask("v2/console/search", run=record.id, query=search, n=count)
+        else:
+            when = {} if unix_time is None else {"time": unix_time}
+            answer = await self._ask("v2/console/lines", run=record.id, n=count, **when)
+        shown = [f"{row[0]:.3f} {row[1]} {row[2]}" for row in answer["lines"]]
+        head = [f"{len(shown)} lines: Unix time, mark (o output, e error, b both), text"]
+        more = ["There are more with this text."] if answer.get("next") else []
+        return _text([*head, *shown, *more], "ask for fewer lines, or from a time on")
+
+    async def first_fault(self, dump: str = "", step: int | None = None) -> str:
+        """Find the first operator of a tensor dump that made or received NaN or infinity, why, and where.
+
+        Without `dump`, list the dumps. Without `step`, the first step with a fault is shown.
+        """
+        if not dump:
+            dumps = (await self._ask("v2/dump/list"))["dumps"]
+            lines = [f"{entry['id']}, of the run {entry['run']}" for entry in dumps]
+            return _text([f"{len(lines)} dumps", *lines], "ask for one of them")
+        when = {} if step is None else {"step": step}
+        answer = await self._ask("v2/dump/fault", dump=_id(dump), **when)
+        lines = _sentences(answer["claims"])
+        for fault in answer["faults"]:
+            lines.append(f"rank {fault['rank']}, step {fault['step']}:")
+            lines += [text for text in _sentences(fault["claims"]) if text not in lines]
+            lines += [_source(fault["operator"])] if fault["operator"] else []
+        return _text(lines, "ask for one step")
+
+    async def code_difference(self, run: str, other: str) -> str:
+        """Say whether two runs had the same commit, uncommitted changes, packages and arguments."""
+        first, second = self._run(run).id, self._run(other).id
+        answer = await self._ask("v2/code/difference", run=first, other_run=second)
+        lines = _sentences(answer["claims"])
+        for name in ("packages", "environment", "facts"):
+            lines += [
+                f"{name}: {row[0]} is {row[1]} in {first}, {row[2]} in {second}" for row in answer[name]
+            ]
+        for name in ("command", "changes"):
+            lines += [f"{name}, from {second} to {first}:"] if answer[name] else []
+            lines += [sign + text for sign, text in answer[name]]
+        return _text(lines, "look at the page Overview")
+
+    async def reports(self) -> str:
+        """List the reports that people wrote on this server, with their texts."""
+        answer = await self._ask("v2/reports")
+        lines = []
+        for entry in answer["reports"]:
+            report = await self._ask(f"v2/reports/{entry['id']}")
+            lines.append(f"# {report.get('title', entry['id'])}")
+            lines += [block["text"] for block in report.get("blocks", ()) if block.get("text")]
+        return _text(lines or ["There are no reports."], "open the page Reports")
+
+    def all(self) -> Sequence[Callable[..., Awaitable[str]]]:
+        """Return every tool."""
+        return (
+            *(self.list_runs, self.describe_run, self.series, self.compare_runs, self.why, self.job_health),
+            *(self.alerts, self.console, self.first_fault, self.code_difference, self.reports),
+        )
+
+    def _run(self, name: str) -> Run:
+        return self._store.snapshot().run(_id(name))
+
+
+def _id(name: str) -> str:
+    """Return the id of a run, job or dump, which people write without its beginning."""
+    return name if name.startswith("./") else f"./{name.strip('/')}" if name != "." else "./"
+
+
+def _run_line(run: Run, now: float) -> str:
+    step = last_step(run)
+    values = {tag: f"{run.scalars[tag].last_value:.6g}" for tag in sorted(run.scalars)[:8]}
+    parts = [run.id, state_of(run, now), f"step {'unknown' if step is None else step}"]
+    parts += [f"failed with {run.failure}"] if run.failure else []
+    facts_by_title = {"settings": hyper_of(run.lineage), "results": metrics_of(run.lineage), "last": values}
+    for title, facts in facts_by_title.items():
+        text = ", ".join(f"{name}={value}" for name, value in list(facts.items())[:12])
+        parts += [f"{title} {text}"] if text else []
+    return " | ".join(parts)
+
+
+def _sentences(claims: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the texts of claims. What is unknown is marked, so that it is not taken for an answer."""
+    marks = {"unknown": "(unknown) "}
+    return [marks.get(claim["verdict"], "") + claim["text"] for claim in claims]
+
+
+def _source(operator: Mapping[str, Any]) -> str:
+    """Return the line of the user's source that called an operator, or that none was recorded."""
+    frames = [
+        Frame(**{name: frame[name] for name in ("file", "line", "code")}) for frame in operator["stack"]
+    ]
+    frame = own_frame(frames)
+    if frame is None:
+        return f"{operator['operator']}: no source line was recorded"
+    return f"{operator['operator']}: {frame.file}:{frame.line} {frame.code}"
+
+
+def _text(lines: Sequence[str], advice: str) -> str:
+    """Return lines as text, without those beyond LONGEST characters, whose number is stated."""
+    shown: list[str] = []
+    left = LONGEST - 200  # for the last line
+    for line in lines:
+        cut = line if len(line) <= left else line[: max(left, 0)]
+        if len(cut) < len(line) and shown:
+            break
+        shown.append(cut)
+        left -= len(cut) + 1
+    missing = len(lines) - len(shown)
+    if missing:
+        shown.append(f"({missing} lines are left out: {advice}.)")
+    elif len(shown[-1]) < len(lines[-1]):
+        shown.append(f"(the end of the line is left out: {advice}.)")
+    return "\n".join(shown)

@@ -1,0 +1,149 @@
+"""Tools of an agent: planted faults are found in few calls, answers are short, errors say what is wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+
+from mindinsight.server.app import create_app
+from mindinsight.server.commands import agent_tools
+from mindinsight.server.commands.mcp import make_server
+from mindinsight.server.settings import Settings
+from mindinsight.writer import SummaryRecord
+from tests.flight import unpack
+from tests.server.debug.test_planted_faults import FAULTS
+from tests.waiting import until_async
+
+Call = Callable[..., Awaitable[str]]
+
+
+def ask(base: Path, workspace: Path, conversation: Callable[[Call], Awaitable[None]]) -> None:
+    """Hold a conversation with the tools over runs below a directory, once these were read."""
+
+    async def run() -> None:
+        app = create_app(Settings(base, workspace, workers=1, reload_interval=0))
+        async with Client(make_server(app)) as client:
+
+            async def call(name: str, **arguments: Any) -> str:
+                result = await client.call_tool(name, arguments)
+                text = "".join(part.text for part in result.content if hasattr(part, "text"))
+                assert len(text) <= agent_tools.LONGEST
+                return f"ERROR {text}" if result.is_error else text
+
+            store = app.state.service.store
+
+            def is_read() -> bool:
+                snapshot = store.snapshot()
+                return bool(snapshot.scanned) and all(run.read >= run.total for run in snapshot.runs.values())
+
+            await until_async(is_read)
+            await conversation(call)
+
+    anyio.run(run)
+
+
+@pytest.mark.parametrize(("name", "operator", "verdict", "sentence", "code"), FAULTS)
+def test_a_planted_fault_is_explained_in_two_calls(
+    name: str, operator: str, verdict: str, sentence: str, code: str, tmp_path: Path
+) -> None:
+    unpack(name, tmp_path / "base")
+
+    async def conversation(call: Call) -> None:
+        dumps = await call("first_fault")
+        (dump,) = (line.partition(",")[0] for line in dumps.splitlines()[1:])
+        text = await call("first_fault", dump=dump)
+        assert operator in text
+        assert verdict in text
+        assert all(part in text for part in re.split(r"(?<=\.) ", sentence))
+        assert code in text
+        assert "/home/user/train/planted.py:" in text
+
+    ask(tmp_path / "base", tmp_path / "workspace", conversation)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    for run, rate in (("good", 0.1), ("bad", 0.3)):
+        with SummaryRecord(tmp_path / "base" / run) as record:
+            record.record_console()
+            for step in range(300):
+                loss = math.nan if run == "bad" and step > 200 else 1 / (1 + step * rate)
+                record.add_value("scalar", "loss", loss)
+                record.record(step)
+            record.add_value("custom_lineage_data", "c", {"rate": rate}, step=0)
+            record.add_value("train_lineage", "l", {"learning_rate": rate}, step=0)
+            if run == "bad":
+                record.alert("loss is nan", "look at it", "error", 201)
+            record.add_value("scalar", "system/cpu/percent", 55.0, step=int(time.time()))
+    return tmp_path / "base"
+
+
+def test_runs_series_alerts_and_comparisons_are_answered(base: Path, tmp_path: Path) -> None:
+    async def conversation(call: Call) -> None:
+        runs = await call("list_runs")
+        assert "2 of 2 runs" in runs
+        assert "./bad | finished | step 299 | settings learning_rate=0.3" in runs
+        assert "last loss=nan" in runs
+        assert "1 of 2 runs" in await call("list_runs", search="rate=0.1")
+        series = await call("series", run="bad", tag="loss", points=10)
+        assert "nan 99" in series
+        assert "step 299: nan" in series
+        assert len(series.splitlines()) <= 2 + 2 * 10
+        assert "55" in await call("series", run="bad", tag="system/cpu/percent")
+        assert "error | ./bad | step 201 | loss is nan: look at it" in await call("alerts")
+        assert "0 alerts" in await call("alerts", run="good")
+        described = await call("describe_run", run="bad")
+        assert "scalar, 1 tags: loss" in described
+        assert "its console is recorded" in described
+        compared = await call("compare_runs", run="bad", baseline="good")
+        assert "loss" in compared
+        assert await call("why", good=["good"], bad=["bad"])
+        assert (await call("reports")).startswith("There are no reports")
+
+    ask(base, tmp_path / "workspace", conversation)
+
+
+def test_errors_say_what_is_wrong(base: Path, tmp_path: Path) -> None:
+    async def conversation(call: Call) -> None:
+        assert "There is no run './none'" in await call("describe_run", run="none")
+        assert "has no scalar 'acc'. It has: loss" in await call("series", run="bad", tag="acc")
+        assert "recorded no program" in await call("code_difference", run="good", other="bad")
+        assert "ERROR" in await call("first_fault", dump="none")
+        assert "none" in await call("job_health", job="none")
+        assert "ERROR" in await call("console", run="../good")
+
+    ask(base, tmp_path / "workspace", conversation)
+
+
+def test_no_tool_changes_anything(base: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in base.rglob("*")}
+
+    async def conversation(call: Call) -> None:
+        for name in ("list_runs", "alerts", "reports", "first_fault"):
+            assert "ERROR" not in await call(name)
+
+    ask(base, tmp_path / "workspace", conversation)
+    assert {path: path.stat().st_mtime_ns for path in base.rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (["a", "b"], "a\nb"),
+        (["x" * 20_000], "(the end of the line is left out: ask.)"),
+        (["head", *["y" * 100] * 1000], "lines are left out: ask.)"),
+        (["head", "z" * 20_000, "end"], "(2 lines are left out: ask.)"),
+    ],
+)
+def test_long_answers_say_what_they_left_out(lines: list[str], shown: str) -> None:
+    text = agent_tools._text(lines, "ask")
+    assert text.endswith(shown)
+    assert len(text) <= agent_tools.LONGEST
