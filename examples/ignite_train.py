@@ -23,7 +23,6 @@ def main(directory):
     evaluator = create_supervised_evaluator(model, {"mse": MeanSquaredError()})
     trainer.add_event_handler(Events.EPOCH_COMPLETED, lambda _: evaluator.run(loader))
     with MindInsightLogger(directory) as logger:
-        logger.configure({"lr": 0.05, "batch_size": 16, "network": "Linear"})
         step = Events.ITERATION_COMPLETED(every=4)
         logger.attach_output_handler(trainer, step, tag="train", output_transform=lambda loss: {"loss": loss})
         logger.attach_opt_params_handler(trainer, step, optimizer)
@@ -32,7 +31,6 @@ def main(directory):
         steps = {"global_step_transform": lambda *_: trainer.state.epoch}
         logger.attach_output_handler(evaluator, Events.COMPLETED, "eval", ["mse"], **steps)
         trainer.run(loader, max_epochs=4)
-        logger.evaluation(evaluator.state.metrics)
 
 
 if __name__ == "__main__":

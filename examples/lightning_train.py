@@ -8,7 +8,6 @@ import sys
 
 import lightning as pl
 import torch
-from torch.nn import functional
 
 from mindinsight.writer.integrations.lightning import MindInsightCallback, MindInsightLogger
 
@@ -18,11 +17,15 @@ class Line(pl.LightningModule):
         super().__init__()
         self.save_hyperparameters()
         self.layer = torch.nn.Linear(4, 1)
+        self.loss = torch.nn.MSELoss()
 
     def training_step(self, batch):
-        loss = functional.mse_loss(self.layer(batch), batch.sum(1, keepdim=True))
+        loss = self.loss(self.layer(batch), batch.sum(1, keepdim=True))
         self.log("train/loss", loss)
         return loss
+
+    def validation_step(self, batch):
+        self.log("val/loss", self.loss(self.layer(batch), batch.sum(1, keepdim=True)))
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=self.hparams.lr)
@@ -34,4 +37,4 @@ if __name__ == "__main__":
     logger = MindInsightLogger(sys.argv[2] if sys.argv[1:2] == ["--out"] else "runs")
     recording = MindInsightCallback(weights_every=16, gradients_every=16)
     trainer = pl.Trainer(logger=logger, callbacks=[recording], max_epochs=4, log_every_n_steps=4)
-    trainer.fit(Line(), loader)
+    trainer.fit(Line(), loader, loader)

@@ -17,6 +17,37 @@ import torch
 from mindinsight.proto.summary_pb2 import Event
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "integrations.md"
+HEAD = (
+    "| | network | optimizer | learning rate | loss function | loss | epochs | batch size | data set "
+    "| results |\n"
+)
+GIVEN = {}  # framework -> a cell of the table for each fact of lineage
+
+
+def note_facts(framework, directory):
+    """Keep which facts of a lineage row an example got without asking for them."""
+    known = lineage(directory)
+    train = known["train_lineage"]
+    settings, algorithm = train.hyper_parameters, train.algorithm
+    evaluated = "evaluation_lineage" in known and known["evaluation_lineage"].metric not in ("", "{}")
+    facts = [
+        algorithm.network,
+        settings.optimizer,
+        settings.learning_rate,
+        settings.loss_function,
+        algorithm.HasField("loss"),
+        settings.epoch,
+        settings.batch_size,
+        train.train_dataset.train_dataset_size,
+        evaluated,
+    ]
+    GIVEN[framework] = ["yes" if fact else "–" for fact in facts]
+
+
+def table():
+    rows = [f"| {name} | {' | '.join(facts)} |\n" for name, facts in GIVEN.items()]
+    return HEAD + "|---" * (len(HEAD.split("|")) - 2) + "|\n" + "".join(rows)
 
 
 def run(name, directory, **environment):
@@ -70,11 +101,13 @@ def check_lightning(base):
     }
     assert settings(directory)["lr"] == 0.05
     train = lineage(directory)["train_lineage"]
-    assert (train.hyper_parameters.optimizer, train.hyper_parameters.epoch, train.algorithm.network) == (
-        "Adam",
-        4,
-        "Line",
-    )
+    hyper = train.hyper_parameters
+    assert (hyper.optimizer, hyper.epoch, train.algorithm.network) == ("Adam", 4, "Line")
+    assert (hyper.batch_size, train.train_dataset.train_dataset_size) == (16, 256)
+    assert 0 < train.algorithm.loss < 100
+    assert hyper.loss_function == "MSELoss"
+    assert metrics(directory).keys() == {"loss"}
+    note_facts("Lightning with `MindInsightCallback`", directory)
     assert Path(json.loads(train.model.path)["ckpt"]).is_file() and train.model.size > 0
     assert [closing.error for closing in messages(directory, "closing")] == [""]
 
@@ -185,6 +218,8 @@ def check_transformers(base):
     assert Path(json.loads(train.model.path)["ckpt"]).name == "checkpoint-32" and train.model.size > 1000
     assert train.hyper_parameters.optimizer == "AdamW"
     assert set(metrics(directory)) == {"loss"}
+    assert train.train_dataset.train_dataset_size > 0
+    note_facts("Transformers", directory)
     assert [closing.error for closing in messages(directory, "closing")] == [""]
 
 
@@ -195,6 +230,8 @@ def check_accelerate(base):
     assert tags(directory, "histogram") == {"weight"}
     assert settings(directory) == {"lr": 0.05, "batch_size": 16}
     assert reading.steps(directory)["train/loss"] == list(range(32))
+    assert lineage(directory)["train_lineage"].algorithm.loss > 0
+    note_facts("Accelerate, of what is logged and configured", directory)
 
     from mindinsight.writer.integrations.accelerate import MindInsightTracker
 
@@ -220,6 +257,7 @@ def check_keras(base):
         train = lineage(directory)["train_lineage"]
         assert (train.hyper_parameters.optimizer, train.hyper_parameters.loss_function) == ("Adam", "mse")
         assert "loss" in metrics(directory)
+        note_facts("Keras", directory)
         assert settings(directory)["optimizer.beta_1"] == 0.9
         histogram = [
             value
@@ -235,8 +273,14 @@ def check_ignite(base):
     assert tags(directory, "scalar_value") == {"train/loss", "lr/group_0", "eval/mse"}
     assert tags(directory, "histogram") == {"weight", "bias", "weight/gradient", "bias/gradient"}
     assert reading.steps(directory)["eval/mse"] == [1, 2, 3, 4]
-    assert lineage(directory)["train_lineage"].hyper_parameters.batch_size == 16
+    train = lineage(directory)["train_lineage"]
+    hyper = train.hyper_parameters
+    assert (hyper.batch_size, hyper.epoch, hyper.optimizer) == (16, 4, "SGD")
+    assert (train.algorithm.network, train.train_dataset.train_dataset_size) == ("Linear", 256)
+    assert abs(hyper.learning_rate - 0.05) < 1e-6
+    assert train.algorithm.loss > 0
     assert "mse" in metrics(directory)
+    note_facts("Ignite, of what is attached", directory)
 
 
 def check_tensorboard_loggers_take_our_writer(base):
@@ -263,8 +307,17 @@ CHECKS = [
 ]
 
 if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if word != "--document"]
     for check in CHECKS:
-        if not sys.argv[1:] or any(word in check.__name__ for word in sys.argv[1:]):
+        if not words or any(word in check.__name__ for word in words):
             with tempfile.TemporaryDirectory() as folder:
                 check(Path(folder))
             print(f"{check.__name__.removeprefix('check_').replace('_', ' ')}: ok", flush=True)
+    if not words:
+        text = DOCUMENT.read_text(encoding="utf-8")
+        before, found, after = text.partition(HEAD)
+        assert found, "the table of lineage is not in docs/integrations.md"
+        rest = after[after.index("\n\n") :]
+        if "--document" in sys.argv:
+            DOCUMENT.write_text(f"{before}{table().rstrip()}{rest}", encoding="utf-8")
+        assert "--document" in sys.argv or text == f"{before}{table().rstrip()}{rest}", table()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,3 +69,35 @@ def test_the_page_fits_a_phone_in_chinese(page: Page, serve: Callable[..., str],
     page.goto(f"{address}system?lang=zh")
     expect(page.locator(".card h2").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+TRAINING = """
+import sys, time
+from mindinsight.writer.integrations.training import Training
+training = Training(sys.argv[1])
+print("the training begins", flush=True)
+for step in range(600):
+    training.numbers({"loss": 1 / (1 + step)}, step)
+    time.sleep(0.1)
+"""
+
+
+def test_a_training_that_begins_shows_loss_machine_console_and_program(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    address = serve(tmp_path / "empty")
+    page.goto(f"{address}system")
+    expect(page.locator(".empty")).to_be_visible()
+    command = [sys.executable, "-c", TRAINING, str(tmp_path / "empty" / "run")]
+    training = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        expect(page.locator(".card h2", has_text="CPU · All cores (%)")).to_be_visible()
+        expect(page.locator(".card h2", has_text="loss")).to_be_visible()
+        page.goto(f"{address}console")
+        expect(page.locator(".console-line").first).to_contain_text("the training begins")
+        page.goto(f"{address}overview")
+        expect(page.locator(".overview-program")).to_contain_text(sys.executable.rpartition("/")[2])
+    finally:
+        training.kill()
+        training.wait()

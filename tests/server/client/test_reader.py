@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from mindinsight.server.client import reader
+from mindinsight.server.client.export import export_scalars
 from mindinsight.server.errors import BadSettings, Gone
+from mindinsight.writer import SummaryRecord
 from tests.narrowing import require
 
 DATA = Path(__file__).parents[2] / "data" / "events"
@@ -151,3 +153,18 @@ def test_several_directories_are_read_as_they_are_shown(tmp_path: Path) -> None:
 def test_one_of_several_that_is_missing_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"none"):
         reader.open([tmp_path, f"lab={tmp_path}/../none"])
+
+
+def test_scalars_of_a_machine_are_asked_for_by_their_beginning(tmp_path: Path) -> None:
+    with SummaryRecord(tmp_path / "run") as record:
+        record.add_value("scalar", "loss", 1.0, step=1)
+        record.add_value("scalar", "system/cpu/percent", 50.0, step=1_790_000_000)
+    summary = reader.open(tmp_path / "run")
+    assert summary.tags() == ("loss",)
+    assert summary.tags("system") == ("system/cpu/percent",)
+    assert [tag for _, tag in summary.scalars()] == ["loss"]
+    (line,) = summary.scalars("system/*").values()
+    assert line.values.tolist() == [50.0]
+    exported = list(export_scalars(summary, tmp_path / "out", "./", "csv"))
+    assert [series.rows for series in exported] == [1, 1]
+    assert "system/cpu/percent" in exported[0].path.read_text()

@@ -201,17 +201,12 @@ async def tags(state: State, headers: Headers, query: TagsQuery) -> Response:
     return await run_in_threadpool(_tag_list, state.service.store.snapshot(), query)
 
 
-def _tags(run: Run, kind: str) -> Iterable[str]:
-    named: dict[str, Iterable[str]] = {"scalar": run.scalars, "system": run.system}
-    return named.get(kind) or run.references.get(kind, {})
-
-
 def _tag_list(snapshot: Snapshot, query: TagsQuery) -> Response:
     chosen = None if query.run is None else frozenset(query.run)
     holders: dict[str, list[str]] = {}
     for run in snapshot.runs.values():
         if (chosen is None or run.id in chosen) and query.job in (None, run.job):
-            for tag in _tags(run, query.kind):
+            for tag in run.tags(query.kind):
                 holders.setdefault(tag, []).append(run.id)
     rows: list[dict[str, Any]] = [{"tag": tag, "count": len(holders[tag])} for tag in sorted(holders)]
     for row in () if query.brief else rows:

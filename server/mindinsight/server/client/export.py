@@ -10,10 +10,11 @@ from urllib.parse import quote
 import numpy as np
 
 from mindinsight.server.client.payload_kinds import EXPORTED, PAYLOADS
-from mindinsight.server.client.reader import Summary
+from mindinsight.server.client.reader import Scalars, Summary
 from mindinsight.server.errors import Gone, bad_settings
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.http.scalar_csv import csv_field, csv_rows
+from mindinsight.server.store.run import SYSTEM
 from mindinsight.server.store.series import Line, Recorded
 from mindinsight.server.types import Kind
 
@@ -95,13 +96,14 @@ TABLES: Final[dict[Format, Callable[[Path, bool], Table]]] = {"csv": CsvTable, "
 def export_scalars(
     summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
 ) -> Iterator[Exported]:
-    """Write `scalars.csv` or `scalars.parquet` of one run, unless the run has no scalars.
+    """Write `scalars.csv` or `scalars.parquet` of one run and its machine, unless there are no scalars.
 
     Yield a result per series.
 
     With `overwritten` every recorded row is written, with a column of that name.
     """
-    series = summary.scalars(run=run)
+    machine = summary.scalars(f"{SYSTEM}*", run)
+    series = Scalars({**summary.scalars(run=run).series, **machine.series})
     if not series:
         return
     path = _folder(output, run) / f"scalars.{form}"

@@ -31,7 +31,7 @@ from mindinsight.server.ingest.loader import Loader
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import base_problems, bases_of
 from mindinsight.server.store.mounts import BASE, disk_path
-from mindinsight.server.store.run import DirectoryDamage, Run
+from mindinsight.server.store.run import SYSTEM, DirectoryDamage, Run
 from mindinsight.server.store.series import Line, Recorded, ReferenceSeries, ScalarSeries
 from mindinsight.server.store.store import Store
 from mindinsight.server.types import Kind
@@ -161,9 +161,8 @@ class Summary:
         return disk_path(self._bases, dump)
 
     def tags(self, kind: Kind = "scalar", run: str = "*") -> tuple[str, ...]:
-        """Return the tags of a kind in any of the runs."""
-        runs = self._runs(run)
-        tags = (run.scalars if kind == "scalar" else run.references.get(kind, {}) for run in runs)
+        """Return the tags of a kind in any of the runs. ``system`` are scalars of machines."""
+        tags = (entry.tags(kind) for entry in self._runs(run))
         return tuple(sorted({tag for names in tags for tag in names}))
 
     def lineage(self, run: str) -> Lineage | None:
@@ -171,9 +170,13 @@ class Summary:
         return self.run(run).lineage
 
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
-        """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`."""
-        pairs = ((entry, name) for entry in self._runs(run) for name in _chosen(entry.scalars, tag))
-        return Scalars({(entry.id, name): entry.scalars[name] for entry, name in pairs})
+        """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`.
+
+        Scalars of machines are those of ``system/*``, and no others.
+        """
+        kind = "system" if tag.startswith(SYSTEM) else "scalar"
+        held = ((entry, entry.tags(kind)) for entry in self._runs(run))
+        return Scalars({(entry.id, name): tags[name] for entry, tags in held for name in _chosen(tags, tag)})
 
     def images(self, tag: str = "*", run: str = "*") -> Iterator[Item[Image]]:
         """Yield images as they were encoded, by run, tag and order of recording."""

@@ -54,9 +54,8 @@ class Tools:
         lines = [_run_line(record, now)]
         claims = [claim for file in record.files for claim in file_claims(file, file.name in torn)]
         lines += [claim.as_json()["text"] for claim in (*claims, *overwritten_claims(record))]
-        kinds: dict[str, Iterable[str]] = {"scalar": record.scalars, "system": record.system}
-        for kind, tags in (kinds | dict(record.references)).items():
-            names = sorted(tags)
+        for kind in ("scalar", "system", *record.references):
+            names = sorted(record.tags(kind))
             lines += [f"{kind}, {len(names)} tags: {', '.join(names[:100])}"] if names else []
         lines += [f"dump: {dump}" for dump in record.dumps]
         lines += ["its console is recorded"] if record.console else []

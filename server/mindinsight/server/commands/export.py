@@ -89,7 +89,7 @@ def _count(summary: Summary, runs: tuple[str, ...], kinds: tuple[str, ...]) -> i
     total = 0
     for name in runs:
         run = summary.run(name)
-        total += len(run.scalars) if "scalar" in kinds else 0
+        total += len(run.scalars) + len(run.system) if "scalar" in kinds else 0
         for kind, tags in run.references.items():
             total += sum(series.count for series in tags.values()) if kind in kinds else 0
     return total

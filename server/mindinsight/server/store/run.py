@@ -46,6 +46,11 @@ class Run:
     finished: bool = False  # the writer closed its files
     failure: str = ""  # the exception that ended the training, if the writer recorded one
 
+    def tags(self, kind: Kind) -> Mapping[str, Any]:
+        """Return the series of a kind by tag. ``system`` are scalars of the machine."""
+        named: dict[str, Mapping[str, Any]] = {"scalar": self.scalars, "system": self.system}
+        return named[kind] if kind in named else self.references.get(kind, {})
+
     def curve(self, tag: str) -> ScalarSeries | None:
         """Return a scalar of the training or of the machine, or None if there is none of this name."""
         return self.scalars.get(tag) or self.system.get(tag)

@@ -18,7 +18,7 @@ const COUNT = 500; // lines of a request
 const MOST = 5000; // lines on the page; further ones make it slow
 const POLL = 2000; // ms between two looks for new lines of a running training
 const AT_END = 40; // px from the end within which the page follows new lines
-const RUNNING = 120; // s without an event after which a run is not called running
+const RUNNING = 120; // s without an event or a line after which no new ones are asked for
 
 /** Mount the page. @param {HTMLElement} root @param {App} app */
 export async function mount(root, app) {
@@ -42,6 +42,7 @@ class Console {
     this.follow = true;
     /** Places to go on from. @type {{first: string | null, last: string, next: string | null}} */
     this.places = { first: null, last: "", next: null };
+    this.newest = 0; // time of the newest line
     this.atEnd = false; // all lines up to the newest are on the page
     this.head = h("div", { class: "toolbar" });
     this.lines = h("div", { class: "console-lines", tabindex: "0", role: "log", "aria-live": "off" });
@@ -164,6 +165,7 @@ class Console {
 
   /** @param {Row} row */
   line(row) {
+    this.newest = Math.max(this.newest, row[0]);
     const found = this.query ? () => this.go({ q: null, at: row[3], t: null }) : undefined;
     return lineElement(this.app, this.run?.id ?? "", row, this.query, found);
   }
@@ -275,7 +277,8 @@ class Console {
   /** Look for new lines of a training that goes on. */
   poll() {
     const { run } = this;
-    const isRunning = run && !run.finished && Date.now() / 1000 - run.last_event < RUNNING;
+    const newest = Math.max(run?.last_event ?? 0, this.newest);
+    const isRunning = run && !run.finished && Date.now() / 1000 - newest < RUNNING;
     if (isRunning && this.atEnd && !document.hidden) this.later().catch(leaveAsIs);
   }
 
