@@ -48,8 +48,10 @@ class ConsoleRecorder:
 
     def __init__(self, directory: Path, limit_mb: float = LIMIT_MB) -> None:
         """Begin. Raises OSError if that is not possible, and then changes nothing."""
-        if os.name != "posix" or not sys.executable:
+        if os.name != "posix":
             raise OSError("it is recorded on Linux and macOS alone")
+        if not sys.executable or getattr(sys, "frozen", False):  # would start the program again
+            raise OSError("there is no interpreter beside this program")
         self._pid, self._closed, self._lock = os.getpid(), False, threading.Lock()
         self._outputs = _outputs()
         control, self._control = os.pipe()
