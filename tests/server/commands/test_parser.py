@@ -1,15 +1,20 @@
 """Help and errors of every command are in the language of the terminal, and say which word was meant."""
 
 import argparse
+import os
 import re
+import shlex
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from mindinsight.server.commands.main import main, parser
-from mindinsight.server.commands.parser import Parser
+from mindinsight.server.commands.parser import EXAMPLES, Parser
 from mindinsight.server.texts import language_texts
 
+ROOT = Path(__file__).parents[3]
 ENGLISH = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")  # three words: names of tools are shorter
 
 
@@ -34,7 +39,55 @@ def test_help_has_a_text_for_everything_in_both_languages(
         assert "option." not in text
         for action in command._actions:
             assert action.help or isinstance(action, argparse._SubParsersAction)
-    assert not ENGLISH.search(text.partition("\n\n")[2])
+    texts = [line for line in text.splitlines() if not line.startswith("  mindinsight ")]
+    assert not ENGLISH.search("\n".join(texts).partition("\n\n")[2])
+    assert not text.endswith(("none\n", "无\n"))
+
+
+TOP = [
+    name for name in parser()._subparsers._group_actions[0].choices if name not in ("help", "parse_summary")
+]
+
+
+@pytest.mark.parametrize("command", ["", *TOP])
+def test_a_command_has_two_examples_that_are_understood(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+    examples = EXAMPLES[command]
+    assert len(examples) == 2
+    with pytest.raises(SystemExit):
+        main([command, "--help"] if command else ["--help"])
+    shown = capsys.readouterr().out
+    for example in examples:
+        assert f"  mindinsight {example}\n" in shown
+        arguments = shlex.split(example)
+        assert not command or arguments[0] == command
+        assert callable(parser(*arguments[:2]).parse_args(arguments).run)
+
+
+def reference(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The commands and their options as the help gives them, in English and 100 characters wide."""
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("HOME", "/home/user")
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    parts = [
+        "# Commands\n\nWhat `--help` says, of every command and action. Options of `start` are also read from\n"
+        "`MINDINSIGHT_*` variables.\n"
+    ]
+    for command in parsers(parser()):
+        parts.append(f"\n## {command.prog}\n\n```text\n{command.format_help().rstrip()}\n```\n")
+    return "".join(parts)
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="argparse writes help in another way")
+def test_the_reference_of_commands_is_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WRITE_REFERENCE=1 writes it."""
+    text, path = reference(monkeypatch), ROOT / "docs" / "reference" / "commands.md"
+    if os.environ.get("WRITE_REFERENCE"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,28 @@ _ERRORS: Final = {  # messages of argparse, and the keys of their texts
     "argument": re.compile(r"argument (?P<option>[^:]+): (?P<why>.*)"),
 }
 _QUOTED: Final = re.compile(r"[\w-]+")
+EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {  # by command; each is parsed in the tests
+    "": ("start --summary-base-dir ./summary", "ls --summary-dir ./summary"),
+    "start": (
+        "start --summary-base-dir ./summary",
+        "start --summary-base-dir team=/data/runs --host 0.0.0.0 --port 9000",
+    ),
+    "stop": ("stop", "stop --port 9000"),
+    "status": ("status", "status --port 9000"),
+    "ls": ("ls --summary-dir ./summary", "ls --runs 'sweep*' --json"),
+    "get": ("get run1 train/loss", "get 'sweep*' '*' --format json"),
+    "export": ("export --output tables", "export --kind image --runs run1 --output pictures"),
+    "compare": ("compare run2 run1", "compare run2 run1 --tolerance 1 --unit percent"),
+    "report": ("report run1 --output run1.html", "report run1 --language zh"),
+    "open": ("open model.json", "open encoder.json decoder.json --port 9000"),
+    "mcp": ("mcp --summary-base-dir ./summary", "mcp --summary-base-dir team=/data/runs"),
+    "ckpt": ("ckpt ls net.ckpt", "ckpt diff before.safetensors after.safetensors"),
+    "dump": ("dump check ./dump", "dump compare ./dump ./reference"),
+    "tune": ("tune --config tuning.yaml --dry-run", "tune --config tuning.yaml --trials 50 --jobs 2"),
+}
+
+
+_NOTHING: Final = ""  # the last of the names of a text that need not be
 
 
 class Formatter(argparse.HelpFormatter):
@@ -25,6 +47,14 @@ class Formatter(argparse.HelpFormatter):
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
         """Add the usage."""
         super().add_usage(usage, actions, groups, _text("usage") if prefix is None else prefix)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Return text in lines of the width. Lines that are indented stay as they are."""
+        lines = text.splitlines()
+        return "\n".join(
+            line if line.startswith(" ") else super(Formatter, self)._fill_text(line, width, indent)
+            for line in lines
+        )
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,7 +72,8 @@ class Parser(argparse.ArgumentParser):
         command = self.prog.removeprefix("mindinsight ").replace(" ", "_")
         words = {"conditions": self.get_default("conditions") or ""}
         self.description = _text(command, words=words)
-        self.epilog = _text(f"{command}.epilog", f"{command.partition('_')[0]}.epilog", "none") or None
+        codes = _text(f"{command}.epilog", f"{command.partition('_')[0]}.epilog", _NOTHING)
+        self.epilog = "\n".join(filter(None, (_examples(command), codes)))
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 path = "" if command == "mindinsight" else f"{command}_"
@@ -52,7 +83,7 @@ class Parser(argparse.ArgumentParser):
             elif action.help != argparse.SUPPRESS:
                 action.help = _option_text(command, action)
         for group in self._action_groups:
-            group.title = _text(f"group.{group.title}", "none") or group.title
+            group.title = _text(f"group.{group.title}", _NOTHING) or group.title
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
@@ -79,19 +110,26 @@ class Parser(argparse.ArgumentParser):
         return known, rest
 
 
+def _examples(command: str) -> str:
+    """Return the examples of a command, or an empty text."""
+    lines = EXAMPLES.get("" if command == "mindinsight" else command, ())
+    shown = "".join(f"  mindinsight {line}\n" for line in lines)
+    return f"{_text('examples')}\n{shown}" if shown else ""
+
+
 def _error(name: str, words: Mapping[str, Any]) -> str:
     """Return the text of an error of the command line."""
     return _text(f"error.{name}", words=words)
 
 
 def _text(*names: str, words: Any = None) -> str:
-    """Return the first text with one of these names, without their `cli.`; the empty text for `none`."""
+    """Return the first text with one of these names, without their `cli.`; nothing for `_NOTHING`."""
     from mindinsight.server.texts import language_texts, message, terminal_language
 
     language = terminal_language(os.environ)
     key = next((f"cli.{name}" for name in names if f"cli.{name}" in language_texts(language)), None)
     if key is None:
-        return "" if names[-1] == "none" else names[0]
+        return names[-1] and names[0]
     return message(key, words or {}, language)
 
 
