@@ -44,9 +44,8 @@ def test_help_has_a_text_for_everything_in_both_languages(
     assert not text.endswith(("none\n", "无\n"))
 
 
-TOP = [
-    name for name in parser()._subparsers._group_actions[0].choices if name not in ("help", "parse_summary")
-]
+LISTED = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+TOP = [name for name in LISTED.choices if name not in ("help", "parse_summary")]
 
 
 @pytest.mark.parametrize("command", ["", *TOP])
@@ -73,15 +72,15 @@ def reference(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("HOME", "/home/user")
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     parts = [
-        "# Commands\n\nWhat `--help` says, of every command and action. Options of `start` are also read from\n"
-        "`MINDINSIGHT_*` variables.\n"
+        "# Commands\n\nWhat `--help` says, of every command and action. Options of `start` are also read\n"
+        "from `MINDINSIGHT_*` variables.\n"
     ]
     for command in parsers(parser()):
         parts.append(f"\n## {command.prog}\n\n```text\n{command.format_help().rstrip()}\n```\n")
     return "".join(parts)
 
 
-@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="argparse writes help in another way")
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="another argparse")
 def test_the_reference_of_commands_is_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """WRITE_REFERENCE=1 writes it."""
     text, path = reference(monkeypatch), ROOT / "docs" / "reference" / "commands.md"
