@@ -13,6 +13,7 @@ SCALARS = {
     "loss/auto": [0.5, 0.25, 0.125],
     "large": [float((1 << 24) + 1), 1e300, 1e-300],
     "odd 权重": [math.nan, math.inf, -math.inf],
+    "system/gpu.0/percent": [50.0, 60.0, 70.0],  # of the machine, which others show as any scalar
 }
 TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
          "float32", "float64", "bfloat16"]  # fmt: skip
@@ -61,6 +62,8 @@ def write(base):
 
 def write_kinds(directory):
     with SummaryRecord(directory) as record:
+        console = directory / "console.1790000000.7.0000.log"  # another file beside the event files
+        console.write_text("# mindinsight console 1 0\n1790000000.000 b printed\n", encoding="utf-8")
         record.add_value("graph", "graph", graph())
         for kind, facts in LINEAGE.items():
             record.add_value(kind, kind, facts)
@@ -118,4 +121,5 @@ def picture_shown(step):
 
 
 def files_of(base):
-    return [path for path in sorted(Path(base).rglob("*")) if path.is_file()]
+    """The event files."""
+    return [path for path in sorted(Path(base).rglob("*.summary.*")) if path.is_file()]
