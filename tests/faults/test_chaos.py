@@ -62,6 +62,9 @@ def filled(base: Any) -> Any:
     for name in ("lenet", "values"):
         with SummaryRecord(str(base.path / name)) as record:
             record.add_value("code", "code", {"command": ["train"]}, step=0)
+        lines = "".join(f"{1_700_000_000 + i}.000 o a line {i}\n" for i in range(1000))
+        console = base.path / name / "console.1700000000.1.0000.log"
+        console.write_text(f"# mindinsight console 1 0\n{lines}", encoding="utf-8")
     shutil.copytree(DATA / "tfevents" / "runs", base.path / "board")
     for name in ("ms_sync_cpu_2ranks", "recorded_torch"):
         with zipfile.ZipFile(DATA / "dumps" / "samples" / f"{name}.zip") as archive:
@@ -126,6 +129,7 @@ def values_of(server: Any) -> dict[str, list[str]]:
         "stem": ["loss"],
         "objective": ["loss", "accuracy"],
         "q": ["a"],
+        "query": ["a"],
     }
 
 

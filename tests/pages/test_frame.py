@@ -277,7 +277,7 @@ def test_the_navigation_fits_and_its_menu_holds_every_page(page: Page, samples: 
         page.set_viewport_size({"width": width, "height": 844})
         page.locator(".nav-menu").click()
         menu = page.locator(".nav-groups")
-        expect(menu.get_by_role("link")).to_have_count(21)
+        expect(menu.get_by_role("link")).to_have_count(23)
         expect(menu.locator("a svg path[d='']")).to_have_count(0)  # each has its icon
         right = menu.evaluate("menu => menu.getBoundingClientRect().right")
         assert right <= width
@@ -294,7 +294,7 @@ def with_every_kind(route: Any) -> None:
     body["runs"][0] |= {
         "lineage": True,
         "dumps": ["./dump"],
-        "kinds": dict.fromkeys((*kinds, "landscape", "alert"), 1),
+        "kinds": dict.fromkeys((*kinds, "landscape", "alert", "system", "console"), 1),
     }
     route.fulfill(response=answer, json=body)
 

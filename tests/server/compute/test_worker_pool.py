@@ -1,3 +1,4 @@
+import multiprocessing
 import os
 import signal
 import struct
@@ -5,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -164,7 +166,7 @@ def test_interrupts_are_left_to_the_server(workers: Any) -> None:
 def test_where_no_process_begins_the_work_is_done_here_and_said(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def none(begin: Any) -> NoReturn:
+    def none() -> NoReturn:
         raise CannotBegin("Resource temporarily unavailable")
 
     monkeypatch.setattr(pool, "Worker", none)
@@ -179,7 +181,7 @@ def test_where_no_process_begins_the_work_is_done_here_and_said(
 def test_a_process_that_can_begin_again_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = [True]
 
-    def sometimes(begin: Any) -> Any:
+    def sometimes() -> Any:
         if refused:
             raise CannotBegin(refused.pop())
         return Worker()
@@ -194,7 +196,7 @@ def test_a_process_that_can_begin_again_is_used_again(monkeypatch: pytest.Monkey
 def test_that_no_process_begins_is_tried_again_without_work(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = [True]
 
-    def sometimes(begin: Any) -> Any:
+    def sometimes() -> Any:
         if refused:
             raise CannotBegin(refused.pop())
         return Worker()
@@ -209,7 +211,7 @@ def test_what_ended_a_process_is_not_done_here(monkeypatch: pytest.MonkeyPatch) 
     """It would end the server."""
     left = [1]
 
-    def once(begin: Any) -> Any:
+    def once() -> Any:
         if not left:
             raise CannotBegin("none")
         left.pop()
@@ -292,22 +294,46 @@ def test_a_process_that_takes_no_call_is_ended(monkeypatch: pytest.MonkeyPatch) 
     stopped.end()
 
 
+def stop_here(note: Path) -> None:
+    note.write_text(str(os.getpid()))
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def test_a_process_that_stops_while_it_begins_ends_with_its_pool(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    note = tmp_path / "process"
+    workers = WorkerPool(1, partial(stop_here, note))
+    workers.submit(os.getpid)
+    until(lambda: note.exists() and note.read_text())
+    process = int(note.read_text())
+    assert not gone(process)
+    workers.shutdown(wait=False, cancel_futures=True)
+    until(lambda: gone(process))
+    assert "can begin" not in caplog.text
+
+
 def fail() -> NoReturn:
     raise ValueError("no workspace")
 
 
 def test_a_child_whose_beginning_fails_does_not_begin(tmp_path: Path) -> None:
     with pytest.raises(CannotBegin, match="before it began"):
-        Worker(fail)
-    Worker((tmp_path / "begun").touch).end()
+        Worker().begin(fail)
+    worker = Worker()
+    worker.begin((tmp_path / "begun").touch)
+    worker.end()
     assert (tmp_path / "begun").exists()
 
 
 def test_a_system_that_makes_no_process_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     class Context:
+        def set_forkserver_preload(self, names: list[str]) -> None:
+            pass
+
         def Pipe(self) -> None:
             raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("mindinsight.server.compute.worker_pool._context", Context)
+    monkeypatch.setattr(multiprocessing, "get_context", lambda method: Context())
     with pytest.raises(CannotBegin, match="temporarily unavailable"):
         Worker()

@@ -141,10 +141,9 @@ class WorkerPool(TaskExecutor):
         super().__init__()
         self.isolated = isolated
         self.threads = Threads(max(1, count), "worker", self._look_after_idle, linger)
-        self._begin = begin
-        self._limit = limit
-        self._linger = linger
+        self._begin, self._limit, self._linger = begin, limit, linger
         self._idle: list[Worker] = []  # by their last use, the latest at the end
+        self._begun: dict[int, Worker] = {}  # those that are beginning, by their threads
 
     def _start(self, task: Task) -> None:
         if not self.threads.run(lambda: self._perform(task)):
@@ -155,7 +154,7 @@ class WorkerPool(TaskExecutor):
 
     def _close(self) -> None:
         self.threads.stop()
-        for worker in self._idle.copy():
+        for worker in (*self._idle.copy(), *self._begun.copy().values()):
             worker.kill()
 
     def _perform(self, task: Task) -> None:
@@ -169,7 +168,7 @@ class WorkerPool(TaskExecutor):
             try:
                 worker = self._worker()
             except CannotBegin as error:
-                if not self.missing:
+                if not (self.missing or self._closed):
                     _log.error("no worker process can begin, files are read in the server: %s", error)
                 self.missing = True
                 if not attempt:  # it has ended no process yet, which would be this one
@@ -185,7 +184,11 @@ class WorkerPool(TaskExecutor):
         """Return an idle process, or a new one. Raises CannotBegin."""
         with contextlib.suppress(IndexError):
             return self._idle.pop()
-        worker = Worker(self._begin)
+        worker = self._begun[threading.get_ident()] = Worker()
+        try:
+            worker.begin(self._begin or int)
+        finally:
+            del self._begun[threading.get_ident()]
         self.missing = False
         return worker
 
@@ -229,9 +232,11 @@ class Worker:
 
     used = 0.0  # monotonic time of the end of its last call
 
-    def __init__(self, begin: Callable[[], None] | None = None) -> None:
-        """Start the process, which calls `begin` before anything else. Raises CannotBegin."""
-        context = _context()
+    def __init__(self) -> None:
+        """Start the process, which does not answer yet. Raises CannotBegin."""
+        # Not "fork", as this process has threads.
+        context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
+        context.set_forkserver_preload(list(_PRELOADED))
         try:
             self._pipe, child_end = context.Pipe()
             with socket.socket(fileno=os.dup(self._pipe.fileno())) as end:  # a pipe is a socket
@@ -242,7 +247,10 @@ class Worker:
             child_end.close()
         except (OSError, EOFError, RuntimeError) as error:
             raise CannotBegin(str(error)) from error
-        answer = self.call((begin or int, (), {}), time.monotonic() + _START)
+
+    def begin(self, begin: Callable[[], object] = int) -> None:
+        """Call `begin` before anything else. Raises CannotBegin if that fails, or the process is killed."""
+        answer = self.call((begin, (), {}), time.monotonic() + _START)
         if answer is None or answer[1] is not None:
             self.end()
             raise CannotBegin("a process ended, or hung, before it began")
@@ -272,13 +280,6 @@ class Worker:
         self._pipe.close()
 
 
-def _context() -> Any:
-    """Return the multiprocessing context. It is not "fork", as this process has threads."""
-    context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-    context.set_forkserver_preload(list(_PRELOADED))
-    return context
-
-
 def _serve(pipe: Connection[Any, Any]) -> None:
     """Perform calls in the child process until the pipe is closed."""
     _live_with_parent()
@@ -306,8 +307,8 @@ def _limit_memory(size: int) -> None:
         import resource
 
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        limit = size if hard == resource.RLIM_INFINITY else min(size, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        # RLIM_INFINITY is -1, or larger than any size.
+        resource.setrlimit(resource.RLIMIT_DATA, (hard if 0 <= hard < size else size, hard))
 
 
 def _live_with_parent() -> None:
