@@ -130,3 +130,21 @@ def test_a_phone_shows_whole_lines(page: Page, serve: Callable[..., str], base: 
     page.goto(f"{serve(base)}console?run=a")
     expect(lines(page).last).to_contain_text("step 1999")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_long_console_is_read_from_its_beginning_to_its_end_with_few_lines_on_the_page(
+    page: Page, serve: Callable[..., str], base: Path
+) -> None:
+    rows = [f"{BEGIN + i / 10:.3f} o row {i}" for i in range(8000)]
+    write_console(base / "without", rows, process=8)
+    page.goto(f"{serve(base)}console?run=without&t={BEGIN}")
+    expect(page.locator(".console-line.current")).to_contain_text("row 0")
+    log = page.locator(".console-lines")
+    seen: set[int] = set()
+    while 7999 not in seen:
+        texts = lines(page).locator(".console-text").all_inner_texts()
+        seen |= {int(text.split()[1]) for text in texts}
+        assert len(texts) <= 5000
+        log.evaluate("element => (element.scrollTop = element.scrollHeight)")
+        page.wait_for_timeout(50)
+    assert len(seen) == 8000

@@ -223,10 +223,10 @@ class Console {
     const lines = /** @type {HTMLElement[]} */ ([...this.lines.children]);
     const shown = new Set(lines.map((line) => line.dataset.place));
     this.lines.append(...part.lines.filter((row) => !shown.has(row[3])).map((row) => this.line(row)));
-    if (this.follow) {
-      this.cut("start");
-      this.lines.scrollTop = this.lines.scrollHeight;
-    }
+    const { scrollHeight, scrollTop } = this.lines;
+    this.cut("start");
+    const removed = scrollHeight - this.lines.scrollHeight;
+    this.lines.scrollTop = this.follow ? this.lines.scrollHeight : scrollTop - removed;
   }
 
   /** Take lines beyond the most from the page. @param {"start" | "end"} side */
