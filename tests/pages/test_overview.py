@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from mindinsight.writer import SummaryRecord
 from tests.server.formats.tensorboard.conftest import Messages
 
 TILES = {
@@ -164,3 +165,16 @@ def test_rounded_integers_are_said_beside_their_file(page: Page, serve: Any, tmp
     page.goto(f"{serve(tmp_path / 'base')}overview?run=./a")
     expect(page.get_by_text("2 integers above 2^53 were rounded to the nearest double")).to_be_attached()
     expect(page.get_by_text("rounded_integer")).to_have_count(0)
+
+
+def test_a_run_with_settings_alone_has_no_tile_of_a_pipeline(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    with SummaryRecord(tmp_path / "base" / "run") as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.add_value("custom_lineage_data", "settings", {"rate": 0.1})
+        record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}overview?run=./run")
+    expect(page.get_by_text("Not recorded: ")).to_contain_text("Data pipeline")
+    expect(page.get_by_role("region", name="Scalars", exact=True)).to_be_visible()
+    expect(page.get_by_role("region", name="Data pipeline", exact=True)).to_be_hidden()

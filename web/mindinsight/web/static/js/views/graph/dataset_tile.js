@@ -11,18 +11,15 @@ export const datasetTile = {
   title: "overview.dataset",
   view: "graph",
   params: { view: "dataset" },
-  has: (run) => run.lineage,
+  has: (run) => run.pipeline,
   async load(app, run) {
     const { dataset, claims } = await runFacts(run.id);
     return (box, figures) => {
       const texts = claims.map((/** @type {import("../../core/claims.js").Claim} */ claim) =>
-        h("span", { class: dataset ? null : "muted", "data-claim": claim.key }, claimText(app, claim)),
+        h("span", { "data-claim": claim.key }, claimText(app, claim)),
       );
-      replace(figures, dataset ? texts : null);
-      if (!dataset) {
-        replace(box, texts);
-        return;
-      }
+      replace(figures, texts);
+      if (!dataset) return; // gone since the list of runs was read
       replace(
         box,
         h(
