@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.waiting import until
 
 FAILED = 20
 
@@ -160,8 +161,15 @@ def test_a_server_that_deletes_nothing_says_how_to_start_it(page: Page, samples:
 
 
 def test_hiding_a_run_charts_no_other_in_its_place(page: Page, serve: Any, tmp_path: Path) -> None:
-    page.goto(serve(write_sweep(tmp_path / "base")))
-    expect(page.get_by_text("123 runs")).to_be_visible()  # which runs are the newest changes until then
+    address = serve(write_sweep(tmp_path / "base"))
+
+    def is_read() -> bool:
+        runs = page.request.get(f"{address}v2/runs").json()["runs"]
+        return len(runs) == 123 and all(run["read"] >= run["total"] for run in runs)
+
+    until(is_read)  # which runs are the newest, and which one is first, changes until then
+    page.goto(address)
+    expect(page.get_by_text("123 runs")).to_be_visible()
     expect(page.locator(".runs-shown")).to_have_text(re.compile("Showing the 10 newest jobs"))
     page.locator("tbody tr[data-key]").first.get_by_role("button", name="Hide").click()
     expect(page.locator(".runs-shown")).to_have_text("9 of 122 in the charts")
