@@ -118,6 +118,7 @@ def test_edges_over_all_numbers() -> None:
 @example([(1.0, 1.0, 1), (1.0, 1.0, 0), (-1.0, 1.0, 0)])
 @example([(HUGE, HUGE, 0), (HUGE, HUGE, 1), (5e-324, 5e-324, 1)])
 @example([(1.7e308, 1.7e308, 0), (1.7e308, 1.7e308, 0), (5e-324, 0.0, 1)])
+@example([(1.7e308, 1.7e308, 1), (1.7e308, 5e-324, 0), (-1.7e308, 1.7e308, 0)])
 @settings(deadline=None)
 def test_buckets_of_any_size_are_put_on_edges(buckets: Any) -> None:
     left, width, counts = (np.array(column) for column in zip(*buckets, strict=True))

@@ -128,11 +128,11 @@ def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
 def _below(own: Doubles, below: Doubles, edges: Doubles) -> Doubles:
     """Return the count of one histogram below each of the common edges."""
     at = interpolate(edges / _QUARTER, own / _QUARTER, below)
+    at[edges >= own[-1]] = below[-1]
+    at[edges <= own[0]] = 0.0
     first = int(np.searchsorted(own, edges[0]))
     if first < len(own) and own[first] == edges[0]:  # values at the lowest edge are not below it
         at[0] = below[first]
-    at[edges >= own[-1]] = below[-1]
-    at[edges <= own[0]] = 0.0
     if edges[-1] >= own[-1]:  # values at the highest edge count as below it
         at[-1] = below[-1]
     return at
