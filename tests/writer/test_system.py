@@ -24,8 +24,9 @@ from tests.waiting import until
         ({"LOCAL_RANK": "0", "RANK": "8"}, True),
         ({"LOCAL_RANK": "3", "RANK": "3"}, False),
         ({"OMPI_COMM_WORLD_LOCAL_RANK": "1"}, False),
-        ({"RANK_ID": "9", "DEVICE_ID": "1"}, False),
-        ({"RANK_ID": "8", "DEVICE_ID": "0"}, True),
+        ({"RANK_ID": "9", "RANK_SIZE": "16", "DEVICE_ID": "1"}, False),
+        ({"RANK_ID": "8", "RANK_SIZE": "16", "DEVICE_ID": "0"}, True),
+        ({"DEVICE_ID": "3"}, True),  # a single training on the fourth device
         ({"LOCAL_RANK": "none"}, True),
     ],
 )

@@ -6,8 +6,9 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -17,6 +18,7 @@ from mindinsight.server.app import create_app
 from mindinsight.server.commands import agent_tools
 from mindinsight.server.commands.mcp import make_server
 from mindinsight.server.settings import Settings
+from mindinsight.server.store.run import Run, Snapshot
 from mindinsight.writer import SummaryRecord
 from tests.flight import unpack
 from tests.server.debug.test_planted_faults import FAULTS
@@ -35,7 +37,7 @@ def ask(base: Path, workspace: Path, conversation: Callable[[Call], Awaitable[No
             async def call(name: str, **arguments: Any) -> str:
                 result = await client.call_tool(name, arguments)
                 text = "".join(part.text for part in result.content if hasattr(part, "text"))
-                assert len(text) <= agent_tools.LONGEST
+                assert len(text.encode()) <= agent_tools.LONGEST
                 return f"ERROR {text}" if result.is_error else text
 
             store = app.state.service.store
@@ -141,9 +143,49 @@ def test_no_tool_changes_anything(base: Path, tmp_path: Path) -> None:
         (["x" * 20_000], "(the end of the line is left out: ask.)"),
         (["head", *["y" * 100] * 1000], "lines are left out: ask.)"),
         (["head", "z" * 20_000, "end"], "(2 lines are left out: ask.)"),
+        (["head", *["字" * 100] * 100], "(68 lines are left out: ask.)"),
     ],
 )
 def test_long_answers_say_what_they_left_out(lines: list[str], shown: str) -> None:
     text = agent_tools._text(lines, "ask")
     assert text.endswith(shown)
-    assert len(text) <= agent_tools.LONGEST
+    assert len(text.encode()) <= agent_tools.LONGEST
+
+
+class Half:
+    """A store of one run of which half is read, in a directory that is still being listed."""
+
+    def __init__(self, read: int, scanned: float) -> None:
+        self.run = Run("./a", "a", "/a", "./a", None, created=0.0, updated=0.0, size=10, read=read, total=10)
+        self.scanned = scanned
+
+    def snapshot(self) -> Any:
+        return Snapshot(1, {"./a": self.run}, 0, "/", "events", self.scanned)
+
+
+@pytest.mark.parametrize(
+    ("read", "scanned", "unknown"), [(5, 0.0, 2), (5, 1.0, 1), (10, 0.0, 1), (10, 1.0, 0)]
+)
+def test_what_is_not_read_yet_is_said_to_be_unknown(read: int, scanned: float, unknown: int) -> None:
+    async def ask(path: str, **query: Any) -> Any:
+        raise AssertionError(path)
+
+    tools = agent_tools.Tools(ask, cast("Any", Half(read, scanned)))
+    assert anyio.run(tools.list_runs).count("(unknown)") == unknown
+
+
+@pytest.mark.parametrize(("further", "more"), [("x@1", True), (None, False)])
+def test_a_console_is_told_without_colours_and_with_what_is_missing(further: str | None, more: bool) -> None:
+    async def ask(path: str, **query: Any) -> Any:
+        return {"lines": [[1.0, "o", "\x1b[31mred\x1b[0m", "x@0", False]], "next": further}
+
+    tools = agent_tools.Tools(ask, cast("Any", Half(10, 1.0)))
+    text = anyio.run(partial(tools.console, "a", search="red"))
+    assert "1.000 o red" in text
+    assert ("There are more" in text) == more
+
+
+def test_an_operator_without_a_stack_has_no_source_line() -> None:
+    assert agent_tools._source({"operator": "Exp", "stack": []}) == "Exp: no source line was recorded"
+    frames = [{"file": "/home/me/train.py", "line": 7, "code": "exp(x)"}]
+    assert agent_tools._source({"operator": "Exp", "stack": frames}) == "Exp: /home/me/train.py:7 exp(x)"

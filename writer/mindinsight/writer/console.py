@@ -71,6 +71,7 @@ class ConsoleRecorder:
             os.close(answer)  # so that its end is noticed
             if not self._is_answered(_START_SECONDS):
                 self._process.kill()
+                self._process.wait(_END_SECONDS)
                 raise OSError("the program that records it did not start")
         except BaseException:
             self._release(entries=True)
@@ -102,7 +103,8 @@ class ConsoleRecorder:
         if self._leave():
             for output in self._outputs:
                 while select.select([output.source], [], [], 0)[0] and (data := _read(output.source)):
-                    os.write(output.saved[0], data)
+                    while data:
+                        data = data[os.write(output.saved[0], data) :]
             self._release()
             _log.warning("the console is not recorded any more: its program ended")
 

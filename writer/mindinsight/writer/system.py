@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias
 
 from mindinsight.writer import options
+from mindinsight.writer.ranks import rank_of
 
 _log: Final = logging.getLogger(__name__)
 PREFIX: Final = "system/"  # of the tags, which readers show apart from the metrics of the training
@@ -24,14 +25,9 @@ _LEAST_SECONDS: Final = 1.0  # a step is a second
 _FIRST: Final = 1.0  # seconds after which the first sample shows what was done since the start
 _MEGABYTE: Final = 1e6
 Values: TypeAlias = Iterator[tuple[str, float]]
-# Number of a process on its machine, by the variables of launchers. MindSpore's names only the device.
-_LOCAL_RANKS: Final = (
-    "LOCAL_RANK",
-    "OMPI_COMM_WORLD_LOCAL_RANK",
-    "SLURM_LOCALID",
-    "MPI_LOCALRANKID",
-    "DEVICE_ID",
-)
+# Number of a process on its machine, by the variables of launchers.
+_LOCAL_RANKS: Final = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID")
+_DEVICE: Final = "DEVICE_ID"  # all that MindSpore's launcher sets; a single training may run on any device
 
 
 class Record(Protocol):
@@ -45,7 +41,8 @@ class Record(Protocol):
 
 def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
     """Return False if another process of this training, on this machine, samples it."""
-    numbers = (environment.get(name, "") for name in _LOCAL_RANKS)
+    names = (*_LOCAL_RANKS, _DEVICE) if rank_of(environment).world > 1 else _LOCAL_RANKS
+    numbers = (environment.get(name, "") for name in names)
     return next((int(number) == 0 for number in numbers if number.isdecimal()), True)
 
 
@@ -155,7 +152,7 @@ class Nvidia:
         self._devices = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
 
     def values(self) -> Values:
-        """Yield what each device gives."""
+        """Yield name and value of each quantity that a device reports, and skip what it does not report."""
         nvml = self._nvml
         for number, device in enumerate(self._devices):
             name = f"gpu.{number}/"
@@ -182,7 +179,7 @@ class Amd:
         self._devices = amdsmi.amdsmi_get_processor_handles()
 
     def values(self) -> Values:
-        """Yield what each device gives."""
+        """Yield name and value of each quantity that a device reports, and skip what it does not report."""
         smi = self._smi
         for number, device in enumerate(self._devices):
             name = f"gpu.{number}/"
@@ -220,7 +217,7 @@ class Ascend:
         self._devices = [(card, device) for card in cards[: count.value] for device in self._devices_of(card)]
 
     def values(self) -> Values:
-        """Yield what each device gives."""
+        """Yield name and value of each quantity that a device reports, and skip what it does not report."""
         for number, position in enumerate(self._devices):
             for name, (function, kind, factor) in _ASCEND.items():
                 value = ctypes.c_int()

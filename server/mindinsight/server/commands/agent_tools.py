@@ -3,6 +3,7 @@
 They ask the same interface as the pages, `v2`, and add no statement of their own.
 """
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -18,7 +19,8 @@ from mindinsight.server.store.store import Store
 
 Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raises ApiError
 
-LONGEST: Final = 10_000  # characters of an answer: 4,000 tokens, at 2.5 characters of a path or number
+LONGEST: Final = 10_000  # bytes of an answer: about 4,000 tokens, of 2.5 letters or one Chinese character
+_CONTROL: Final = re.compile(r"\x1b\[[\d;:]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal
 _MOST_POINTS: Final = 200
 _MOST_LINES: Final = 200  # of a console
 
@@ -124,7 +126,7 @@ class Tools:
         else:
             when = {} if unix_time is None else {"time": unix_time}
             answer = await self._ask("v2/console/lines", run=record.id, n=count, **when)
-        shown = [f"{row[0]:.3f} {row[1]} {row[2]}" for row in answer["lines"]]
+        shown = [f"{row[0]:.3f} {row[1]} {_CONTROL.sub('', row[2])}" for row in answer["lines"]]
         head = [f"{len(shown)} lines: Unix time, mark (o output, e error, b both), text"]
         more = ["There are more with this text."] if answer.get("next") else []
         return _text([*head, *shown, *more], "ask for fewer lines, or from a time on")
@@ -206,7 +208,10 @@ def _sentences(claims: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _source(operator: Mapping[str, Any]) -> str:
-    """Return the line of the user's source that called an operator, or that none was recorded."""
+    """Return an operator with file, number and text of the line that called it, outside installed packages.
+
+    If the dump has no such line, say that none was recorded.
+    """
     frames = [
         Frame(**{name: frame[name] for name in ("file", "line", "code")}) for frame in operator["stack"]
     ]
@@ -217,15 +222,15 @@ def _source(operator: Mapping[str, Any]) -> str:
 
 
 def _text(lines: Sequence[str], advice: str) -> str:
-    """Return lines as text, without those beyond LONGEST characters, whose number is stated."""
+    """Return lines as text of LONGEST bytes at most, and state how many lines are left out."""
     shown: list[str] = []
     left = LONGEST - 200  # for the last line
     for line in lines:
-        cut = line if len(line) <= left else line[: max(left, 0)]
+        cut = line.encode("utf-8", "replace")[: max(left, 0)].decode("utf-8", "ignore")
         if len(cut) < len(line) and shown:
             break
         shown.append(cut)
-        left -= len(cut) + 1
+        left -= len(cut.encode()) + 1
     missing = len(lines) - len(shown)
     if missing:
         shown.append(f"({missing} lines are left out: {advice}.)")

@@ -96,6 +96,7 @@ class RunStage:
         self._others: set[ChangedKind] = set()
         self._scalars: dict[str, ScalarSeries] = {}
         self._system: dict[str, ScalarSeries] = {}  # scalars of the machine
+        self._latest = 0.0  # Unix seconds of the last value of the training itself
         self._references: dict[Kind, dict[str, ReferenceSeries]] = {}
         self._lineage: Lineage | None = None
         self._metrics: frozenset[str] = frozenset()  # tags of scalars that are metrics of the lineage
@@ -126,7 +127,8 @@ class RunStage:
     def remove(self, name: str) -> None:
         """Remove a file and everything that was read from it."""
         file = self.files.pop(name)
-        self._ordered = None
+        self._ordered, self._latest = None, 0.0
+        self._keys.update(dict.fromkeys(self._parts))  # all of which tell again when their last value was
         self._states.pop(name, None)
         for key in file.list_keys():
             if key in self._parts:  # missing if adding the file failed halfway
@@ -209,6 +211,9 @@ class RunStage:
         """Rebuild the series of one tag from its parts."""
         kind, tag = key
         moved, parts = self._parts[key].take()
+        if parts and not (kind == "scalar" and tag.startswith(SYSTEM)):
+            ends = (float(part.walls[-1]) for part in parts if len(part.walls))
+            self._latest = max(self._latest, *ends, 0.0)
         if not parts:
             del self._parts[key]
             known: dict[str, Any] = self._of(tag) if kind == "scalar" else self._references.get(kind, {})
@@ -249,13 +254,7 @@ class RunStage:
     def _last_event(self, states: Sequence[FileState]) -> float:
         """Return the Unix seconds of the last event of the training, whatever the machine goes on to do."""
         latest = last_event(states, self.updated)
-        if not self._system:
-            return latest
-        parts: list[Part] = [part for series in self._scalars.values() for part in series.parts]
-        parts += [
-            part for tags in self._references.values() for series in tags.values() for part in series.parts
-        ]
-        return max((min(float(part.walls[-1]), latest) for part in parts if len(part.walls)), default=latest)
+        return min(self._latest, latest) if self._system and self._latest else latest
 
     def _in_order(self) -> list[FileStage]:
         """Return the files, oldest first."""

@@ -106,7 +106,10 @@ def _named(parts: Sequence[Part], index: int, offset: int) -> str:
 
 
 def _place(parts: Sequence[Part], text: str) -> tuple[int, int]:
-    """Return a place that an answer named. If its part is gone, this is the next one's beginning."""
+    """Return index of the file and offset of a place such as `console.1700000000.7.0002.log@512`.
+
+    If that file was removed, return the beginning of the next one.
+    """
     name, _, offset = text.partition("@")
     known = next((index for index, part in enumerate(parts) if part.name == name), None)
     if known is not None and offset.isdecimal():

@@ -278,7 +278,7 @@ class SummaryCollector(Callback):
         self._record_messages()
 
     def _record_messages(self) -> None:
-        """Write the added values without those of operators, which belong to steps."""
+        """Record the added lineage at once. Values of summary operators wait for their step."""
         record = self._open()
         record.set_mode("eval")
         record.record(0)

@@ -31,6 +31,9 @@ export function emptyState(app, { kind, filter, clear, code }) {
   );
 }
 
+/** Data of pages whose names are not what their runs have. @type {Record<string, string>} */
+const NOUNS = { system: "system.noun", console: "console.noun" };
+
 /**
  * Create the empty state for data in runs that are not shown, with a button that shows them.
  * @param {App} app
@@ -42,7 +45,7 @@ function elsewhere({ selection, t }, kind, having) {
   const show = () => selection.only(newest.map((run) => run.id));
   const all = newest.length === having.length;
   const missing = selection.runs().length ? [] : selection.missing();
-  const why = t("empty.elsewhere", { n: having.length, kind: inSentence(t(`nav.${kind}`)) });
+  const why = t("empty.elsewhere", { n: having.length, kind: inSentence(t(NOUNS[kind] ?? `nav.${kind}`)) });
   const names = missing.map((id) => id.slice(2)).join(", ");
   return empty({
     title: names ? t("error.unknown_run", { run: names }) : why,
