@@ -57,7 +57,15 @@ class Situation:
         return self.name.partition(".")[0] not in WITHOUT_PAGES
 
 
-WITHOUT_PAGES = ("check", "checkpoint", "media", "numbers", "states", "tables")  # areas that ask no page
+WITHOUT_PAGES = (
+    "check",
+    "checkpoint",
+    "media",
+    "numbers",
+    "states",
+    "tables",
+    "explain",
+)  # areas that ask no page
 _AREAS = Path(__file__).with_name("situations")
 _found: dict[str, list[Situation]] = {}  # by module; filled by the decorator while the module is imported
 

@@ -193,7 +193,7 @@ class RunReport(BaseModel):
 def _report(service: Service, body: RunReport) -> BackgroundJob[Part]:
     snapshot = service.store.snapshot()
     run, cache = snapshot.run(body.run), cache_of(service)
-    source = ReportSource(run, snapshot.runs, _paths(service), service.executor, cache)
+    source = ReportSource(run, snapshot.runs, dump_paths(service), service.executor, cache)
     return BackgroundJob[Part](service.jobs, lambda: make_report(source, body.language))
 
 
@@ -229,7 +229,8 @@ def page(service: CurrentService, number: int, name: FileName = "report") -> Res
     return Response(body, media_type="text/html", headers=attachment(f"{name}.html"))
 
 
-def _paths(service: Service) -> Callable[[str], Path]:
+def dump_paths(service: Service) -> Callable[[str], Path]:
+    """Return a function from the id of a dump to its directory, which raises KeyError for an unknown one."""
     known = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
 
     def path_of(dump: str) -> Path:

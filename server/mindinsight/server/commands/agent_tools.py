@@ -3,6 +3,7 @@
 They ask the same interface as the pages, `v2`, and add no statement of their own.
 """
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raise
 LONGEST: Final = 10_000  # bytes of an answer: about 4,000 tokens, of 2.5 letters or one Chinese character
 _CONTROL: Final = re.compile(r"\x1b\[[\d;:]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal
 _MOST_POINTS: Final = 200
+_PATIENCE: Final = 60.0  # s, for an explanation: agents give up on a tool after a minute or two
+_POLL: Final = 0.2  # s between two looks at it
 _MOST_LINES: Final = 200  # of a console
 
 
@@ -68,6 +71,26 @@ class Tools:
             lines.append(f"Python {program['python']}, {len(program['packages'])} packages")
             lines += [f"commit {git['commit']} of {git['branch']}"] if git else []
         return _text(lines, "ask for a series by its tag")
+
+    async def explain(self, run: str) -> str:
+        """Say what is wrong with a run, in order of cause, and what is not known. Begin with this.
+
+        It searches dumps, ranks, curves, alerts and files, and compares with the last run without a fault.
+        """
+        record = self._run(run)
+        number = (await self._ask("v2/explanation", method="POST", run=record.id))["explanation"]
+        end = time.monotonic() + _PATIENCE
+        while not (answer := await self._ask(f"v2/explanation/{number}"))["done"]:
+            if time.monotonic() > end:
+                return "(unknown) The search takes longer than a minute. Ask again, or ask for the dump."
+            await asyncio.sleep(_POLL)
+        lines = [f"(unknown) The search ended early: {answer['error']}"] if answer["error"] else []
+        for part in answer["parts"]:
+            lines.append(f"{part['topic']} {part['dump']}:".replace(" :", ":"))
+            lines += _sentences(part["claims"])
+            frame = part["frame"]
+            lines += [f"{frame['file']}:{frame['line']} {frame['code']}"] if frame else []
+        return _text(lines, "ask for the first fault of one dump")
 
     async def series(self, run: str, tag: str, points: int = 40) -> str:
         """Summarise one scalar of a run, or one of its machine (`system/...`), with at most 200 points."""
@@ -176,7 +199,15 @@ class Tools:
     def all(self) -> Sequence[Callable[..., Awaitable[str]]]:
         """Return every tool."""
         return (
-            *(self.list_runs, self.describe_run, self.series, self.compare_runs, self.why, self.job_health),
+            *(
+                self.list_runs,
+                self.describe_run,
+                self.explain,
+                self.series,
+                self.compare_runs,
+                self.why,
+                self.job_health,
+            ),
             *(self.alerts, self.console, self.first_fault, self.code_difference, self.reports),
         )
 

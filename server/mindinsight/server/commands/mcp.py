@@ -59,8 +59,8 @@ def make_server(app: "Starlette") -> "MCPServer[Any]":
         timeout=None,  # the app has deadlines
     )
 
-    async def ask(path: str, **query: Any) -> Any:
-        answer = await client.get(f"/{quote(path)}", params=query)
+    async def ask(path: str, method: str = "GET", **query: Any) -> Any:
+        answer = await client.request(method, f"/{quote(path)}", params=query)
         content = answer.json()
         if answer.is_success:
             return content

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,14 +32,14 @@ def register(subparsers: Any) -> None:
 @report_errors
 def report(options: argparse.Namespace) -> int:
     """Write the report. Return 0, 1 if there is no such run, or 2 if the file cannot be written."""
-    summary, run = _chosen(options)
+    summary, run = chosen_run(options.name, options.summary_base_dir)
     record = summary.run(run)
     output = options.output or Path(f"report-{safe(record.name)}.html")
     with worker_pool() as executor:
         source = ReportSource(record, summary.by_id(), summary.dump_path, executor, statistics_cache())
         for part in make_report(source, options.language):
             if isinstance(part, Progress):
-                _show(part, options.language)
+                show_progress(part, options.language)
             else:
                 _write(output, part)
     for line in damage_lines(record, time.time()):
@@ -47,12 +48,13 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(options: argparse.Namespace) -> tuple[Summary, str]:
-    """Return all runs and the id of the chosen one. Raises BadSettings, which suggests similar names."""
-    name = options.name
-    bases = options.summary_base_dir
+def chosen_run(name: str, bases: Sequence[str]) -> tuple[Summary, str]:
+    """Return all runs and the id of the one with a name, of a job its first rank.
+
+    Raises BadSettings, which suggests similar names.
+    """
     summary = Summary(bases)
-    matches = summary.matching(name)
+    matches = summary.matching(name) or _first_rank(summary, name)
     if not matches and Path(name).is_dir():
         summary = Summary(name)
         matches = ("./",) if "./" in summary.runs else summary.runs
@@ -67,12 +69,21 @@ def _chosen(options: argparse.Namespace) -> tuple[Summary, str]:
     raise BadSettings(localize("cli.report.near" if near else "cli.report.none", words))
 
 
+def _first_rank(summary: Summary, name: str) -> tuple[str, ...]:
+    """Return the id of the first rank of the job with a name, or nothing."""
+    job = f"./{name.removeprefix('./').rstrip('/')}"
+    ranks = [run for run in summary.by_id().values() if run.job == job]
+    ranks.sort(key=lambda run: (run.rank is None, run.rank or 0, run.id))
+    return tuple(run.id for run in ranks[:1])
+
+
 def _listed(names: Any) -> str:
     shown = ", ".join(list(names)[:_NAMED])
     return f"{shown}, ..." if len(names) > _NAMED else shown or localize("cli.report.no_runs")
 
 
-def _show(progress: Progress, chosen: str) -> None:
+def show_progress(progress: Progress, chosen: str) -> None:
+    """Show how far the work is on standard error, at a terminal, in the chosen language."""
     if sys.stderr.isatty():
         end = "\n" if progress.done == progress.total else ""
         text = f"\r{message(progress.key, {}, chosen)}: {progress.done}/{progress.total}"

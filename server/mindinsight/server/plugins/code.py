@@ -14,6 +14,7 @@ from mindinsight.server.formats.payloads.code_payloads import Code, Git, code
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.run import Run
 
 router = APIRouter(route_class=PayloadRoute)
 
@@ -66,11 +67,17 @@ def difference(service: CurrentService, run: str, other_run: str) -> dict[str, A
 
 def _code_of(service: Service, run: str) -> Code:
     """Return the newest program of a run. Raises ApiError 404 if it recorded none."""
-    tags = service.store.snapshot().run(run).references.get("code", {})
-    newest = max(tags.values(), key=lambda series: float(series.walls[-1]), default=None)
-    if newest is None:
+    recorded = recorded_code(service.store.snapshot().run(run))
+    if recorded is None:
         raise ApiError(404, "no_code", f"The run {run} recorded no program.", run=run)
-    return code(newest.read(newest.count - 1))
+    return recorded
+
+
+def recorded_code(run: Run) -> Code | None:
+    """Return the newest program of a run, or None if it recorded none. Raises Gone and UnreadableError."""
+    series = run.references.get("code", {}).values()
+    newest = max(series, key=lambda known: float(known.walls[-1]), default=None)
+    return None if newest is None else code(newest.read(newest.count - 1))
 
 
 def code_claims(first: Code, second: Code, run: str, other: str) -> list[Claim]:

@@ -299,6 +299,36 @@
  *   done: boolean}} DumpedNode */
 
 /**
+ * @typedef {Object} ReportCurve
+ * @property {string} tag
+ * @property {number} first step from which it is drawn
+ * @property {number} last
+ * @property {string} low
+ * @property {string} high
+ * @property {string[]} segments "x,y x,y" in a frame of 320 by 120
+ * @property {number[]} broken x of points that are not finite
+ * @property {number | null} mark x of the step of the fault
+ * @property {string} newest
+ * @property {number} points
+ * @property {[number, number]} extent first and last step of all points
+ */
+/**
+ * @typedef {Object} ExplanationPart
+ * @property {string} topic
+ * @property {Claim[]} claims
+ * @property {string} dump
+ * @property {{page: string, query: Record<string, string | number | string[]>}[]} links
+ * @property {{file: string, line: number, code: string} | null} frame
+ * @property {ReportCurve[]} curves
+ */
+/**
+ * @typedef {Object} Explanation
+ * @property {boolean} done
+ * @property {string} error
+ * @property {{key: string, done: number, total: number} | null} progress
+ * @property {ExplanationPart[]} parts
+ */
+/**
  * Answers to `get`.
  * @typedef {{
  *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number,

@@ -160,6 +160,15 @@ class Overview {
         run.labels.map((label) => h("span", { class: "badge accent" }, label)),
         h("span", { class: "grow" }),
         siblingChooser,
+        h(
+          "a",
+          {
+            class: "button",
+            href: app.url.link("explain", { run: run.id }),
+            title: app.t("explain.button_why"),
+          },
+          app.t("explain.button"),
+        ),
         reportButton(app, run),
         pin,
         note,

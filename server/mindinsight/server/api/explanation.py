@@ -1,0 +1,347 @@
+"""Explanation of one run: what is wrong with it, in order of cause, and what is not known.
+
+It asks the analyses of dumps, ranks, curves and programs, and puts their claims in one order.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from mindinsight.server.api.run_answers import hyper_of
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.compute.json_values import exact_as_text
+from mindinsight.server.curves.jumps import first_jump
+from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault_explanation import explain
+from mindinsight.server.debug.fault_spread import spread_of
+from mindinsight.server.debug.rank_divergence import find_divergence
+from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
+from mindinsight.server.errors import Gone
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator
+from mindinsight.server.formats.graphs.call_stacks import Frame
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.plugins.answers.answers_routes import still_read
+from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
+from mindinsight.server.plugins.code import code_claims, recorded_code
+from mindinsight.server.report.report_content import Curve, Progress, ReportSource, curve_of
+from mindinsight.server.report.run_report import recorded_alerts
+from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
+
+Topic: TypeAlias = Literal["summary", "tensors", "checks", "ranks", "curves", "end", "difference", "unknown"]
+
+MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
+_CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
+_NAMED: Final = 4  # scalars, settings or runs in a sentence
+_CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
+_JUMPING: Final = re.compile(r"loss|norm|perplexity", re.IGNORECASE)  # scalars in which a jump is a fault
+_MOST_JUMPING: Final = 200  # of them that are looked at, so that 10,000 norms take no minute
+_NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part of an explanation: the claims of one source of evidence, and where a page shows it.
+
+    Claims with the verdict "found" are faults, except those of `difference`.
+    """
+
+    topic: Topic
+    claims: tuple[Claim, ...]
+    dump: str = ""  # id, of `tensors` and `checks`
+    links: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # pages with their query
+    frame: Frame | None = None  # line of the user's code that called the operator at fault
+    curves: tuple[Curve, ...] = ()
+
+    @property
+    def faults(self) -> tuple[Claim, ...]:
+        """Return the claims about faults."""
+        if self.topic == "difference":
+            return ()
+        return tuple(claim for claim in self.claims if claim.verdict == "found")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the part for JSON."""
+        frame = self.frame and {"file": self.frame.file, "line": self.frame.line, "code": self.frame.code}
+        return {
+            "topic": self.topic,
+            "claims": [claim.as_json() for claim in self.claims],
+            "dump": self.dump,
+            "links": [{"page": page, "query": dict(query)} for page, query in self.links],
+            "frame": frame,
+            "curves": [vars(curve) for curve in self.curves],
+        }
+
+
+@dataclass
+class _Searched:
+    """What was searched, for the sentence that nothing was found, and the first step of a fault."""
+
+    dumps: int = 0
+    steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
+
+
+def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
+    """Yield progress, then the parts of the explanation: the summary first, then in order of cause.
+
+    `now` is the Unix time. Parts without a claim are left out.
+    """
+    searched = _Searched()
+    parts: list[Part] = []
+    for part in _searches(source, searched, now):
+        if isinstance(part, Progress):
+            yield part
+        elif part.claims:
+            parts.append(part)
+    found = list(dict.fromkeys(part.topic for part in parts if part.faults))
+    yield Part("summary", (_summary(source, searched, found), *still_read(source.ranks)))
+    yield from parts
+    if found:
+        difference, unknown = _difference(source)
+        yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
+
+
+def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator[Progress | Part]:
+    dumps = list(dict.fromkeys(dump for run in source.ranks for dump in run.dumps))
+    for number, dump_id in enumerate(dumps[:MOST_DUMPS], 1):
+        try:
+            dump = open_dump(source.path_of(dump_id))
+            yield from _of_dump(source, dump_id, dump, searched)
+            searched.dumps += 1
+        except (UnreadableError, OSError, KeyError):
+            yield Part("tensors", (Claim("claim.explain.unreadable", "unknown", {"dump": dump_id}),), dump_id)
+        yield Progress("explain.dumps", number, min(len(dumps), MOST_DUMPS))
+    if len(dumps) > MOST_DUMPS:
+        values = {"n": len(dumps) - MOST_DUMPS}
+        yield Part("tensors", (Claim("claim.explain.more_dumps", "unknown", values),))
+    if len(source.ranks) > 1:
+        ranks = sorted(source.ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
+        health = job_health(ranks, telling_tags(ranks))
+        yield Part("ranks", health.claims, links=(("job", {"job": source.run.job}),))
+    yield _of_curves(source, searched)
+    yield Part(
+        "end", tuple(_end(source, now)), links=(("console", {"run": source.run.id}),) * source.run.console
+    )
+
+
+def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
+    """Yield the first fault of a dump and how it spread, and the findings of the common checks."""
+    executor, cache = source.executor, source.cache
+    report = find_faults(dump, executor=executor, cache=cache)
+    fault = report.faults[0] if report.faults else None
+    if fault is None:
+        divergence = find_divergence(dump, None, executor, cache)
+        claims = (*report.claims, *(divergence.claims if divergence else ()))
+        query: dict[str, Any] = {"dump": dump_id}
+        query |= {"rank": divergence.entry.rank, "step": divergence.step} if divergence else {}
+        frame = source_frame(divergence.operator) if divergence else None
+        yield Part("tensors", claims, dump_id, (("dump", query),), frame)
+    else:
+        searched.steps.append(fault.step)
+        explanation = explain(dump, fault)
+        spread = [known.claim for known in spread_of(dump, fault, executor, cache)]
+        place = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
+        causes = explanation.claims if explanation else ()
+        claims = (place, *fault.claims, *causes, *spread, *report.gap_claims)
+        operator = faulty_operator(dump, fault) if fault.is_located else None
+        links = _fault_links(source, dump_id, fault, operator)
+        yield Part("tensors", claims, dump_id, links, source_frame(operator))
+    watchpoints = [rule for rule in common_faults() if rule.condition not in _NON_FINITE]
+    checked = list(check_and_count(dump, watchpoints, executor, cache))
+    judged = [item for item in checked if isinstance(item, Hit)]
+    (tally,) = (item for item in checked if isinstance(item, Tally))
+    claims = tuple(claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked")
+    yield Part("checks", claims, dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+
+
+def _fault_links(
+    source: ReportSource, dump_id: str, fault: Fault, operator: Operator | None
+) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """Return the pages that show a fault: the tensors, and the graph of its rank if that is recorded."""
+    recorded = operator.recorded if operator else fault.entry.recorded
+    query = {"dump": dump_id, "rank": fault.rank, "step": fault.step}
+    query |= {"graph": fault.entry.graph, "operator": recorded}
+    own = [run for run in source.ranks if (run.rank or 0) == fault.rank and run.references.get("graph")]
+    return (("dump", query), *(("graph", {"run": run.id, **query}) for run in own[:1]))
+
+
+def _of_curves(source: ReportSource, searched: _Searched) -> Part:
+    """Return NaN, infinity and jumps in the scalars of all ranks, with the curves at these steps."""
+    claims = [*_non_finite(source.ranks), *_jumps(source.ranks)]
+    steps = [int(claim.values["step"]) for claim in claims]
+    tags = [str(entry["tag"]) for claim in claims for entry in claim.evidence]
+    run, at = source.run, min([*steps, *searched.steps], default=None)
+    searched.steps += steps
+    main = sorted(run.scalars, key=lambda tag: (not _JUMPING.search(tag), len(tag), tag))
+    shown = [tag for tag in dict.fromkeys([*tags, *main]) if tag in run.scalars][:_CURVES]
+    curves = [curve_of(tag, run.scalars[tag].line(), at) for tag in shown] if at is not None else []
+    query = {"run": [run.id], **({} if at is None else {"at": at})}
+    known = tuple(curve for curve in curves if curve)
+    return Part("curves", tuple(claims), links=(("scalar", query),), curves=known)
+
+
+def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim at which step scalars are first NaN or infinite, in one sentence for each step."""
+    firsts: dict[tuple[int, str], list[str]] = {}
+    for run in runs:
+        for tag, series in sorted(run.scalars.items()):
+            line = series.line()
+            rows = np.flatnonzero(~np.isfinite(line.values))
+            if len(rows):
+                firsts.setdefault((int(line.steps[rows[0]]), run.id), []).append(tag)
+    for (step, run_id), tags in sorted(firsts.items())[:_NAMED]:
+        values: dict[str, Any] = {"tags": few(tags, _NAMED), "n": len(tags), "step": step}
+        values |= {"run": run_id.removeprefix("./")} if len(runs) > 1 else {}
+        key = "claim.explain.non_finite_in" if len(runs) > 1 else "claim.explain.non_finite"
+        yield Claim(key, "found", values, tuple({"run": run_id, "tag": tag, "step": step} for tag in tags))
+
+
+def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim the earliest jumps of losses and norms. Ranks whose curve jumps at the same step share one."""
+    found: dict[tuple[int, str], Claim] = {}
+    for run in runs:
+        for tag in sorted(filter(_JUMPING.search, run.scalars))[:_MOST_JUMPING]:
+            line = run.scalars[tag].line()
+            jump = first_jump(line.steps, line.values)
+            if jump is not None and (jump.step, tag) not in found:
+                values = {
+                    "tag": tag,
+                    "step": jump.step,
+                    "value": jump.value,
+                    "low": jump.low,
+                    "high": jump.high,
+                }
+                evidence = ({"run": run.id, "tag": tag, "step": jump.step},)
+                found[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
+    yield from (claim for _, claim in sorted(found.items(), key=lambda item: item[0])[:_NAMED])
+
+
+def _end(source: ReportSource, now: float) -> Iterator[Claim]:
+    """Claim how the training ended, which of its files are damaged, and the alerts it raised."""
+    failed = [run for run in source.ranks if run.failure]
+    if failed:
+        values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}
+        yield Claim("claim.explain.failed", "found", values, tuple({"run": run.id} for run in failed))
+    elif state_of(source.run, now) == "stopped":
+        yield Claim("claim.explain.stopped", "note")
+    for run in source.ranks:
+        torn = {file.name for file in torn_files(run, now)}
+        for file in run.files:
+            found = [claim for claim in file_claims(file, file.name in torn) if claim.verdict == "found"]
+            yield from (
+                Claim("claim.explain.file", "found", {"file": file.name, "claim": part}) for part in found
+            )
+    alerts = [alert for run in source.ranks for alert in recorded_alerts(run)]
+    for level in ("error", "warning"):
+        own = [alert for alert in alerts if alert.content.level == level]
+        if own:
+            first = min(own, key=lambda alert: alert.wall)
+            values = {"n": len(own), "step": first.step, "title": first.content.title}
+            evidence = ({"run": first.run.id, "step": first.step},)
+            yield Claim(f"claim.explain.{level}s", "found" if level == "error" else "note", values, evidence)
+
+
+def _summary(source: ReportSource, searched: _Searched, found: Sequence[Topic]) -> Claim:
+    """Return the first sentence: where faults were found, or what was searched without finding one."""
+    if found:
+        topics = [Claim(f"explain.topic.{topic}", "note") for topic in found]
+        return Claim("claim.explain.found", "found", {"topics": topics})
+    scalars = sum(len(run.scalars) for run in source.ranks)
+    if not scalars and not searched.dumps:
+        return Claim("claim.explain.nothing_recorded", "unknown")
+    counts = {"scalars": scalars, "ranks": len(source.ranks), "dumps": searched.dumps}
+    least = {"ranks": 2}  # that can be compared
+    parts = [
+        Claim(f"claim.part.explain.{name}", "note", {"n": count})
+        for name, count in counts.items()
+        if count >= least.get(name, 1)
+    ]
+    return Claim("claim.explain.nothing", "clear", {"searched": parts})
+
+
+def is_without_fault(run: Run) -> bool:
+    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, jump or error
+    alert."""
+    if run.failure or not run.scalars or run.read < run.total:
+        return False
+    if any(alert.content.level == "error" for alert in recorded_alerts(run)):
+        return False
+    finite = all(np.isfinite(series.line().values).all() for series in run.scalars.values())
+    return finite and not any(_jumps([run]))
+
+
+def last_healthy(run: Run, runs: Iterable[Run]) -> Run | None:
+    """Return the last run before this one, in the same directory, that recorded no fault. None without one.
+
+    Of a job with several ranks, the runs of the same rank are looked at.
+    """
+    folder = PurePosixPath(run.job).parent
+    before = [
+        other
+        for other in runs
+        if other.job != run.job
+        and PurePosixPath(other.job).parent == folder
+        and other.rank == run.rank
+        and other.first_event < run.first_event
+        and not run.scalars.keys().isdisjoint(other.scalars)
+    ]
+    before.sort(key=lambda other: (-other.first_event, other.id))
+    return next(filter(is_without_fault, before[:_CANDIDATES]), None)
+
+
+def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
+    """Return what differs from the last run without a fault, and the claims about what cannot be compared."""
+    run, other = source.run, last_healthy(source.run, source.runs.values())
+    if other is None:
+        return Part("difference", ()), [Claim("claim.explain.no_baseline", "unknown")]
+    name = other.id.removeprefix("./")
+    claims = [Claim("claim.explain.baseline", "note", {"run": name}, ({"run": other.id},))]
+    unknown: list[Claim] = []
+    ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
+    if ours and theirs:
+        claims.append(_settings_claim(ours, theirs))
+    else:
+        unknown.append(Claim("claim.explain.no_settings", "unknown"))
+    codes = _codes(run, other)
+    for claim in code_claims(*codes, run.name, other.name) if codes else ():
+        (unknown if claim.verdict == "unknown" else claims).append(claim)
+    unknown += [] if codes else [Claim("claim.explain.no_code", "unknown")]
+    pair = {"run": run.id, "baseline": other.id}
+    links = (("align", pair), ("why", {"good": [other.id], "bad": [run.id]}))
+    return Part("difference", tuple(claims), links=links), unknown
+
+
+def _settings_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Claim:
+    common = sorted(ours.keys() & theirs.keys())
+    differing = [name for name in common if ours[name] != theirs[name]]
+    if not differing:
+        return Claim("claim.explain.same_settings", "note", {"n": len(common)})
+    parts = [
+        Claim(
+            "claim.part.explain.setting",
+            "note",
+            {"name": name, "now": exact_as_text(ours[name]), "before": exact_as_text(theirs[name])},
+        )
+        for name in differing
+    ]
+    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * _NAMED)})
+
+
+def _codes(run: Run, other: Run) -> tuple[Any, Any] | None:
+    """Return the programs of two runs, or None if one of them recorded none that can be read."""
+    try:
+        first, second = recorded_code(run), recorded_code(other)
+    except (Gone, UnreadableError):
+        return None
+    return None if first is None or second is None else (first, second)
+
+
+def _unknown(source: ReportSource, unknown: Iterable[Claim]) -> Part:
+    """Return what is unknown because it was not recorded, with what to record to know it."""
+    dumped = any(run.dumps for run in source.ranks)
+    tensors = [] if dumped else [Claim("claim.explain.no_tensors", "unknown")]
+    return Part("unknown", (*tensors, *unknown))

@@ -1,0 +1,61 @@
+"""Routes of explanations: what is wrong with a run, found in the background."""
+
+import time
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from mindinsight.server.api.explanation import Part, explain_run
+from mindinsight.server.api.report_routes import dump_paths
+from mindinsight.server.compute.background_jobs import BackgroundJob
+from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
+from mindinsight.server.http.numbered_jobs import NumberedJob
+from mindinsight.server.http.service import Service
+from mindinsight.server.plugins.dump.dump_requests import cache_of
+from mindinsight.server.report import Progress, ReportSource
+
+router = APIRouter(route_class=DumpRoute, prefix="/v2/explanation", tags=["explanation"])
+
+
+class Explained(BaseModel):
+    """Request of an explanation."""
+
+    run: str
+
+
+def _explanation(service: Service, body: Explained) -> BackgroundJob[Progress | Part]:
+    snapshot = service.store.snapshot()
+    run = snapshot.run(body.run)
+    source = ReportSource(run, snapshot.runs, dump_paths(service), service.executor, cache_of(service))
+    return BackgroundJob[Progress | Part](service.jobs, lambda: explain_run(source, time.time()))
+
+
+EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
+
+
+@router.post("")
+def start(service: CurrentService, run: Annotated[str, Query(description="run id")]) -> dict[str, int]:
+    """Start to search what is wrong with a run. The parts are read by the number in the response."""
+    service.loader.want([run])
+    return {"explanation": EXPLANATION.start(service, Explained(run=run))}
+
+
+@router.get("/{number}")
+def parts(service: CurrentService, number: int) -> dict[str, Any]:
+    """Return the parts of an explanation in order of cause, once it is done, and its progress until then.
+
+    The topic of a part is one of summary, tensors, checks, ranks, curves, end, difference, unknown. Its
+    claims with the verdict "found" are faults, except those of `difference`. `links` are pages that show
+    them, and `curves` are drawn in a frame of 320 by 120 pixels.
+    """
+    job = EXPLANATION.find(service, number)
+    done, items = job.done, list(job.items)
+    newest = next((item for item in reversed(items) if isinstance(item, Progress)), None)
+    found = [item.as_json() for item in items if isinstance(item, Part)]
+    return {
+        "done": done,
+        "error": job.error,
+        "progress": None if newest is None else newest._asdict(),
+        "parts": found if done else [],
+    }

@@ -1,0 +1,64 @@
+"""Command `mindinsight explain`: prints what is wrong with a run, in order of cause."""
+
+import argparse
+import os
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from mindinsight.server.claims import exit_code
+from mindinsight.server.commands.dump.dump_selection import statistics_cache, worker_pool
+from mindinsight.server.commands.options import add_bases, add_command, add_json
+from mindinsight.server.commands.report import chosen_run, show_progress
+from mindinsight.server.commands.terminal import as_json, cell, localize, localize_claim, report_errors
+from mindinsight.server.errors import BadSettings
+from mindinsight.server.report import Progress, ReportSource
+from mindinsight.server.texts import terminal_language
+
+
+def register(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(subparsers, "explain", explain)
+    parser.add_argument("name", metavar="RUN")
+    add_bases(parser, "--summary-base-dir", "--logdir")
+    add_json(parser)
+
+
+@report_errors
+def explain(options: argparse.Namespace) -> int:
+    """Print the explanation. Return 0 if nothing was found, 1 for a fault, or 2 if something is unknown."""
+    from mindinsight.server.api.explanation import Part, explain_run  # with every analysis
+
+    try:
+        summary, run = chosen_run(options.name, options.summary_base_dir)
+    except BadSettings as error:
+        raise ValueError(error) from None  # 2: the exit code 1 means a fault
+    parts: list[Part] = []
+    with worker_pool() as executor:
+        runs = summary.by_id()
+        source = ReportSource(runs[run], runs, summary.dump_path, executor, statistics_cache())
+        for part in explain_run(source, time.time()):
+            if isinstance(part, Progress):
+                show_progress(part, terminal_language(os.environ))
+            else:
+                parts.append(part)
+    if options.json:
+        print(as_json({"run": run, "parts": [part.as_json() for part in parts]}))
+    else:
+        print("\n".join(line for part in parts for line in _lines(part)))
+    faults = [claim for part in parts for claim in part.faults]
+    unknown = [claim for part in parts for claim in part.claims if claim.verdict == "unknown"]
+    return exit_code([*faults, *unknown])
+
+
+def _lines(part: Any) -> Iterable[str]:
+    """Yield the text of a part: its heading, its claims, and the line of code at fault."""
+    if part.topic != "summary":
+        yield ""
+        yield localize(f"explain.topic.{part.topic}") + (f" ({cell(part.dump)})" if part.dump else "")
+    indent = "" if part.topic == "summary" else "  "
+    for claim in part.claims:
+        marked = localize("explain.unknown") if claim.verdict == "unknown" else ""
+        yield f"{indent}{marked}{localize_claim(claim)}"
+    if part.frame is not None:
+        yield f"{indent}{cell(part.frame.file)}:{part.frame.line}  {cell(part.frame.code)}"

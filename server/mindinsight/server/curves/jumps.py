@@ -1,0 +1,49 @@
+"""Jumps of a curve: values far above all of those shortly before them, such as the spike of a loss."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.types import Floats, Ints
+
+BEFORE: Final = 50  # finite values with which a value is compared
+# Ranges of these 50 values by which a jump exceeds the largest of them. Of normal noise the range is 4.5
+# deviations, so that a jump is more than 13 above the largest value; of heavy tails (Student's t with four
+# degrees of freedom) one value in 40,000 is.
+_RANGES: Final = 3.0
+_FACTOR: Final = 2.0  # of the largest value before: less is no jump to a person who looks at the curve
+_MOST: Final = 1 << 20  # values of a curve that are looked at: a tenth of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """First jump of a curve, and the range of the values before it."""
+
+    step: int
+    value: float
+    low: float
+    high: float
+
+
+def first_jump(steps: Ints, values: Floats) -> Jump | None:
+    """Return the first jump upwards among [n] points, or None.
+
+    A value with fewer than 50 finite values before it is no jump, nor one after equal values, whose noise is
+    unknown.
+    """
+    finite = np.isfinite(values)
+    known, at = values[finite][:_MOST].astype(np.float64), steps[finite][:_MOST]
+    if len(known) <= BEFORE:
+        return None
+    windows = np.lib.stride_tricks.sliding_window_view(known[:-1], BEFORE)
+    low, high = windows.min(axis=1), windows.max(axis=1)
+    following = known[BEFORE:]
+    with np.errstate(over="ignore"):
+        width = high - low
+        beyond = (following - high > _RANGES * width) & (following > _FACTOR * np.abs(high)) & (width > 0)
+    rows = np.flatnonzero(beyond)
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    return Jump(int(at[row + BEFORE]), float(following[row]), float(low[row]), float(high[row]))

@@ -1,0 +1,86 @@
+"""Spread of a first fault: operators, weights and gradients that hold NaN or infinity, by step."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Final
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.debug.examine import finiteness, is_non_finite, measure_all, operator_key
+from mindinsight.server.debug.fault import Fault
+from mindinsight.server.debug.fault_search import OriginSearch
+from mindinsight.server.debug.statistics_cache import StatisticsCache
+from mindinsight.server.debug.tensor_targets import is_gradient, parameter_names, targets
+from mindinsight.server.formats.dumps import list_operators, list_tensors
+from mindinsight.server.formats.dumps.dump_types import Dump
+
+STEPS: Final = 4  # of a spread, each of which is measured as a whole: that of the fault and those after it
+_NAMED: Final = 4  # weights in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What was reached at one step of one rank. Tensors that are masks, or not known, do not count."""
+
+    step: int
+    operators: int  # with an output that is not finite
+    of_operators: int  # with an output known to be finite or not
+    weights: tuple[str, ...]  # names of those that are not finite
+    of_weights: int
+    gradients: int  # that are not finite, of operators of the backward pass
+    of_gradients: int
+
+    @property
+    def claim(self) -> Claim:
+        """Return the sentence about the step."""
+        parts = [_part("operators", self.operators, self.of_operators)]
+        parts += [_part("gradients", self.gradients, self.of_gradients)] if self.of_gradients else []
+        named = {"names": few(self.weights, _NAMED)} if self.weights else {}
+        parts += [_part("weights", len(self.weights), self.of_weights, **named)] if self.of_weights else []
+        return Claim(
+            "claim.explain.spread", "note", {"step": self.step, "parts": parts}, ({"step": self.step},)
+        )
+
+
+def _part(name: str, count: int, total: int, **names: object) -> Claim:
+    key = f"claim.part.explain.{name}{'.named' if names else ''}"
+    return Claim(key, "note", {"count": count, "n": total, **names})
+
+
+def spread_of(
+    dump: Dump, fault: Fault, executor: Executor | None = None, cache: StatisticsCache | None = None
+) -> Iterator[Spread]:
+    """Yield the spread at the step of a fault and at the dumped steps of its rank after it, four at most."""
+    for step in [step for step in dump.steps(fault.rank) if step >= fault.step][:STEPS]:
+        yield _at_step(dump, fault.rank, step, executor, cache)
+
+
+def _at_step(
+    dump: Dump, rank: int, step: int, executor: Executor | None, cache: StatisticsCache | None
+) -> Spread:
+    entries = list_tensors(dump, rank, step).items
+    operators = list_operators(dump, rank, step).items
+    search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
+    parameters = parameter_names(entries)
+    given = [entry for entry in entries if entry.direction in ("output", "parameter")]
+    known: dict[str, dict[object, bool]] = {"operators": {}, "weights": {}, "gradients": {}}
+    for result in measure_all(given, executor, cache):
+        entry = result.entry
+        if finiteness(result) == "unknown":
+            continue
+        lost = is_non_finite(result) and not search.is_mask(entry)
+        if entry.direction == "output":
+            group = known["gradients" if is_gradient(entry) else "operators"]
+            group[operator_key(entry)] = group.get(operator_key(entry), False) or lost
+        elif "weight" in targets(entry, parameters):
+            known["weights"][entry.operator] = lost
+    weights = known["weights"]
+    return Spread(
+        step,
+        sum(known["operators"].values()),
+        len(known["operators"]),
+        tuple(str(name) for name, lost in weights.items() if lost),
+        len(weights),
+        sum(known["gradients"].values()),
+        len(known["gradients"]),
+    )

@@ -1,0 +1,333 @@
+"""Situations of the explanation of one run: planted faults and jumps, and healthy runs beside them."""
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi.testclient import TestClient
+
+import mindinsight
+from mindinsight.server.api.explanation import MOST_DUMPS, Part, explain_run
+from mindinsight.server.claims import Claim
+from mindinsight.server.report import ReportSource
+from mindinsight.writer import SummaryRecord
+from tests.claims.situation import Question, situation
+from tests.claims.situations.fault import floats, write
+from tests.flight import unpack
+
+STEPS = np.arange(200)
+FAULTY = [
+    f"claim.explain.{name}" for name in ("found", "non_finite", "non_finite_in", "jump", "failed", "errors")
+]
+BASELINE = ["claim.explain.baseline", "claim.explain.no_baseline"]
+LACKING = [f"claim.explain.{name}" for name in ("no_settings", "no_code", "no_tensors")]
+
+
+def falling(seed: int = 0) -> list[float]:
+    """Return a falling loss with noise [200]."""
+    noise = np.random.default_rng(seed).standard_normal(len(STEPS))
+    values: list[float] = (0.5 + 2 * np.exp(-STEPS / 40) + 0.02 * noise).tolist()
+    return values
+
+
+def changed(step: int, value: float, seed: int = 0) -> list[float]:
+    """Return a falling loss with another value at one step."""
+    values = falling(seed)
+    values[step] = value
+    return values
+
+
+def record(
+    run: Path,
+    scalars: Mapping[str, Sequence[float]],
+    settings: Mapping[str, Any] | None = None,
+    code: str = "",
+) -> None:
+    """Write a run of scalars, with settings, and a program of one package version."""
+    with SummaryRecord(str(run)) as summary:
+        if settings:
+            summary.add_value("custom_lineage_data", "user", dict(settings))
+        if code:
+            facts = {"command": ["train.py"], "python": "3.11.2", "packages": {"numpy": code}}
+            summary.add_value("code", "code", facts)
+        for step in range(max(map(len, scalars.values()), default=0)):
+            for tag, values in scalars.items():
+                summary.add_value("scalar", tag, values[step])
+            summary.record(step)
+
+
+def wait_for_the_next_second() -> None:
+    """Wait, because the first event of a run has the time of its file, in whole seconds."""
+    time.sleep(1 - time.time() % 1 + 0.02)
+
+
+def ask(folder: Path, run: str) -> Question:
+    """Ask on the command line and through the interface."""
+
+    def request(client: TestClient) -> Any:
+        deadline = time.monotonic() + 60  # s
+        while (answer := client.post("/v2/explanation", params={"run": f"./{run}"})).status_code == 404:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        number = answer.json()["explanation"]
+        while not (parts := client.get(f"/v2/explanation/{number}").json())["done"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return parts
+
+    command = ["explain", run, "--summary-base-dir", str(folder), "--json"]
+    return Question(command=command, base=folder, request=request)
+
+
+def claims_of(folder: Path, run: str, later: float = 0.0, path_of: Any = None) -> list[Claim]:
+    """Return the claims of an explanation in Python, ``later`` seconds from now."""
+    summary = mindinsight.open(folder)
+    source = ReportSource(summary.run(run), summary.by_id(), path_of or summary.dump_path)
+    parts = [part for part in explain_run(source, time.time() + later) if isinstance(part, Part)]
+    return [claim for part in parts for claim in part.claims]
+
+
+@situation(
+    makes=["claim.explain.nothing"],
+    never=[*FAULTY, *BASELINE, *LACKING, "claim.explain.nothing_recorded"],
+    exit_code=0,
+)
+def healthy_run(folder: Path) -> Question:
+    record(folder / "run", {"loss": falling(), "accuracy": (1 - np.exp(-STEPS / 40)).tolist()})
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def loss_with_heavy_tails(folder: Path) -> Question:
+    """Noise of Student's t with four degrees of freedom, as of a loss of small batches."""
+    noise = np.random.default_rng(5).standard_t(4, len(STEPS))
+    record(folder / "run", {"loss": (2 + 0.1 * noise).tolist()})
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing_recorded"], never=[*FAULTY, "claim.explain.nothing"], exit_code=2)
+def run_of_an_image_alone(folder: Path) -> Question:
+    with SummaryRecord(str(folder / "run")) as summary:
+        summary.add_value("image", "picture", np.zeros((1, 3, 8, 8), np.float32))
+        summary.record(1)
+    return ask(folder, "run")
+
+
+@situation(
+    makes=[
+        "claim.explain.found",
+        "claim.explain.jump",
+        "claim.explain.no_baseline",
+        "claim.explain.no_tensors",
+    ],
+    never=["claim.explain.non_finite", "claim.explain.nothing", "claim.explain.baseline"],
+    exit_code=1,
+)
+def loss_with_a_spike(folder: Path) -> Question:
+    record(folder / "run", {"loss": changed(120, 40.0)})
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.jump"], exit_code=0)
+def learning_rate_that_jumps(folder: Path) -> Question:
+    """A schedule, which is no loss, and a loss that falls at a step."""
+    rate = np.where(STEPS < 100, 1e-4 + 1e-7 * STEPS, 1e-2)
+    loss = np.where(STEPS < 100, 5.0, 1.0) + 0.01 * np.random.default_rng(1).standard_normal(len(STEPS))
+    record(folder / "run", {"learning_rate": rate.tolist(), "loss": loss.tolist()})
+    return ask(folder, "run")
+
+
+@situation(
+    makes=[
+        *(
+            "claim.explain.found",
+            "claim.explain.non_finite",
+            "claim.explain.baseline",
+            "claim.explain.settings",
+        ),
+        *("claim.explain.no_code", "claim.explain.no_tensors"),
+    ],
+    never=[
+        *("claim.explain.jump", "claim.explain.no_baseline", "claim.explain.same_settings"),
+        *("claim.explain.no_settings", "claim.explain.non_finite_in", "claim.explain.failed"),
+    ],
+    exit_code=1,
+)
+def loss_that_is_nan_with_another_setting(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01, "batch": 32})
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": [*falling()[:150], *[np.nan] * 50]}, {"lr": 1.0, "batch": 32})
+    return ask(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.same_settings", "claim.code.packages_differ", "claim.explain.baseline"],
+    never=["claim.explain.settings", "claim.explain.no_code", "claim.explain.no_settings"],
+    exit_code=1,
+)
+def same_settings_and_another_package(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01}, code="1.26.4")
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01}, code="2.1.0")
+    return ask(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.no_settings", "claim.explain.baseline"],
+    never=["claim.explain.settings", "claim.explain.same_settings"],
+)
+def baseline_without_settings(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()})
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01})
+    return ask(folder, "b")
+
+
+@situation(makes=["claim.explain.no_baseline"], never=["claim.explain.baseline", "claim.explain.settings"])
+def earlier_runs_that_are_no_baseline(folder: Path) -> Question:
+    """One is faulty, one has nothing in common, one lies elsewhere, and one began later."""
+    record(folder / "spiky", {"loss": changed(150, 40.0)}, {"lr": 0.1})
+    record(folder / "other", {"reward": falling()}, {"lr": 0.2})
+    record(folder / "elsewhere" / "run", {"loss": falling()}, {"lr": 0.3})
+    wait_for_the_next_second()
+    record(folder / "run", {"loss": changed(150, np.nan)}, {"lr": 0.4})
+    wait_for_the_next_second()
+    record(folder / "later", {"loss": falling()}, {"lr": 0.5})
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.non_finite_in", "claim.explain.found"],
+    never=["claim.explain.non_finite", "claim.explain.nothing"],
+)
+def nan_on_one_of_two_ranks(folder: Path) -> Question:
+    for rank in range(2):
+        loss = changed(90, np.nan, rank) if rank else falling(rank)
+        record(folder / "job" / f"rank_{rank}", {"loss": loss})
+    return ask(folder, "job/rank_0")
+
+
+@situation(
+    makes=["claim.explain.failed", "claim.explain.found"],
+    never=["claim.explain.stopped", "claim.explain.nothing", "claim.explain.errors"],
+    exit_code=1,
+)
+def training_that_raised(folder: Path) -> Question:
+    try:
+        with SummaryRecord(str(folder / "run")) as summary:
+            for step, value in enumerate(falling()):
+                summary.add_value("scalar", "loss", value)
+                summary.record(step)
+            raise MemoryError("out of memory")
+    except MemoryError:
+        pass
+    return ask(folder, "run")
+
+
+def _left_open(folder: Path) -> None:
+    summary = SummaryRecord(str(folder / "open"))
+    for step, value in enumerate(falling()):
+        summary.add_value("scalar", "loss", value)
+        summary.record(step)
+    summary.flush()
+    shutil.copytree(folder / "open", folder / "run")
+    summary.close()
+
+
+@situation(makes=["claim.explain.stopped", "claim.explain.nothing"], never=["claim.explain.failed"])
+def run_without_an_end_for_two_hours(folder: Path) -> Question:
+    _left_open(folder)
+    return Question(direct=lambda: claims_of(folder, "./run", later=7200))
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.stopped"])
+def run_without_an_end_for_a_minute(folder: Path) -> Question:
+    _left_open(folder)
+    return Question(direct=lambda: claims_of(folder, "./run", later=60))
+
+
+@situation(
+    makes=["claim.explain.file", "claim.file.damaged", "claim.explain.found"], never=["claim.explain.nothing"]
+)
+def file_with_a_damaged_record(folder: Path) -> Question:
+    events = Path(__file__).parents[2] / "data" / "events"
+    shutil.copytree(events / "damaged" / "flip_body_crc", folder / "run")
+    return ask(folder, "run")
+
+
+def _with_alerts(folder: Path, level: str) -> Question:
+    with SummaryRecord(str(folder / "run")) as summary:
+        for step, value in enumerate(falling()):
+            summary.add_value("scalar", "loss", value)
+            if step in (50, 60):
+                summary.alert("Disk is filling", "less than 1 GB", level=level)  # type: ignore[arg-type]
+            summary.record(step)
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.errors", "claim.explain.found"],
+    never=["claim.explain.warnings", "claim.explain.file"],
+    exit_code=1,
+)
+def training_with_errors(folder: Path) -> Question:
+    return _with_alerts(folder, "error")
+
+
+@situation(
+    makes=["claim.explain.warnings", "claim.explain.nothing"], never=["claim.explain.errors"], exit_code=0
+)
+def training_with_warnings(folder: Path) -> Question:
+    return _with_alerts(folder, "warning")
+
+
+@situation(
+    makes=["claim.explain.place", "claim.explain.spread", "claim.cause.log_negative", "claim.explain.errors"],
+    never=["claim.explain.no_tensors", "claim.explain.unreadable", "claim.explain.more_dumps"],
+    exit_code=1,
+)
+def logarithm_of_a_negative_number(folder: Path) -> Question:
+    unpack("logarithm", folder)
+    return ask(folder, "logarithm")
+
+
+@situation(
+    makes=["claim.check.dead", "claim.fault.none", "claim.explain.warnings", "claim.explain.found"],
+    never=["claim.explain.spread", "claim.explain.place", "claim.explain.no_tensors"],
+    exit_code=1,
+)
+def dead_activation(folder: Path) -> Question:
+    unpack("dead_relu", folder)
+    return ask(folder, "dead_relu")
+
+
+def _with_dumps(folder: Path, count: int) -> None:
+    record(folder / "run", {"loss": falling()})
+    for number in range(count):
+        write(folder / "run" / f"dump{number}", [("Functional.relu.0.forward", [floats(1, 2)], floats(1, 2))])
+
+
+@situation(makes=["claim.explain.more_dumps", "claim.explain.nothing"], never=["claim.explain.unreadable"])
+def run_with_more_dumps_than_are_searched(folder: Path) -> Question:
+    _with_dumps(folder, MOST_DUMPS + 1)
+    return Question(direct=lambda: claims_of(folder, "./run"))
+
+
+@situation(
+    makes=["claim.explain.nothing"], never=["claim.explain.more_dumps", "claim.explain.unreadable", *FAULTY]
+)
+def run_with_as_many_dumps_as_are_searched(folder: Path) -> Question:
+    _with_dumps(folder, MOST_DUMPS)
+    return Question(direct=lambda: claims_of(folder, "./run"))
+
+
+@situation(makes=["claim.explain.unreadable"], never=["claim.explain.place", *FAULTY])
+def dump_that_has_vanished(folder: Path) -> Question:
+    def path_of(dump: str) -> Path:
+        raise KeyError(dump)
+
+    _with_dumps(folder, 1)
+    return Question(direct=lambda: claims_of(folder, "./run", path_of=path_of))

@@ -1,0 +1,155 @@
+// Explain page: what is wrong with one run, in order of cause, each with a link to its evidence.
+
+import { button } from "../components/button.js";
+import { empty, loading } from "../components/empty.js";
+import { searchSelect } from "../components/search_select.js";
+import { stateMark } from "../components/runs/columns.js";
+import { h, replace } from "../core/dom.js";
+import { latest } from "../core/latest.js";
+import { idOf } from "../core/names.js";
+import { partPanel } from "./explain/parts.js";
+
+/** @typedef {import("../core/types.js").App} App */
+/** @typedef {import("../core/types.js").Failure} Failure */
+/** @typedef {import("../core/types.js").Run} Run */
+/** @typedef {import("../core/answers.js").Explanation} Explanation */
+
+export const alone = true;
+
+const PATH = "v2/explanation";
+const POLL_MS = 250;
+
+/**
+ * Mount the page.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {Promise<import("../core/types.js").View>}
+ */
+export async function mount(root, app) {
+  const page = new Explain(root, app);
+  await page.show();
+  return { unmount: () => page.end() };
+}
+
+/** Page of one run. */
+class Explain {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    this.requests = latest(root);
+    this.head = h("div", { class: "toolbar" });
+    this.body = h("div", { class: "stack explain-parts", "aria-live": "polite" });
+    /** Run that was searched; "" before. */
+    this.shown = "";
+    /** How much of it was read then. */
+    this.extent = "";
+    this.offs = [app.url.on(() => this.show()), app.selection.on(() => this.drawHead())];
+  }
+
+  /** Leave the page. */
+  end() {
+    this.requests.end();
+    this.offs.forEach((off) => off());
+  }
+
+  /** Return the run in the address, otherwise the newest; undefined if there is none. */
+  run() {
+    const { selection, url } = this.app;
+    const id = url.get("run");
+    return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(idOf(id));
+  }
+
+  /** Show the page for the run in the address, and search it. */
+  async show() {
+    const { app } = this;
+    const run = this.run();
+    if (run && run.id === this.shown) return;
+    replace(this.root, this.head, this.body);
+    this.shown = run?.id ?? "";
+    this.drawHead();
+    if (run) await this.search(run);
+    else {
+      const id = app.url.get("run");
+      const title = id === null ? app.t("explain.no_run") : app.t("error.unknown_run", { run: id });
+      replace(this.body, empty({ title }));
+    }
+  }
+
+  /** Draw the title, the choice of a run, and the button that searches again. */
+  drawHead() {
+    const { app, shown } = this;
+    const run = app.selection.run(shown);
+    if (this.head.contains(document.activeElement)) return; // somebody is choosing
+    const options = app.selection.all().map(({ id, name }) => ({ value: id, label: name }));
+    const grown = run && this.extent && this.extent !== extentOf(run);
+    replace(
+      this.head,
+      h("h1", null, app.t("nav.explain")),
+      searchSelect({
+        label: app.t("explain.run"),
+        id: "explain-runs",
+        options,
+        value: shown,
+        onchange: (id) => app.url.set({ run: id }),
+      }),
+      run && stateMark(app, run, app.selection.list().now),
+      run && h("a", { href: app.url.link("overview", { run: run.id }) }, app.t("nav.overview")),
+      run && button(app.t("explain.again"), () => this.search(run), grown ? { class: "primary" } : {}),
+    );
+  }
+
+  /** Search a run and draw what is found. @param {Run} run */
+  search(run) {
+    const { app } = this;
+    this.extent = extentOf(run);
+    replace(this.body, loading(app.t("explain.searching")));
+    return this.requests.ask(
+      (signal) => this.explanation(run, signal),
+      (answer) => this.draw(answer),
+      (error) => this.failed(error),
+    );
+  }
+
+  /**
+   * Start the search and wait for its end, with its progress on the page.
+   * @param {Run} run @param {AbortSignal} signal
+   * @returns {Promise<Explanation>}
+   */
+  async explanation(run, signal) {
+    const { api, t } = this.app;
+    const { explanation } = await api.send("POST", api.build(PATH, { run: run.id }), {}, { signal });
+    for (;;) {
+      /** @type {Explanation} */
+      const answer = await api.get(`${PATH}/${explanation}`, {}, { signal });
+      if (answer.done) return answer;
+      const { progress } = answer;
+      if (progress) replace(this.body, loading(`${t(progress.key)}: ${progress.done}/${progress.total}`));
+      await new Promise((next) => setTimeout(next, POLL_MS));
+    }
+  }
+
+  /** Draw the parts. @param {Explanation} answer */
+  draw(answer) {
+    const { app } = this;
+    const error = answer.error ? h("p", { class: "badge bad" }, answer.error) : null;
+    replace(
+      this.body,
+      error,
+      answer.parts.map((part) => partPanel(app, part)),
+    );
+    this.drawHead();
+  }
+
+  /** Show why the search failed. @param {Failure} error */
+  failed(error) {
+    if (error.name === "AbortError") return undefined;
+    const text = this.app.t(error.key ?? "error.http", error.vars);
+    return replace(this.body, h("p", { class: "badge bad" }, text));
+  }
+}
+
+/** Return a text that differs when the run has new data. @param {Run} run */
+function extentOf(run) {
+  return JSON.stringify([run.read, run.step, run.kinds, run.finished]);
+}

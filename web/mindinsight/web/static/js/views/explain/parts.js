@@ -1,0 +1,79 @@
+// Parts of an explanation: claims under a heading, with the line of code, curves and links to the evidence.
+
+import { claimElement } from "../../core/claims.js";
+import { h, svg } from "../../core/dom.js";
+
+/** @typedef {import("../../core/types.js").App} App */
+/** @typedef {import("../../core/answers.js").ExplanationPart} ExplanationPart */
+/** @typedef {import("../../core/answers.js").ReportCurve} ReportCurve */
+
+const WIDTH = 320; // of the frame in which the server draws curves
+const HEIGHT = 120;
+
+/** Create the panel of a part. The summary has no heading. @param {App} app @param {ExplanationPart} part */
+export function partPanel(app, part) {
+  const claims = part.claims.map((claim) => claimElement(app, claim));
+  if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);
+  const found = part.topic !== "difference" && part.claims.some(({ verdict }) => verdict === "found");
+  return h(
+    "section",
+    { class: `panel explain-part${found ? " explain-found" : ""}`, "data-topic": part.topic },
+    h(
+      "h2",
+      { class: "panel-title" },
+      app.t(`explain.topic.${part.topic}`),
+      part.dump && h("span", { class: "muted small" }, ` ${part.dump.replace(/^\.\//, "")}`),
+    ),
+    claims,
+    part.frame &&
+      h(
+        "pre",
+        { class: "explain-code", tabindex: "0" },
+        h("span", { class: "muted" }, `${part.frame.file}:${part.frame.line}\n`),
+        part.frame.code,
+      ),
+    part.curves.length > 0 &&
+      h(
+        "div",
+        { class: "explain-curves" },
+        part.curves.map((drawn) => curve(app, drawn)),
+      ),
+    part.links.length > 0 &&
+      h(
+        "p",
+        { class: "row wrap small" },
+        part.links.map((link) => evidence(app, link)),
+      ),
+  );
+}
+
+/**
+ * Create the link to a page with the evidence.
+ * @param {App} app
+ * @param {ExplanationPart["links"][number]} link
+ */
+function evidence(app, { page, query }) {
+  const name = query.tab === "check" ? "check" : page;
+  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`));
+}
+
+/** Draw one curve around the step of the fault. @param {App} app @param {ReportCurve} curve */
+function curve(app, { tag, first, last, low, high, segments, broken, mark, newest, points, extent }) {
+  const label = app.t("report.curve", { tag, n: points, first: extent[0], last: extent[1], value: newest });
+  return h(
+    "figure",
+    null,
+    svg(
+      "svg",
+      { role: "img", "aria-label": label, viewBox: `-4 -14 ${WIDTH + 8} ${HEIGHT + 30}` },
+      svg("rect", { class: "frame", x: 0, y: 0, width: WIDTH, height: HEIGHT }),
+      svg("text", { x: 0, y: -4 }, high),
+      svg("text", { x: 0, y: HEIGHT + 13 }, low),
+      svg("text", { x: WIDTH, y: HEIGHT + 13, "text-anchor": "end" }, `${first} – ${last}`),
+      segments.map((segment) => svg("polyline", { class: "curve", points: segment })),
+      broken.map((x) => svg("path", { class: "broken", d: `M${x - 3} 0h6l-3 6z` })),
+      mark !== null && svg("line", { class: "mark", x1: mark, x2: mark, y1: 0, y2: HEIGHT }),
+    ),
+    h("figcaption", { class: "small" }, label),
+  );
+}
