@@ -14,6 +14,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
+import mindinsight
 from mindinsight.server.app import create_app
 from mindinsight.server.commands import agent_tools
 from mindinsight.server.commands.mcp import make_server
@@ -86,6 +87,44 @@ def base(tmp_path: Path) -> Path:
                 record.alert("loss is nan", "look at it", "error", 201)
             record.add_value("scalar", "system/cpu/percent", 55.0, step=int(time.time()))
     return tmp_path / "base"
+
+
+def test_a_planted_fault_is_explained_in_one_call(tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path / "base")
+
+    async def conversation(call: Call) -> None:
+        text = await call("explain", run="logarithm")
+        lines = text.splitlines()
+        assert lines[0] == "summary:"
+        assert lines[2] == "tensors ./logarithm/flight_dump:"
+        assert "/home/user/train/planted.py:41 return torch.log(scores)" in lines
+        assert "The weight fc2.weight has norm 8835.4 there" in text
+        assert any(line.startswith("(unknown) No earlier run") for line in lines)
+        assert (await call("explain", run="nowhere")).startswith("ERROR")
+
+    ask(tmp_path / "base", tmp_path / "workspace", conversation)
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([{"done": True, "error": "damage", "parts": []}], "(unknown) The search ended early: damage"),
+        ([{"done": False}] * 3, "(unknown) The search takes longer than a minute."),
+    ],
+)
+def test_an_explanation_that_is_not_complete_is_said_to_be(
+    answers: list[Any], expected: str, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_tools, "_PATIENCE", 0.01)
+    monkeypatch.setattr(agent_tools, "_POLL", 0.02)
+    store = mindinsight.open(base)._store
+    waiting = list(answers)
+
+    async def answer(path: str, **query: Any) -> Any:
+        return {"explanation": 1} if path == "v2/explanation" else waiting.pop(0)
+
+    text = anyio.run(agent_tools.Tools(answer, store).explain, next(iter(store.snapshot().runs)))
+    assert text.startswith(expected)
 
 
 def test_runs_series_alerts_and_comparisons_are_answered(base: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
         _segments(x, y, finite),
         [round(position, 1) for position in x[~finite].tolist()],
         mark,
-        f"{float(whole.values[-1]):.6g}",
+        number(float(whole.values[-1])),
         len(whole.steps),
         (int(whole.steps[0]), int(whole.steps[-1])),
     )

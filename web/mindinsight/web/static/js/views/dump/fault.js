@@ -71,6 +71,7 @@ export function faultSection(page) {
               return [verdict(page, fault), chain.element];
             })
           : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
+        explainLink(page),
         answer.claims.filter(isScope).map((claim) => claimElement(app, claim, { class: "muted" })),
       ),
     (error) => show(failure(app, error)),
@@ -82,6 +83,17 @@ export function faultSection(page) {
       chains.forEach((chain) => chain.end());
     },
   };
+}
+
+/**
+ * Create the link to the explanation of the dump's run, or return null if that is not known.
+ * @param {Page} page
+ */
+function explainLink({ app, state, dumps }) {
+  const run = app.selection.run(dumps.find(({ id }) => id === state.dump)?.run ?? "");
+  if (!run) return null;
+  const href = app.url.link("explain", { run: run.id });
+  return h("p", null, h("a", { href }, app.t("explain.of", { run: run.name })));
 }
 
 /**

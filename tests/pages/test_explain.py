@@ -1,0 +1,82 @@
+"""Explain page: cause, line and spread of a planted fault, its evidence, a healthy run, and damage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from mindinsight.writer import SummaryRecord
+from tests.flight import unpack
+
+from .test_accessibility import violations
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
+    base = tmp_path_factory.mktemp("explain")
+    for name in ("logarithm", "dead_relu"):
+        unpack(name, base)
+    with SummaryRecord(str(base / "healthy")) as record:
+        for step in range(100):
+            record.add_value("scalar", "loss", 1 / (1 + step), step=step)
+    return serve_once(base)
+
+
+def part(page: Page, topic: str) -> Locator:
+    return page.locator(f".explain-part[data-topic={topic}]")
+
+
+def test_cause_line_spread_and_curve_of_a_planted_fault(page: Page, url: str) -> None:
+    page.goto(f"{url}explain?run=logarithm")
+    expect(page.get_by_role("status")).to_contain_text("Signs of a fault, in order of cause: First fault")
+    tensors = part(page, "tensors")
+    expect(tensors).to_contain_text("log received -691.012 at [0, 1]")
+    expect(tensors).to_contain_text("2 of 8 recorded forward operators")
+    expect(tensors.locator(".explain-code")).to_contain_text("return torch.log(scores)")
+    expect(part(page, "curves").get_by_role("img", name=re.compile("^loss: 30 points"))).to_be_visible()
+    assert violations(page) == {}
+    tensors.get_by_role("link", name="Open the tensor").click()
+    expect(page.get_by_role("heading", name="Dumps")).to_be_visible()
+    expect(page.get_by_text("Default/log-op0").first).to_be_visible()
+
+
+def test_another_run_is_chosen_and_a_healthy_one_says_what_was_searched(page: Page, url: str) -> None:
+    page.goto(f"{url}explain?run=dead_relu")
+    expect(part(page, "checks")).to_contain_text("All values of Default/act-ReLU/relu-op0 output 0 are zero")
+    page.get_by_role("combobox", name="Run").or_(page.get_by_label("Run")).first.fill("healthy")
+    expect(page.get_by_role("status")).to_have_text(
+        "Nothing was found. Searched: 1 scalar for NaN, infinity and jumps."
+    )
+    expect(page.locator(".explain-part")).to_have_count(0)
+    expect(page).to_have_url(re.compile("run=healthy"))
+
+
+def test_from_the_bell_to_cause_and_spread(page: Page, url: str) -> None:
+    page.goto(url)
+    clicks = 0
+    for target in (
+        page.get_by_role("button", name=re.compile("alert", re.IGNORECASE)).first,
+        page.get_by_role("link", name=re.compile("the loss is nan")).first,
+    ):
+        target.click()
+        clicks += 1
+    expect(page.get_by_text("return torch.log(scores)").first).to_be_visible()
+    assert clicks == 2
+    page.get_by_role("link", name=re.compile("^Explain the run logarithm")).click()
+    expect(part(page, "tensors")).to_contain_text("At step 25, NaN or infinity is in")
+
+
+def test_the_overview_leads_to_it_in_chinese(page: Page, url: str) -> None:
+    page.goto(f"{url}overview?run=logarithm&lang=zh")
+    page.get_by_role("link", name=re.compile("^(Explain|诊断)$")).click()
+    expect(part(page, "end")).to_be_visible()
+
+
+def test_an_unknown_run_is_said_to_be(page: Page, url: str) -> None:
+    page.goto(f"{url}explain?run=nowhere")
+    expect(page.get_by_text("nowhere").first).to_be_visible()
+    expect(page.locator(".explain-part")).to_have_count(0)

@@ -1,0 +1,121 @@
+"""Explanations of planted trainings: the cause comes first, with its line, then what followed.
+
+That each sentence is made where it is true, and only there, is tested by the situations of ``tests/claims``.
+"""
+
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindinsight
+from mindinsight.server.api.explanation import Part, explain_run, is_without_fault, last_healthy
+from mindinsight.server.claims import sentence
+from mindinsight.server.report import Progress, ReportSource
+from mindinsight.writer import SummaryRecord
+from tests.flight import NAMES, unpack
+from tests.narrowing import require
+from tests.server.debug.test_planted_faults import FAULTS
+
+
+def explained(base: Path, run: str) -> list[Part | Progress]:
+    summary = mindinsight.open(base)
+    source = ReportSource(summary.run(run), summary.by_id(), summary.dump_path)
+    return list(explain_run(source, time.time()))
+
+
+def parts_of(base: Path, run: str) -> dict[str, Part]:
+    return {part.topic: part for part in explained(base, run) if isinstance(part, Part)}
+
+
+def text_of(part: Part) -> str:
+    return " ".join(map(sentence, part.claims))
+
+
+@pytest.mark.parametrize(("name", "operator", "verdict", "cause", "code"), FAULTS)
+def test_a_planted_fault_comes_first_with_its_cause_line_and_spread(
+    name: str, operator: str, verdict: str, cause: str, code: str, tmp_path: Path
+) -> None:
+    unpack(name, tmp_path)
+    parts = parts_of(tmp_path, f"./{name}")
+    assert list(parts)[:2] == ["summary", "tensors"]
+    text = text_of(parts["tensors"])
+    assert text.startswith("The first fault is on rank 0, at step 25.")
+    assert operator in text
+    assert verdict in text
+    assert cause in text
+    assert "At step 25, NaN or infinity is in the outputs of" in text
+    assert code in require(parts["tensors"].frame).code
+    page, query = parts["tensors"].links[0]
+    assert (page, query["dump"], query["step"]) == ("dump", f"./{name}/flight_dump", 25)
+    assert text_of(parts["curves"]) == "loss is first NaN or infinite at step 25."
+    (curve,) = parts["curves"].curves
+    assert (curve.tag, curve.newest) == ("loss", "NaN")
+    assert curve.mark is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "topic", "text"),
+    [
+        ("dead_relu", "", "checks", "All values of Default/act-ReLU/relu-op0 output 0 are zero at step 25."),
+        ("exploding_gradient", "", "end", "the loss jumped to 1.51719e+07, 7.92e+05 times its running mean"),
+        ("nan_on_one_rank", "/rank_0", "tensors", "The first fault is on rank 1, at step 25."),
+        ("wrong_reduction", "/rank_0", "tensors", "gives rank 1 another result than the other ranks"),
+    ],
+)
+def test_faults_other_than_nan_are_told_too(
+    name: str, run: str, topic: str, text: str, tmp_path: Path
+) -> None:
+    unpack(name, tmp_path)
+    part = parts_of(tmp_path, f"./{name}{run}")[topic]
+    assert text in text_of(part)
+    assert part.faults
+
+
+def test_every_planted_training_is_covered() -> None:
+    named = {name for name, *_ in FAULTS}
+    others = {"dead_relu", "exploding_gradient", "nan_on_one_rank", "wrong_reduction"}
+    assert sorted(named | others) == NAMES
+
+
+def test_a_healthy_run_has_one_sentence_that_tells_what_was_searched(tmp_path: Path) -> None:
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        for step in range(100):
+            record.add_value("scalar", "loss", 1 / (1 + step), step=step)
+    (summary,) = parts_of(tmp_path, "./run").values()
+    assert text_of(summary) == "Nothing was found. Searched: 1 scalar for NaN, infinity and jumps."
+
+
+def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) -> None:
+    for name, rate, values in (("a", 0.1, [1.0] * 9), ("b", 0.2, [1.0, np.nan])):
+        with SummaryRecord(str(tmp_path / name)) as record:
+            record.add_value("custom_lineage_data", "user", {"rate": rate, "seed": 1})
+            record.record(0)
+            for step, value in enumerate(values):
+                record.add_value("scalar", "loss", value, step=step)
+        time.sleep(1 - time.time() % 1 + 0.02)  # files are named by the second
+    part = parts_of(tmp_path, "./b")["difference"]
+    assert text_of(part).endswith("One setting differs: rate is 0.2, was 0.1.")
+    assert part.faults == ()
+    assert [page for page, _ in part.links] == ["align", "why"]
+
+
+def test_progress_is_told_for_each_dump(tmp_path: Path) -> None:
+    run = unpack("nan_in_data", tmp_path)
+    shutil.copytree(run / "flight_dump", run / "second_dump")
+    progress = [part for part in explained(tmp_path, "./nan_in_data") if isinstance(part, Progress)]
+    assert [(part.done, part.total) for part in progress] == [(1, 2), (2, 2)]
+
+
+def test_a_run_that_is_still_read_is_no_baseline(tmp_path: Path) -> None:
+    unpack("dead_relu", tmp_path)
+    run = mindinsight.open(tmp_path).run("./dead_relu")
+    assert is_without_fault(run)
+    assert not is_without_fault(replace(run, total=run.read + 1))
+    later = replace(run, id="./later", job="./later", first_event=run.first_event + 9)
+    assert last_healthy(later, [run, later]) is run
+    assert last_healthy(later, [replace(run, total=run.read + 1), later]) is None
+    assert last_healthy(run, [run, later]) is None

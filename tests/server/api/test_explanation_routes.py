@@ -1,0 +1,50 @@
+"""Routes of explanations: the parts of a run with a planted fault, and a run that does not exist."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+from tests.flight import unpack
+from tests.server.conftest import wait_until_read
+
+
+def test_the_parts_are_read_by_number_and_a_restarted_server_finds_them_again(tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path / "base")
+    settings = Settings(tmp_path / "base", tmp_path / "workspace", workers=1)
+
+    def ask(number: int | None) -> tuple[int, Any]:
+        with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+            wait_until_read(client, 1)
+            if number is None:
+                started = client.post("/v2/explanation", params={"run": "./logarithm"})
+                number = int(started.json()["explanation"])
+            deadline = time.monotonic() + 60
+            while not (answer := client.get(f"/v2/explanation/{number}").json())["done"]:
+                assert answer["parts"] == []
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            return number, answer
+
+    number, answer = ask(None)
+    topics = [part["topic"] for part in answer["parts"]]
+    assert topics == ["summary", "tensors", "checks", "curves", "end", "unknown"]
+    assert (answer["error"], answer["progress"]) == ("", {"key": "explain.dumps", "done": 1, "total": 1})
+    tensors = answer["parts"][1]
+    assert tensors["frame"]["code"] == "return torch.log(scores)"
+    assert tensors["links"][0]["query"]["operator"] == "Default_log-op0"
+    assert answer["parts"][3]["curves"][0]["broken"]
+    assert ask(number) == (number, answer)
+
+
+def test_an_unknown_run_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        answer = client.post("/v2/explanation", params={"run": "./nowhere"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_run")
+        answer = client.get("/v2/explanation/77")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_explanation")

@@ -1,0 +1,48 @@
+"""The command that explains a run: sentences in order of cause, exit codes, jobs, and wrong names."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mindinsight.writer import SummaryRecord
+from tests.flight import unpack
+
+
+def test_cause_line_and_what_is_unknown_are_printed(run: Any, tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path)
+    code, out, _ = run("explain", "logarithm", "--summary-base-dir", tmp_path)
+    lines = out.splitlines()
+    assert code == 1
+    assert lines[0].startswith("Signs of a fault, in order of cause: First fault in the tensors, Curves")
+    assert lines[2] == "First fault in the tensors (./logarithm/flight_dump)"
+    assert "  Default/log-op0 produced non-finite values from finite inputs." in lines
+    assert "  /home/user/train/planted.py:41  return torch.log(scores)" in lines
+    assert any(line.startswith("  Unknown: No earlier run") for line in lines)
+
+
+def test_a_job_is_explained_by_its_name(run: Any, tmp_path: Path) -> None:
+    unpack("nan_on_one_rank", tmp_path)
+    code, out, _ = run("explain", "nan_on_one_rank", "--summary-base-dir", tmp_path, "--json")
+    answer = json.loads(out)
+    assert (code, answer["run"]) == (1, "./nan_on_one_rank/rank_0")
+    assert "ranks" in [part["topic"] for part in answer["parts"]]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("scalar", 0), ("image", 2)])
+def test_nothing_found_and_nothing_to_search_have_their_own_exit_codes(
+    kind: Any, expected: int, run: Any, tmp_path: Path
+) -> None:
+    with SummaryRecord(str(tmp_path / "a")) as record:
+        record.add_value(kind, "x", 1.0 if kind == "scalar" else [[[[0.5]]]], step=1)
+    code, out, _ = run("explain", "a", "--summary-base-dir", tmp_path)
+    assert code == expected
+    assert len(out.splitlines()) == 1
+
+
+def test_an_unknown_run_is_no_fault(run: Any, tmp_path: Path) -> None:
+    unpack("dead_relu", tmp_path)
+    code, out, err = run("explain", "dead_rel", "--summary-base-dir", tmp_path)
+    assert (code, out) == (2, "")
+    assert "Did you mean ./dead_relu?" in err

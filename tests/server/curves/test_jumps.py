@@ -1,0 +1,62 @@
+"""Jumps of curves: where a loss spikes, and what is none: trends, noise, and too few values before."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindinsight.server.curves.jumps import BEFORE, first_jump
+from mindinsight.server.types import Doubles
+
+
+def curve(length: int = 300, seed: int = 0) -> Doubles:
+    noise = np.random.default_rng(seed).standard_normal(length)
+    values: Doubles = 1 + np.exp(-np.arange(length) / 60) + 0.05 * noise
+    return values
+
+
+def test_the_first_jump_has_its_step_value_and_the_range_before() -> None:
+    values = curve()
+    values[[200, 250]] = 9.0, 30.0
+    found = first_jump(np.arange(300) * 10, values)
+    assert found is not None
+    assert (found.step, found.value) == (2000, 9.0)
+    assert (found.low, found.high) == (values[150:200].min(), values[150:200].max())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        curve(),
+        curve()[::-1],  # a loss that rises slowly
+        np.r_[np.full(100, 2.0), np.full(100, 9.0)],  # equal values have no known noise
+        np.r_[curve(BEFORE), 40.0][1:],  # 49 values before
+        np.r_[curve(100), 1.4 * curve(100)],  # a step of 40 %
+        np.r_[-curve(100), 0.0],  # up to zero, and not to twice the size
+        np.r_[curve(100), 0.01, curve(100)],  # downwards
+        np.zeros(0),
+    ],
+)
+def test_what_is_no_jump(values: Doubles) -> None:
+    assert first_jump(np.arange(len(values)), values) is None
+
+
+def test_values_that_are_not_finite_are_passed_over() -> None:
+    values = np.r_[curve(100), np.nan, np.inf, 50.0]
+    found = first_jump(np.arange(len(values)), values)
+    assert found is not None
+    assert (found.step, found.value) == (102, 50.0)
+
+
+def test_normal_noise_is_no_jump_and_heavy_tails_hardly_ever_are() -> None:
+    random = np.random.default_rng(3)
+    steps = np.arange(40_000)
+    assert first_jump(steps, 10 + random.standard_normal(len(steps))) is None
+    heavy = [first_jump(steps[:2000], 10 + random.standard_t(4, 2000)) for _ in range(20)]
+    assert sum(jump is not None for jump in heavy) <= 1
+
+
+@given(st.lists(st.floats(width=32), max_size=120))
+def test_any_values_have_an_answer(values: list[float]) -> None:
+    found = first_jump(np.arange(len(values)), np.array(values, np.float32))
+    assert found is None or found.value > found.high > found.low
