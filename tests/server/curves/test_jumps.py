@@ -18,10 +18,10 @@ def curve(length: int = 300, seed: int = 0) -> Doubles:
 def test_the_first_jump_has_its_step_value_and_the_range_before() -> None:
     values = curve()
     values[[200, 250]] = 9.0, 30.0
-    found = first_jump(np.arange(300) * 10, values)
-    assert found is not None
-    assert (found.step, found.value) == (2000, 9.0)
-    assert (found.low, found.high) == (values[150:200].min(), values[150:200].max())
+    jump = first_jump(np.arange(300) * 10, values)
+    assert jump is not None
+    assert (jump.step, jump.value) == (2000, 9.0)
+    assert (jump.low, jump.high) == (values[150:200].min(), values[150:200].max())
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_what_is_no_jump(values: Doubles) -> None:
 
 def test_values_that_are_not_finite_are_passed_over() -> None:
     values = np.r_[curve(100), np.nan, np.inf, 50.0]
-    found = first_jump(np.arange(len(values)), values)
-    assert found is not None
-    assert (found.step, found.value) == (102, 50.0)
+    jump = first_jump(np.arange(len(values)), values)
+    assert jump is not None
+    assert (jump.step, jump.value) == (102, 50.0)
 
 
 def test_normal_noise_is_no_jump_and_heavy_tails_hardly_ever_are() -> None:
@@ -53,10 +53,17 @@ def test_normal_noise_is_no_jump_and_heavy_tails_hardly_ever_are() -> None:
     steps = np.arange(40_000)
     assert first_jump(steps, 10 + random.standard_normal(len(steps))) is None
     heavy = [first_jump(steps[:2000], 10 + random.standard_t(4, 2000)) for _ in range(20)]
-    assert sum(jump is not None for jump in heavy) <= 1
+    assert sum(known is not None for known in heavy) <= 1
 
 
 @given(st.lists(st.floats(width=32), max_size=120))
 def test_any_values_have_an_answer(values: list[float]) -> None:
-    found = first_jump(np.arange(len(values)), np.array(values, np.float32))
-    assert found is None or found.value > found.high > found.low
+    jump = first_jump(np.arange(len(values)), np.array(values, np.float32))
+    assert jump is None or jump.value > jump.high > jump.low
+
+
+@pytest.mark.parametrize("deviation", [0.3, 0.5, 1.0])
+def test_norms_that_spread_by_factors_have_no_jump(deviation: float) -> None:
+    random = np.random.default_rng(4)
+    curves = [np.exp(deviation * random.standard_normal(2000)) for _ in range(30)]
+    assert [first_jump(np.arange(2000), values) for values in curves] == [None] * 30

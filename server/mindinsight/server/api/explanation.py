@@ -97,10 +97,10 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
             yield part
         elif part.claims:
             parts.append(part)
-    found = list(dict.fromkeys(part.topic for part in parts if part.faults))
-    yield Part("summary", (_summary(source, searched, found), *still_read(source.ranks)))
+    faulty = list(dict.fromkeys(part.topic for part in parts if part.faults))
+    yield Part("summary", (_summary(source, searched, faulty), *still_read(source.ranks)))
     yield from parts
-    if found:
+    if faulty:
         difference, unknown = _difference(source)
         yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
 
@@ -144,9 +144,9 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         searched.steps.append(fault.step)
         explanation = explain(dump, fault)
         spread = [known.claim for known in spread_of(dump, fault, executor, cache)]
-        place = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
+        where = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
         causes = explanation.claims if explanation else ()
-        claims = (place, *fault.claims, *causes, *spread, *report.gap_claims)
+        claims = (where, *fault.claims, *causes, *spread, *report.gap_claims)
         operator = faulty_operator(dump, fault) if fault.is_located else None
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
@@ -202,12 +202,12 @@ def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
 
 def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
     """Claim the earliest jumps of losses and norms. Ranks whose curve jumps at the same step share one."""
-    found: dict[tuple[int, str], Claim] = {}
+    jumps: dict[tuple[int, str], Claim] = {}
     for run in runs:
         for tag in sorted(filter(_JUMPING.search, run.scalars))[:_MOST_JUMPING]:
             line = run.scalars[tag].line()
             jump = first_jump(line.steps, line.values)
-            if jump is not None and (jump.step, tag) not in found:
+            if jump is not None and (jump.step, tag) not in jumps:
                 values = {
                     "tag": tag,
                     "step": jump.step,
@@ -216,8 +216,8 @@ def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
                     "high": jump.high,
                 }
                 evidence = ({"run": run.id, "tag": tag, "step": jump.step},)
-                found[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
-    yield from (claim for _, claim in sorted(found.items(), key=lambda item: item[0])[:_NAMED])
+                jumps[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
+    yield from (claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])[:_NAMED])
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:
@@ -231,9 +231,9 @@ def _end(source: ReportSource, now: float) -> Iterator[Claim]:
     for run in source.ranks:
         torn = {file.name for file in torn_files(run, now)}
         for file in run.files:
-            found = [claim for claim in file_claims(file, file.name in torn) if claim.verdict == "found"]
+            damage = [claim for claim in file_claims(file, file.name in torn) if claim.verdict == "found"]
             yield from (
-                Claim("claim.explain.file", "found", {"file": file.name, "claim": part}) for part in found
+                Claim("claim.explain.file", "found", {"file": file.name, "claim": part}) for part in damage
             )
     alerts = [alert for run in source.ranks for alert in recorded_alerts(run)]
     for level in ("error", "warning"):
@@ -245,10 +245,10 @@ def _end(source: ReportSource, now: float) -> Iterator[Claim]:
             yield Claim(f"claim.explain.{level}s", "found" if level == "error" else "note", values, evidence)
 
 
-def _summary(source: ReportSource, searched: _Searched, found: Sequence[Topic]) -> Claim:
+def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic]) -> Claim:
     """Return the first sentence: where faults were found, or what was searched without finding one."""
-    if found:
-        topics = [Claim(f"explain.topic.{topic}", "note") for topic in found]
+    if faulty:
+        topics = [Claim(f"explain.topic.{topic}", "note") for topic in faulty]
         return Claim("claim.explain.found", "found", {"topics": topics})
     scalars = sum(len(run.scalars) for run in source.ranks)
     if not scalars and not searched.dumps:

@@ -52,10 +52,9 @@ def parts(service: CurrentService, number: int) -> dict[str, Any]:
     job = EXPLANATION.find(service, number)
     done, items = job.done, list(job.items)
     newest = next((item for item in reversed(items) if isinstance(item, Progress)), None)
-    found = [item.as_json() for item in items if isinstance(item, Part)]
     return {
         "done": done,
         "error": job.error,
         "progress": None if newest is None else newest._asdict(),
-        "parts": found if done else [],
+        "parts": [item.as_json() for item in items if isinstance(item, Part)] if done else [],
     }

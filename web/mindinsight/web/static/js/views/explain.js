@@ -91,7 +91,7 @@ class Explain {
         id: "explain-runs",
         options,
         value: shown,
-        onchange: (id) => app.url.set({ run: id }),
+        onchange: (id) => app.router.go(app.url.link("explain", { run: id })),
       }),
       run && stateMark(app, run, app.selection.list().now),
       run && h("a", { href: app.url.link("overview", { run: run.id }) }, app.t("nav.overview")),
