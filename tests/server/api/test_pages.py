@@ -35,6 +35,7 @@ def test_every_described_view_is_of_a_kind_that_has_routes() -> None:
     with_other_names = {"checkpoint": "dump", "why": "answers", "align": "answers", "job": "answers"}
     kinds = {plugin.name for plugin in plugins()}
     assert {with_other_names.get(view, view) for view in VIEWS[3:]} - {
+        "explain",
         "reports",
         "preferences",
         "system",

@@ -36,7 +36,7 @@ def test_a_line_is_broken_where_values_are_not_finite() -> None:
     result = curve([0.0, 1.0, float("nan"), 1.0, float("inf")])
     assert [segment.count(",") for segment in result.segments] == [2, 1]
     assert result.broken == [WIDTH / 2, WIDTH]
-    assert (result.low, result.high, result.newest) == ("0", "1", "inf")
+    assert (result.low, result.high, result.newest) == ("0", "1", "+Inf")
 
 
 @pytest.mark.parametrize("values", [[3.0], [3.0, 3.0], [float("nan")] * 2])
