@@ -90,7 +90,7 @@ def test_the_language_is_the_chosen_one_or_the_browsers(
     tiles = {"audio", "graph", "histogram", "image", "pr_curve", "scalar", "tensor", "text"}
     assert {name for name, view in views.items() if view["tile"]} == tiles
     unlinked = {name for name, view in views.items() if not view["navigation"]}
-    assert unlinked == {"alert", "align", "checkpoint", "job", "preferences", "reports", "why"}
+    assert unlinked == {"alert", "align", "checkpoint", "explain", "job", "preferences", "reports", "why"}
     assert {name for name, view in views.items() if view["rare"]} == {"audio", "layout", "pr_curve"}
 
 
