@@ -1,9 +1,9 @@
-"""Five tasks of debugging, from the list of runs to the answer: clicks, keys pressed and seconds of each.
+"""Tasks of debugging, from the list of runs to the answer: actions, keys pressed and seconds of each.
 
     python tests/pages/debugger_tasks.py
 
 The seconds are those of a script, which reads nothing: how long a person waits for the pages. Writes
-``benchmarks/results/debugger_tasks.md``.
+``benchmarks/results/debugger_tasks.md``. ``test_debugger_tasks.py`` holds the actions.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from mindinsight.writer import SummaryRecord
 sys.path.insert(0, str(Path(__file__).parents[2]))  # as a script
 
 from benchmarks.graphs import graph_records
+from tests.flight import unpack
 from tests.pages.screenshots import ROOT, chromium, serve
 from tests.pages.test_dump import DUMPS, write_dumps
+from tests.pages.test_graph_compare import write_graphs
 
 RESULTS = ROOT / "benchmarks" / "results" / "debugger_tasks.md"
 NODES = 20_000
-WANTED = "MatMul-op10003"
 RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 
 
 @dataclass
 class Hand:
-    """Clicks and keys of a person on a page."""
+    """Clicks, choices and keys of a person on a page."""
 
     page: Page
     clicks: int = 0
@@ -43,6 +44,10 @@ class Hand:
 
     def click(self, target: Locator) -> None:
         target.click()
+        self.clicks += 1
+
+    def choose(self, target: Locator, label: str) -> None:
+        target.select_option(label=label)
         self.clicks += 1
 
     def press(self, target: Locator, key: str) -> None:
@@ -61,80 +66,125 @@ class Hand:
 
 
 def unknown_graph(hand: Hand) -> str:
-    """The structure of a graph of 20 000 operators, and one operator in it."""
+    """The structure of a graph of 20 000 operators, and one operator by words of its path."""
     page = hand.page
     hand.view("Graph")
-    card = page.locator(".graph-side").get_by_text("10 × stage {20 × block}")
+    hand.choose(page.get_by_role("combobox", name="Run"), "net")
+    card = page.locator(".graph-side").get_by_text("9 × stage_1…9 {20 × block}")
     expect(card).to_be_visible()
     search = page.get_by_role("searchbox").first
-    search.fill(WANTED)
-    expect(page.locator(".graph-results")).to_contain_text("layer_0")
+    search.fill("network.stage_5.block_3 MatMul")
+    expect(page.locator(".graph-results")).to_contain_text("stage_5")
     hand.press(search, "Enter")
-    expect(page.locator("g.closed.selected", has_text=WANTED)).to_be_visible()
-    return f"{card.inner_text()}; {WANTED} in its layer"
+    expect(page.locator("g.closed.selected", has_text="MatMul")).to_be_visible()
+    return card.inner_text()
 
 
-def first_nan(hand: Hand) -> str:
-    """The operator that made the first NaN, and its line of source code."""
+def fault_line(hand: Hand) -> str:
+    """From the bell to the operator of the first NaN and its line."""
     page = hand.page
-    hand.view("Dumps")
-    page.goto(page.url.split("?")[0] + "?dump=./broken/dump")
-    hand.click(page.get_by_role("button", name="Find the first fault"))
-    fault = page.get_by_text("produced non-finite values from finite inputs.")
-    expect(fault).to_be_visible()
-    hand.click(page.get_by_role("button", name=re.compile("MatMul-op66$")).first)
-    line = page.get_by_role("complementary", name="Operator").locator("figure pre")
-    expect(line).to_have_text("return self.fc2(x)")
-    return f"MatMul-op66; {line.inner_text()}"
+    hand.click(page.get_by_role("link", name=re.compile("^Alerts: ")))
+    hand.click(page.get_by_role("link", name=re.compile("^Training fault: the loss is nan")).last)
+    line = page.locator("pre, .code", has_text="return torch.log(scores)").first
+    expect(line).to_be_visible()
+    return "return torch.log(scores)"
+
+
+def cause_and_spread(hand: Hand) -> str:
+    """Why that operator made NaN, and what it reached."""
+    fault_line(hand)
+    page = hand.page
+    hand.click(page.get_by_role("link", name=re.compile("^Explain the run logarithm")))
+    spread = page.locator(".explain-part[data-topic=tensors]").get_by_text(
+        "At step 25, NaN or infinity is in"
+    )
+    expect(spread).to_be_visible()
+    return spread.inner_text()
 
 
 def two_dumps(hand: Hand) -> str:
-    """The first operator at which two dumps part."""
+    """The first operator at which two dumps differ."""
     page = hand.page
-    hand.view("Dumps")
-    page.goto(page.url.split("?")[0] + "?dump=./broken/dump&step=1")  # a link that a colleague sent
-    tab = page.get_by_role("button", name="Compare", exact=True)
-    hand.click(tab.first)
-    page.get_by_label("Reference").select_option("./healthy/dump")
-    hand.clicks += 2  # open the list, choose
-    hand.click(tab.last)
-    expect(page.get_by_text("99 of 99 compared")).to_be_visible()
-    expect(page.locator(".dump-compared tbody tr", has_text="MatMul-op66").first).to_be_visible()
-    return "MatMul-op66 parts first"
+    hand.click(page.locator("td.name").get_by_role("link", name="broken", exact=True))
+    hand.click(page.locator(".overview-facts").get_by_role("link", name="broken/dump"))
+    step = page.get_by_role("spinbutton", name="Step")
+    step.fill("1")
+    hand.press(step, "Enter")
+    hand.click(page.get_by_role("button", name="Compare", exact=True).first)
+    hand.choose(page.get_by_label("Reference"), "healthy/dump")
+    claim = page.locator("[data-claim]", has_text="MatMul-op66").first
+    expect(claim).to_be_visible()
+    return claim.inner_text()
 
 
-def checkpoints(hand: Hand) -> str:
+def two_graphs(hand: Hand) -> str:
+    """What was edited from one graph to the other."""
+    page = hand.page
+    hand.view("Graph")
+    hand.choose(page.get_by_role("combobox", name="Run"), "two")
+    hand.click(page.get_by_role("button", name="Compare two"))
+    edits = page.get_by_role("region", name="What changed", exact=True)
+    expect(edits).to_contain_text("conv2-Conv2d")
+    return edits.locator(".claim").first.inner_text()
+
+
+def broken_checkpoint(hand: Hand) -> str:
     """What went wrong between checkpoints."""
     page = hand.page
     hand.view("Checkpoints")
-    story = page.get_by_text("is the first with NaN or infinities")
+    story = page.get_by_text("head.weight has NaN or infinity, first in checkpoint")
     expect(story).to_be_visible()
     return story.inner_text()
 
 
+def largest_change(hand: Hand) -> str:
+    """Which weight changed most between two checkpoints."""
+    page = hand.page
+    hand.view("Checkpoints")
+    hand.click(page.get_by_role("button", name="Compare", exact=True))
+    claim = page.locator(".claim").first
+    expect(claim).to_be_visible()
+    return claim.inner_text()
+
+
 def sweep(hand: Hand) -> str:
-    """Which setting of 36 runs matters, and the best run."""
+    """Which setting of 36 runs matters, and the region of the best."""
     page = hand.page
     hand.view("Lineage")
-    page.get_by_role("combobox", name="Objective").select_option("final_loss")
-    hand.clicks += 2  # open the list, choose
-    row = page.locator(".importance").get_by_role("row").first
-    expect(row).to_contain_text("learning_rate")
-    expect(page.locator(".importance .number").first).not_to_be_empty()
-    return row.inner_text().replace("\n", " ").replace("\t", " ")
+    region = page.locator(".importance, .lineage-row").get_by_text("runs with the lowest loss: learning_rate")
+    expect(region.first).to_be_visible()
+    return region.first.inner_text()
 
 
-TASKS: dict[str, Callable[[Hand], str]] = {
-    "structure of an unknown graph of 20 000 operators, and one of them": unknown_graph,
-    "from a NaN to the operator and its line": first_nan,
-    "two dumps: where they part": two_dumps,
-    "checkpoints of a training: what broke": checkpoints,
-    "36 runs: which setting matters": sweep,
+def hand_over(hand: Hand) -> str:
+    """A file of the page for somebody who has no server."""
+    page = hand.page
+    page.goto(f"{page.url}explain?run=logarithm")  # where somebody is who has seen the cause
+    expect(page.locator(".explain-part[data-topic=curves]")).to_be_visible()
+    with page.expect_download() as download:
+        hand.click(page.get_by_role("button", name="Save this page as a single HTML file"))
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "The logarithm is defined only above 0" in text
+    return download.value.suggested_filename
+
+
+TASKS: dict[str, tuple[Callable[[Hand], str], int]] = {  # with the most actions that each may take
+    "structure of an unknown graph of 20 000 operators, and one of them": (unknown_graph, 2),
+    "from the bell to the first NaN and its line": (fault_line, 2),
+    "its cause and spread": (cause_and_spread, 3),
+    "two dumps: where they differ": (two_dumps, 4),
+    "two graphs: what was edited": (two_graphs, 3),
+    "checkpoints of a training: what broke": (broken_checkpoint, 2),
+    "two checkpoints: what changed most": (largest_change, 3),
+    "36 runs: which setting matters, and the best region": (sweep, 2),
+    "a page for somebody without a server": (hand_over, 1),
 }
 
 
 def write_base(base: Path) -> Path:
     write_dumps(base)
+    unpack("logarithm", base)
+    write_graphs(base)
     (base / "job").mkdir()
     for number, name in enumerate(("1", "2", "nan"), 1):
         shutil.copy(DUMPS / "ckpt" / f"tinynet-{name}.ckpt", base / "job" / f"tinynet-{10 * number}.ckpt")
@@ -146,8 +196,7 @@ def write_base(base: Path) -> Path:
     for number in range(36):
         rate, batch = RATES[number % 6], 16 * 2 ** (number // 6 % 3)
         with SummaryRecord(str(base / "sweep" / f"run_{number:02d}")) as record:
-            loss = abs(rate - 0.03) + 0.05
-            settings = {"learning_rate": rate, "batch_size": batch, "seed": number, "final_loss": loss}
+            settings = {"learning_rate": rate, "batch_size": batch, "seed": number, "warmup": 10}
             record.add_value("custom_lineage_data", "settings", settings)
             for step in range(1, 20):
                 record.add_value("scalar", "loss", abs(rate - 0.03) + 1 / step)
@@ -161,7 +210,7 @@ def main() -> None:
         address, server = serve(write_base(Path(folder) / "base"), Path(folder) / "workspace")
         try:
             browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-            for name, task in TASKS.items():
+            for name, (task, _) in TASKS.items():
                 page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
                 page.goto(address)
                 page.locator("td.name").first.wait_for()
@@ -174,8 +223,8 @@ def main() -> None:
         finally:
             server.terminate()
             server.wait(10)
-    head = "| task | clicks | keys | seconds | answer |\n|---|---:|---:|---:|---|"
-    text = f"# Five tasks of debugging\n\nMade with `python tests/pages/debugger_tasks.py`.\n\n{head}\n"
+    head = "| task | actions | keys | seconds | answer |\n|---|---:|---:|---:|---|"
+    text = f"# Tasks of debugging\n\nMade with `python tests/pages/debugger_tasks.py`.\n\n{head}\n"
     RESULTS.write_text(text + "\n".join(rows) + "\n", encoding="utf-8")
     print(text + "\n".join(rows))
 

@@ -17,10 +17,9 @@ BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
 PAIR = "m=compare&run=./two"
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Any:
-    """Two graphs of one run: the second lacks a layer, has an operator more and another output."""
-    folder = tmp_path / "base" / "two"
+def write_graphs(base: Path) -> None:
+    """Write two graphs of one run: the second lacks a layer, has an operator more and another output."""
+    folder = base / "two"
     folder.mkdir(parents=True)
     graph = GraphProto.FromString((DATA / "graph/lenet.graph").read_bytes())
     save(graph, folder / "first.pb")
@@ -30,6 +29,11 @@ def base(tmp_path: Path) -> Any:
     dense.output_type.tensor_type.shape.dim[1].size = 64
     graph.node.add(name="9999", op_type="Cast", full_name=f"{BACKBONE}/fc3-Dense/Cast-op7")
     save(graph, folder / "second.pb")
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Any:
+    write_graphs(tmp_path / "base")
     shutil.copytree(DATA / "events" / "multi_rank", tmp_path / "base" / "job")
     return tmp_path / "base"
 

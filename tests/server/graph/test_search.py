@@ -34,6 +34,31 @@ def test_a_slash_searches_paths(tree: Any) -> None:
     assert matches(tree, "1-block/act")[0] == "Default/net/1-Block/act"
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("2 matmul", ["2-Block/MatMul-op2"]),  # a word of the name, and one of a scope around it
+        ("block 1 relu", ["1-Block/act/ReLU-op1"]),
+        ("net.1", ["1-Block"]),  # a module, as PyTorch and MindSpore call it, without what is in it
+        ("1.act", ["1-Block/act"]),
+        ("1.act relu", ["1-Block/act/ReLU-op1"]),
+        ("net.1.a", ["1-Block/act"]),  # while it is typed
+        ("1 add", []),
+        ("et.1", []),
+        ("net..1", []),
+    ],
+)
+def test_words_of_scopes_and_names_of_modules(query: str, expected: list[str], tree: Any) -> None:
+    assert matches(tree, query) == [f"Default/net/{path}" for path in expected]
+
+
+def test_a_number_is_not_part_of_another(graph: Any) -> None:
+    names = ["net/7/Add-op17", "net/17/Add-op7", "net/71/Add-op8"]
+    tree = folded_tree(graph([(name, []) for name in names]))
+    assert sorted(matches(tree, "7 add")) == ["net/17/Add-op7", "net/7/Add-op17"]
+    assert matches(tree, "71 add") == ["net/71/Add-op8"]
+
+
 def test_patterns_match_the_name_from_its_beginning(tree: Any) -> None:
     assert matches(tree, r"^(MatMul|ReLU)-op[02]$", regex=True) == [
         "Default/net/0-Block/MatMul-op0",

@@ -75,10 +75,18 @@ _Find = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """Word of a query. Both searches return the start of the first match or -1."""
+
+    in_path: _Find
+    in_name: _Find | None  # in the last part of a path, which it is given whole; None for words with a slash
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """Parsed query. Case is ignored."""
 
-    words: tuple[tuple[bool, _Find], ...] = ()  # True to search the whole path, and the search
+    words: tuple[Word, ...] = ()
     types: tuple[_Match, ...] = ()
     shapes: tuple[_Match, ...] = ()
     dtypes: tuple[_Match, ...] = ()
@@ -90,13 +98,20 @@ class Query:
         return bool(self.types or self.shapes or self.dtypes or self.attributes)
 
     def rank(self, path: str) -> int:
-        """Return 0 if the name of a path begins with the words, 1 if it contains them all, otherwise -1.
+        """Return 0 if the name of a path begins with a word, 1 if the path matches, otherwise -1.
 
-        Words with a slash are searched in the whole path.
+        All words must be in the path, and one of those without a slash in the name, which is its last part.
         """
-        name = path.rpartition("/")[2]
-        starts = [find(path if whole else name) for whole, find in self.words]
-        return -1 if any(start < 0 for start in starts) else int(not starts or starts[0] > 0)
+        if any(word.in_path(path) < 0 for word in self.words):
+            return -1
+        starts = [word.in_name(path) if word.in_name else word.in_path(path) for word in self.words]
+        known = [start for start in starts if start >= 0]
+        in_name = [
+            word for word, start in zip(self.words, starts, strict=True) if word.in_name and start >= 0
+        ]
+        if not in_name and any(word.in_name for word in self.words):
+            return -1
+        return int(bool(known) and min(known) > 0)
 
     def matches_node(self, graph: Graph, node: int) -> bool:
         """Return True if type, attributes and any of the outputs of a node match."""
@@ -122,15 +137,16 @@ def parse_query(text: str, regex: bool = False) -> Query:
     With `regex` the text is one regular expression. Raises BadPattern if it is invalid.
     """
     if regex:
-        return Query((("/" in text, matcher(text, regex)),))
-    words: list[tuple[bool, _Find]] = []
+        find = matcher(text, regex)
+        return Query((Word(find, None) if "/" in text else Word(_in_name(find), _in_name(find)),))
+    words: list[Word] = []
     fields: dict[str, list[_Match]] = {name: [] for name in FIELDS}
     attributes: list[tuple[str, _Match]] = []
     for word in text.split():
         name, colon, value = word.partition(":")
         field = name.lower()
         if not colon or not value or field not in FIELDS:
-            words.append(("/" in word, matcher(word, False)))
+            words.append(_word(word))
         elif field == "attr":
             attribute, equals, wanted = value.partition("=")
             attributes.append((attribute.lower(), glob(wanted if equals else "*")))
@@ -139,6 +155,30 @@ def parse_query(text: str, regex: bool = False) -> Query:
     return Query(
         tuple(words), tuple(fields["type"]), tuple(fields["shape"]), tuple(fields["dtype"]), tuple(attributes)
     )
+
+
+def _word(text: str) -> Word:
+    """Return a word. Numbers are searched whole, and `blocks.7.fc1` also as the name of a module.
+
+    A module is a scope in graphs, where the class may follow the name: `blocks/7-Block/fc1-Linear`.
+    """
+    find = matcher(rf"(?:^|\D){text}(?:\D|$)", True) if text.isdecimal() else matcher(text, False)
+    if "/" in text:
+        return Word(find, None)
+    parts = text.split(".")
+    if len(parts) == 1 or not all(parts):
+        return Word(find, _in_name(find))
+    module = r"(?:-[^/]*)?/".join(map(re.escape, parts))
+    in_path, at_end = (re.compile(rf"(?:^|/){module}{end}", re.IGNORECASE) for end in ("", r"[^/]*$"))
+    return Word(
+        lambda path: 0 if in_path.search(path) else find(path),
+        lambda path: 0 if at_end.search(path) else _in_name(find)(path),
+    )
+
+
+def _in_name(find: _Find) -> _Find:
+    """Return a search in the name at the end of a path."""
+    return lambda path: find(path.rpartition("/")[2])
 
 
 def glob(pattern: str) -> _Match:

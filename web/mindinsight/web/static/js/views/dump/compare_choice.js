@@ -34,6 +34,8 @@ export class ReferenceChoice {
     this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
     /** Whether nothing is chosen yet: then another step than that of the page is suggested. */
     this.free = !this.named && !url.get("with");
+    /** Whether the dump of the reference has ranks and steps to choose from. */
+    this.known = false;
     this.requests = latest();
     this.element = h("div", { class: "toolbar" });
     this.read();
@@ -64,13 +66,20 @@ export class ReferenceChoice {
     );
   }
 
-  /** Choose another reference. @param {Partial<Reference>} changes */
-  pick(changes) {
+  /** Choose another reference. Another dump is compared at once. @param {Partial<Reference>} changes */
+  async pick(changes) {
     const { rank, step } = this.page.state;
     Object.assign(this.reference, changes.dump ? { rank, step } : {}, changes);
     this.named = this.free = false;
     this.write();
-    this.read();
+    await this.read();
+    if (changes.dump && this.known && !this.isItself()) this.start({ ...this.reference }, this.names);
+  }
+
+  /** Return whether the reference is what it would be compared with. */
+  isItself() {
+    const { dump, rank, step } = this.page.state;
+    return this.reference.dump === dump && this.reference.rank === rank && this.reference.step === step;
   }
 
   /** Write the chosen reference to the address. */
@@ -82,9 +91,9 @@ export class ReferenceChoice {
 
   /** Draw the form. @param {{rank: number, steps: number[]}[]} ranks of the chosen dump */
   draw(ranks) {
-    const { app, state } = this.page;
-    const { t } = app;
+    const { t } = this.page.app;
     const { dump, rank, step } = this.reference;
+    this.known = ranks.length > 0;
     const steps = ranks.find((entry) => entry.rank === rank)?.steps ?? [];
     const numbers = (/** @type {number[]} */ values) =>
       values.map((value) => ({ value: String(value), label: String(value) }));
@@ -111,11 +120,9 @@ export class ReferenceChoice {
       this.nameMap(),
       button(t("dump.compare.start"), () => this.start({ ...this.reference }, this.names), {
         class: "primary",
-        disabled: !ranks.length,
+        disabled: !this.known,
       }),
-      dump === state.dump && rank === state.rank && step === state.step
-        ? h("p", { class: "muted" }, t("dump.compare.itself"))
-        : null,
+      this.isItself() ? h("p", { class: "muted" }, t("dump.compare.itself")) : null,
     );
   }
 
