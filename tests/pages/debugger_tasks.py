@@ -105,11 +105,14 @@ def cause_and_spread(hand: Hand) -> str:
 def two_dumps(hand: Hand) -> str:
     """The first operator at which two dumps differ."""
     page = hand.page
+    page.get_by_role("searchbox", name="Search runs").fill("broken")
     hand.click(page.locator("td.name").get_by_role("link", name="broken", exact=True))
     hand.click(page.locator(".overview-facts").get_by_role("link", name="broken/dump"))
+    expect(page.get_by_text("99 tensors")).to_be_visible()
     step = page.get_by_role("spinbutton", name="Step")
     step.fill("1")
     hand.press(step, "Enter")
+    expect(page).to_have_url(re.compile("step=1"))
     hand.click(page.get_by_role("button", name="Compare", exact=True).first)
     hand.choose(page.get_by_label("Reference"), "healthy/dump")
     claim = page.locator("[data-claim]", has_text="MatMul-op66").first

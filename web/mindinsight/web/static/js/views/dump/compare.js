@@ -11,7 +11,8 @@ import { position } from "../../components/dump/state.js";
 /** @typedef {import("./compare_choice.js").Reference} Reference */
 
 /**
- * Create the tab. A comparison that the address names is shown again if the server still has it.
+ * Create the tab. A comparison that the address names is shown again if the server still has it. Another dump
+ * that it names is compared.
  * @param {Page} page
  */
 export function comparePart(page) {
@@ -35,6 +36,8 @@ export function comparePart(page) {
     );
   });
   const known = app.url.get("compared", "");
+  if (known === "" && app.url.get("with")) choice.readAndStart();
+  else choice.read();
   if (/^\d+$/.test(known)) {
     requests.ask(
       () => app.api.get(`v2/dump/compare/${known}`, { limit: 1 }),

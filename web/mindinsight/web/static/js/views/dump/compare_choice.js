@@ -38,7 +38,6 @@ export class ReferenceChoice {
     this.known = false;
     this.requests = latest();
     this.element = h("div", { class: "toolbar" });
-    this.read();
   }
 
   /**
@@ -67,13 +66,18 @@ export class ReferenceChoice {
   }
 
   /** Choose another reference. Another dump is compared at once. @param {Partial<Reference>} changes */
-  async pick(changes) {
+  pick(changes) {
     const { rank, step } = this.page.state;
     Object.assign(this.reference, changes.dump ? { rank, step } : {}, changes);
     this.named = this.free = false;
     this.write();
+    return changes.dump ? this.readAndStart() : this.read();
+  }
+
+  /** Draw the form and compare, if the reference exists and is another than what it is compared with. */
+  async readAndStart() {
     await this.read();
-    if (changes.dump && this.known && !this.isItself()) this.start({ ...this.reference }, this.names);
+    if (this.known && !this.isItself()) this.start({ ...this.reference }, this.names);
   }
 
   /** Return whether the reference is what it would be compared with. */
