@@ -135,7 +135,7 @@ def broken_checkpoint(hand: Hand) -> str:
     """What went wrong between checkpoints."""
     page = hand.page
     hand.view("Checkpoints")
-    story = page.get_by_text("head.weight has NaN or infinity, first in checkpoint")
+    story = page.get_by_text("head.weight has NaN or infinity, first in checkpoint tinynet-10")
     expect(story).to_be_visible()
     return story.inner_text()
 
@@ -145,7 +145,7 @@ def largest_change(hand: Hand) -> str:
     page = hand.page
     hand.view("Checkpoints")
     hand.click(page.get_by_role("button", name="Compare", exact=True))
-    claim = page.locator(".claim").first
+    claim = page.locator("[data-claim='claim.checkpoint.largest']")
     expect(claim).to_be_visible()
     return claim.inner_text()
 
@@ -168,6 +168,7 @@ def hand_over(hand: Hand) -> str:
         hand.click(page.get_by_role("button", name="Save this page as a single HTML file"))
     text = Path(download.value.path()).read_text(encoding="utf-8")
     assert "The logarithm is defined only above 0" in text
+    assert download.value.suggested_filename == "Explain_logarithm.html"
     return download.value.suggested_filename
 
 
@@ -189,7 +190,7 @@ def write_base(base: Path) -> Path:
     unpack("logarithm", base)
     write_graphs(base)
     (base / "job").mkdir()
-    for number, name in enumerate(("1", "2", "nan"), 1):
+    for number, name in enumerate(("nan", "1", "2"), 1):
         shutil.copy(DUMPS / "ckpt" / f"tinynet-{name}.ckpt", base / "job" / f"tinynet-{10 * number}.ckpt")
     run = base / "net"
     run.mkdir()

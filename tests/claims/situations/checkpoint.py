@@ -194,6 +194,21 @@ def tensors_with_another_prefix(folder: Path) -> Question:
     return difference_of(folder, "net-0.npz", "net-1.npz")
 
 
+@situation(makes=["claim.checkpoint.largest"], never=["claim.checkpoint.no_change"])
+def weight_that_changed_more_than_another(folder: Path) -> Question:
+    """The state of an optimizer changed more, and a tensor without values has no share."""
+    first = {"a.weight": ONES, "b.weight": ONES, "moments.a.weight": ONES, "zero": 0 * ONES}
+    second = {"a.weight": 1.1 * ONES, "b.weight": 1.5 * ONES, "moments.a.weight": 9 * ONES, "zero": ONES}
+    files(folder, first, second)
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(makes=["claim.checkpoint.changed"], never=["claim.checkpoint.largest"])
+def weights_that_changed_by_the_same_share(folder: Path) -> Question:
+    files(folder, {"a": ONES, "b": 3 * ONES}, {"a": 2 * ONES, "b": 6 * ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
 @situation(makes=["claim.checkpoint.changed"], never=["claim.checkpoint.only_one"])
 def tensor_that_both_files_have(folder: Path) -> Question:
     files(folder, {"w": ONES}, {"w": 2 * ONES})

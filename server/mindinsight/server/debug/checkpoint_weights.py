@@ -18,6 +18,7 @@ from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure_values
 from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
+from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import show_name
@@ -182,11 +183,29 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
     changed = [item.name for item in differences if item.state not in equal]
     if changed:
         values = {"n": len(changed), "count": len(differences) - len(alone), "names": few(changed, _NAMED)}
-        return [Claim("claim.checkpoint.changed", "found", values), *claims]
+        return [Claim("claim.checkpoint.changed", "found", values), *_largest_change(differences), *claims]
     if differences and len(claims) == bool(bits):
         same = len(differences) - len(bits)
         return [*([Claim("claim.checkpoint.no_change", "clear", {"n": same})] if same else []), *claims]
     return claims or [Claim("claim.checkpoint.no_common_tensor", "unknown")]
+
+
+def _largest_change(differences: Sequence[WeightDifference]) -> Iterator[Claim]:
+    """Claim which tensor changed most for its size, unless two changed by the same share.
+
+    States of optimizers change most at all times, so they are left out, by their names.
+    """
+    names = {item.name for item in differences}
+    shares = {
+        item.name: item.measures.relative_distance
+        for item in differences
+        if item.measures and item.measures.relative_distance and not item.apart
+        if not is_state(item.name, names)
+    }
+    first, *others = sorted(shares.items(), key=lambda item: -item[1]) or [("", 0.0)]
+    if first[0] and (not others or first[1] > others[0][1]):
+        values = {"n": len(shares), "name": first[0], "share": first[1]}
+        yield Claim("claim.checkpoint.largest", "note", values, ({"tensor": first[0]},))
 
 
 def unread_claims(names: Sequence[str]) -> list[Claim]:

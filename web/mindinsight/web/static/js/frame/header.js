@@ -82,6 +82,15 @@ function docs(app) {
 }
 
 /**
+ * Return the name of what the page is about: a dump, a file, a job or a run; "" of others.
+ * @param {import("../core/types.js").App} app
+ */
+function objectOf({ url }) {
+  const named = ["dump", "file", "job", "run"].map((key) => url.get(key)).find(Boolean);
+  return named?.replace(/^\.\//, "") ?? "";
+}
+
+/**
  * Create the buttons that copy the link, save the page and open the reports.
  * @param {import("../core/types.js").App} app
  */
@@ -90,7 +99,7 @@ function share(app) {
     savePage(
       app,
       /** @type {HTMLElement} */ (document.getElementById("view")),
-      document.title.split(" · ")[0],
+      [document.title.split(" · ")[0], objectOf(app)].filter(Boolean).join(" "),
     );
   return [
     namedIconButton("link", app.t("share.copy"), app.t("share.copy"), () => copyLink(app)),
