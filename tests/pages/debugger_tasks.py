@@ -147,6 +147,7 @@ def largest_change(hand: Hand) -> str:
     hand.click(page.get_by_role("button", name="Compare", exact=True))
     claim = page.locator("[data-claim='claim.checkpoint.largest']")
     expect(claim).to_be_visible()
+    expect(claim).to_contain_text("head.bias changed most")
     return claim.inner_text()
 
 

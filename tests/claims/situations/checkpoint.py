@@ -128,6 +128,7 @@ def difference_of(folder: Path, first: str, second: str) -> Question:
 
 
 WEIGHT = tensor(Storage("0", 6))
+COUNT = np.arange(1, 4)
 UNREAD = ("_rebuild_qtensor", "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage")
 
 
@@ -196,9 +197,15 @@ def tensors_with_another_prefix(folder: Path) -> Question:
 
 @situation(makes=["claim.checkpoint.largest"], never=["claim.checkpoint.no_change"])
 def weight_that_changed_more_than_another(folder: Path) -> Question:
-    """The state of an optimizer changed more, and a tensor without values has no share."""
-    first = {"a.weight": ONES, "b.weight": ONES, "moments.a.weight": ONES, "zero": 0 * ONES}
-    second = {"a.weight": 1.1 * ONES, "b.weight": 1.5 * ONES, "moments.a.weight": 9 * ONES, "zero": ONES}
+    """The state of an optimizer and a counter changed more, and a tensor of zeros has no share."""
+    first = {"a.weight": ONES, "b.weight": ONES, "moments.a.weight": ONES, "zero": 0 * ONES, "step": COUNT}
+    second = {
+        "a.weight": 1.1 * ONES,
+        "b.weight": 1.5 * ONES,
+        "moments.a.weight": 9 * ONES,
+        "zero": ONES,
+        "step": 9 * COUNT,
+    }
     files(folder, first, second)
     return difference_of(folder, "net-0.npz", "net-1.npz")
 

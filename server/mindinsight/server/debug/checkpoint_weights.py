@@ -191,16 +191,17 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
 
 
 def _largest_change(differences: Sequence[WeightDifference]) -> Iterator[Claim]:
-    """Claim which tensor changed most for its size, unless two changed by the same share.
+    """Claim which floating-point tensor changed most for its size, unless two changed by the same share.
 
-    States of optimizers change most at all times, so they are left out, by their names.
+    States of optimizers change most at all times, so they are left out, by their names; so are counters of
+    steps, which are integers.
     """
     names = {item.name for item in differences}
     shares = {
         item.name: item.measures.relative_distance
         for item in differences
         if item.measures and item.measures.relative_distance and not item.apart
-        if not is_state(item.name, names)
+        if item.first and "float" in item.first.dtype and not is_state(item.name, names)
     }
     first, *others = sorted(shares.items(), key=lambda item: -item[1]) or [("", 0.0)]
     if first[0] and (not others or first[1] > others[0][1]):
