@@ -135,7 +135,7 @@ def broken_checkpoint(hand: Hand) -> str:
     """What went wrong between checkpoints."""
     page = hand.page
     hand.view("Checkpoints")
-    story = page.get_by_text("head.weight has NaN or infinity, first in checkpoint tinynet-10")
+    story = page.get_by_text("head.weight has NaN or infinity, of these checkpoints first in tinynet-10")
     expect(story).to_be_visible()
     return story.inner_text()
 

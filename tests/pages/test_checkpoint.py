@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
@@ -38,7 +39,7 @@ def test_the_timeline_is_loud_about_nan_and_frozen_and_leads_to_values(page: Pag
     page.goto(url)
     page.get_by_role("button", name="All pages").click()
     page.get_by_role("dialog", name="All pages").get_by_role("link", name="Checkpoints").click()
-    expect(page.get_by_text("head.weight has NaN or infinity, first in checkpoint")).to_be_visible()
+    expect(page.get_by_text("head.weight has NaN or infinity, of these checkpoints first in")).to_be_visible()
     expect(page.locator("tbody th").first).to_have_text("head.weight")
     expect(page.locator("thead th").last).to_have_text("301")  # checkpoint 30, loss 1
     expect(cell(page, "frozen · 20 · frozen: the same bytes")).to_be_visible()
@@ -89,3 +90,26 @@ def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(page: Pag
     for route in waiting:
         route.continue_()
     expect(page.get_by_text("not finite")).to_have_count(0)
+
+
+def test_a_long_series_shows_some_of_all_or_a_part(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "base" / "long"
+    folder.mkdir(parents=True)
+    for number in range(450):
+        np.savez(folder / f"net-{number}.npz", weight=np.full(4, 1.0 + number, np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}checkpoint")
+    expect(page.get_by_text("finite in each of these checkpoints that has it")).to_be_visible()
+    heads = page.locator("thead th")
+    expect(heads).to_have_count(201)
+    expect(heads.nth(1)).to_have_text("0")
+    expect(heads.last).to_have_text("449")
+    shown = page.get_by_label("Shown")
+    expect(shown.locator("option")).to_have_text(
+        ["200 of 450, evenly chosen", "0 – 199", "200 – 399", "400 – 449"]
+    )
+    shown.select_option("2")
+    expect(heads).to_have_count(51)
+    expect(heads.nth(1)).to_have_text("400")
+    expect(page).to_have_url(re.compile("part=2"))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mindinsight
-from mindinsight.server.api.explanation import Part, explain_run, is_without_fault, last_healthy
+from mindinsight.server.api.explanation import Part, explain_run, in_order, is_without_fault, last_healthy
 from mindinsight.server.claims import sentence
 from mindinsight.server.report import Progress, ReportSource
 from mindinsight.writer import SummaryRecord
@@ -28,7 +28,7 @@ def explained(base: Path, run: str) -> list[Part | Progress]:
 
 
 def parts_of(base: Path, run: str) -> dict[str, Part]:
-    return {part.topic: part for part in explained(base, run) if isinstance(part, Part)}
+    return {part.topic: part for part in in_order(explained(base, run))}
 
 
 def text_of(part: Part) -> str:

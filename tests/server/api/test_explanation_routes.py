@@ -24,7 +24,7 @@ def test_the_parts_are_read_by_number_and_a_restarted_server_finds_them_again(tm
                 number = int(started.json()["explanation"])
             deadline = time.monotonic() + 60
             while not (answer := client.get(f"/v2/explanation/{number}").json())["done"]:
-                assert answer["parts"] == []
+                assert "summary" not in [part["topic"] for part in answer["parts"][1:]]
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             return number, answer

@@ -86,23 +86,27 @@ class _Searched:
 
 
 def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
-    """Yield progress, then the parts of the explanation: the summary first, then in order of cause.
+    """Yield progress and parts as they are known, in order of cause. The summary comes after the searches.
 
     `now` is the Unix time. Parts without a claim are left out.
     """
     searched = _Searched()
-    parts: list[Part] = []
+    faulty: dict[Topic, None] = {}
     for part in _searches(source, searched, now):
-        if isinstance(part, Progress):
+        if isinstance(part, Progress) or part.claims:
             yield part
-        elif part.claims:
-            parts.append(part)
-    faulty = list(dict.fromkeys(part.topic for part in parts if part.faults))
-    yield Part("summary", (_summary(source, searched, faulty), *still_read(source.ranks)))
-    yield from parts
+        if isinstance(part, Part) and part.faults:
+            faulty[part.topic] = None
+    yield Part("summary", (_summary(source, searched, list(faulty)), *still_read(source.ranks)))
     if faulty:
         difference, unknown = _difference(source)
         yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
+
+
+def in_order(items: Iterable[Progress | Part]) -> list[Part]:
+    """Return the parts among what was yielded, the summary first."""
+    parts = [item for item in items if isinstance(item, Part)]
+    return sorted(parts, key=lambda part: part.topic != "summary")
 
 
 def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator[Progress | Part]:

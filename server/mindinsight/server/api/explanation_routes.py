@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from mindinsight.server.api.explanation import Part, explain_run
+from mindinsight.server.api.explanation import Part, explain_run, in_order
 from mindinsight.server.api.report_routes import dump_paths
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
@@ -43,11 +43,12 @@ def start(service: CurrentService, run: Annotated[str, Query(description="run id
 
 @router.get("/{number}")
 def parts(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the parts of an explanation in order of cause, once it is done, and its progress until then.
+    """Return the parts of an explanation that are known so far, in order of cause, and its progress.
 
-    The topic of a part is one of summary, tensors, checks, ranks, curves, end, difference, unknown. Its
-    claims with the verdict "found" are faults, except those of `difference`. `links` are pages that show
-    them, and `curves` are drawn in a frame of 320 by 120 pixels.
+    The topic of a part is one of summary, tensors, checks, ranks, curves, end, difference, unknown. The
+    summary comes first once everything was searched. Claims with the verdict "found" are faults, except
+    those of `difference`. `links` are pages that show them, and `curves` are drawn in a frame of 320 by 120
+    pixels.
     """
     job = EXPLANATION.find(service, number)
     done, items = job.done, list(job.items)
@@ -56,5 +57,5 @@ def parts(service: CurrentService, number: int) -> dict[str, Any]:
         "done": done,
         "error": job.error,
         "progress": None if newest is None else newest._asdict(),
-        "parts": [item.as_json() for item in items if isinstance(item, Part)] if done else [],
+        "parts": [part.as_json() for part in in_order(items)],
     }

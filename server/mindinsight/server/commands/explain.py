@@ -27,21 +27,21 @@ def register(subparsers: Any) -> None:
 @report_errors
 def explain(options: argparse.Namespace) -> int:
     """Print the explanation. Return 0 if nothing was found, 1 for a fault, or 2 if something is unknown."""
-    from mindinsight.server.api.explanation import Part, explain_run  # with every analysis
+    from mindinsight.server.api.explanation import explain_run, in_order  # with every analysis
 
     try:
         summary, run = chosen_run(options.name, options.summary_base_dir)
     except BadSettings as error:
         raise ValueError(error) from None  # 2: the exit code 1 means a fault
-    parts: list[Part] = []
+    items = []
     with worker_pool() as executor:
         runs = summary.by_id()
         source = ReportSource(runs[run], runs, summary.dump_path, executor, statistics_cache())
-        for part in explain_run(source, time.time()):
-            if isinstance(part, Progress):
-                show_progress(part, terminal_language(os.environ))
-            else:
-                parts.append(part)
+        for item in explain_run(source, time.time()):
+            items.append(item)
+            if isinstance(item, Progress):
+                show_progress(item, terminal_language(os.environ))
+    parts = in_order(items)
     if options.json:
         print(as_json({"run": run, "parts": [part.as_json() for part in parts]}))
     else:

@@ -357,16 +357,17 @@ def _search_step(
     cache: StatisticsCache | None,
 ) -> None:
     listing = list_tensors(dump, rank, step)
+    items = list(listing.items)  # which makes each entry when it is asked for
     report.damage += listing.damage
     coverage = report.coverage
-    coverage.unlisted += len(set(listing.damage) - {entry.damage for entry in listing.items})
+    coverage.unlisted += len(set(listing.damage) - {entry.damage for entry in items})
     # Integers are read as well: an unreadable file must be counted.
-    candidates = [entry for entry in listing.items if entry.ref is not None or not surely_finite(entry)]
-    sure = len(listing.items) - len(candidates)
+    candidates = [entry for entry in items if entry.ref is not None or not surely_finite(entry)]
+    sure = len(items) - len(candidates)
     coverage.tensors += sure
-    coverage.by_statistics += sure and sum(map(finite_by_statistics, listing.items))
-    coverage.operators = coverage.operators or any(entry.type != "Parameter" for entry in listing.items)
-    coverage.backward = coverage.backward or any(map(is_gradient, listing.items))
+    coverage.by_statistics += sure and sum(map(finite_by_statistics, items))
+    coverage.operators = coverage.operators or any(entry.type != "Parameter" for entry in items)
+    coverage.backward = coverage.backward or any(map(is_gradient, items))
     known: dict[int, TensorResult] = {}  # by position in the listing
 
     def measure(entries: Iterable[TensorEntry]) -> Iterator[TensorResult]:
@@ -385,7 +386,7 @@ def _search_step(
         if is_non_finite(result) and search is None:  # operators are read only for a step with a fault
             operators = list_operators(dump, rank, step).items
             numbers = compares_arguments(dump) or dump.framework != "pytorch"  # MindSpore's are tensors
-            search = OriginSearch(listing.items, operators, measure, dump.level == MODULES, numbers)
+            search = OriginSearch(items, operators, measure, dump.level == MODULES, numbers)
             origin = search.origin()
             if origin:
                 origin = _without_guess(origin, gaps_at(dump, [rank], [step]))

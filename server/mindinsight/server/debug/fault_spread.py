@@ -58,7 +58,7 @@ def spread_of(
 def _at_step(
     dump: Dump, rank: int, step: int, executor: Executor | None, cache: StatisticsCache | None
 ) -> Spread:
-    entries = list_tensors(dump, rank, step).items
+    entries = list(list_tensors(dump, rank, step).items)  # which makes each entry when it is asked for
     operators = list_operators(dump, rank, step).items
     search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
     parameters = parameter_names(entries)

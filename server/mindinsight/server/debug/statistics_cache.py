@@ -5,7 +5,8 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -66,7 +67,7 @@ class StatisticsCache:
         cached: dict[Identity, Measurement] = {}
         with suppress(sqlite3.Error, OSError, ValueError, TypeError), self._open() as database:
             for identity in identities:
-                key = astuple(identity)
+                key = _KEY(identity)
                 row = database.execute(_SELECT, key[:2]).fetchone()
                 if row is not None and row[:4] == key[2:]:
                     cached[identity] = _parse_measured(row[4])
@@ -74,7 +75,7 @@ class StatisticsCache:
 
     def keep(self, measurements: Mapping[Identity, Measurement]) -> None:
         """Store statistics. A damaged cache is deleted. A cache that cannot be written is left unchanged."""
-        rows = [(*astuple(identity), _format_measured(value)) for identity, value in measurements.items()]
+        rows = [(*_KEY(identity), _format_measured(value)) for identity, value in measurements.items()]
         if not rows:
             return
         try:
@@ -107,8 +108,12 @@ _SELECT = "SELECT device, inode, size, modified, found FROM measured WHERE path 
 _INSERT = "INSERT OR REPLACE INTO measured VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
+_KEY = attrgetter(*(field.name for field in fields(Identity)))  # a tenth of the time of dataclasses.astuple
+_NUMBERS = attrgetter(*(field.name for field in fields(Statistics)))
+
+
 def _format_measured(measurement: Measurement) -> str:
-    return json.dumps([astuple(measurement.statistics), measurement.shape, measurement.dtype])
+    return json.dumps([_NUMBERS(measurement.statistics), measurement.shape, measurement.dtype])
 
 
 def _parse_measured(text: str) -> Measurement:

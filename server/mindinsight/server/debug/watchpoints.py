@@ -202,7 +202,7 @@ def check_and_count(
 def _search(
     dump: Dump, executor: Executor | None, cache: StatisticsCache | None, rank: int, step: int
 ) -> OriginSearch:
-    entries, operators = list_tensors(dump, rank, step).items, list_operators(dump, rank, step).items
+    entries, operators = list(list_tensors(dump, rank, step).items), list_operators(dump, rank, step).items
     return OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
 
 
@@ -244,7 +244,7 @@ def _tasks(
     previous: dict[SlotKey, TensorRef] = {}
     started: set[str] = set()
     for step in dump.steps(rank):
-        entries = list_tensors(dump, rank, step).items
+        entries = list(list_tensors(dump, rank, step).items)
         overflowed = overflowed_operators(dump, rank, step)
         parameters = parameter_names(entries)
         for entry in entries:

@@ -11,7 +11,7 @@ import { noFile, toolbar } from "./checkpoint/controls.js";
 import { readLoss, runOf } from "./checkpoint/origin.js";
 import { kindOf, shownRows } from "./checkpoint/rows.js";
 import { tensorPanel } from "./checkpoint/panel.js";
-import { readState, settle, unknownFile, writeState } from "./checkpoint/state.js";
+import { readState, settle, timelinePart, unknownFile, writeState } from "./checkpoint/state.js";
 import { cells, columnsOf } from "./checkpoint/tables.js";
 import { legend, timelineCells } from "./checkpoint/timeline.js";
 import { timelineHeads } from "./checkpoint/timeline_heads.js";
@@ -29,7 +29,7 @@ const POLL = 700; // ms between requests while the server reads
 const ROW = 31; // px
 const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
 /** Choices that need another answer. */
-const READ = ["mode", "series", "file", "second"];
+const READ = ["mode", "series", "part", "file", "second"];
 
 /**
  * Mount the page.
@@ -145,9 +145,14 @@ export class Checkpoints {
     else this.draw();
   }
 
-  /** Return the checkpoints of the chosen series in order. @returns {Saved[]} */
-  series() {
+  /** Return all checkpoints of the chosen series in order. @returns {Saved[]} */
+  whole() {
     return this.listed.series.find(({ key }) => key === this.state.series)?.checkpoints ?? [];
+  }
+
+  /** Return the checkpoints that the timeline shows. @returns {Saved[]} */
+  series() {
+    return timelinePart(this.whole(), this.state.part);
   }
 
   /** Return the files whose tensors the rows show, newest last. @returns {string[]} */

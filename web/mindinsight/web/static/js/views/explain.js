@@ -101,42 +101,41 @@ class Explain {
 
   /** Search a run and draw what is found. @param {Run} run */
   search(run) {
-    const { app } = this;
+    const { api } = this.app;
     this.extent = extentOf(run);
-    replace(this.body, loading(app.t("explain.searching")));
+    replace(this.body, loading(this.app.t("explain.searching")));
     return this.requests.ask(
-      (signal) => this.explanation(run, signal),
-      (answer) => this.draw(answer),
+      (signal) => api.send("POST", api.build(PATH, { run: run.id }), {}, { signal }),
+      ({ explanation }) => this.poll(explanation, 0),
       (error) => this.failed(error),
     );
   }
 
   /**
-   * Start the search and wait for its end, with its progress on the page.
-   * @param {Run} run @param {AbortSignal} signal
-   * @returns {Promise<Explanation>}
+   * Draw the parts known so far, until the search ends.
+   * @param {number} explanation its number
+   * @param {number} drawn number of parts that are drawn
    */
-  async explanation(run, signal) {
-    const { api, t } = this.app;
-    const { explanation } = await api.send("POST", api.build(PATH, { run: run.id }), {}, { signal });
-    for (;;) {
-      /** @type {Explanation} */
-      const answer = await api.get(`${PATH}/${explanation}`, {}, { signal });
-      if (answer.done) return answer;
-      const { progress } = answer;
-      if (progress) replace(this.body, loading(`${t(progress.key)}: ${progress.done}/${progress.total}`));
-      await new Promise((next) => setTimeout(next, POLL_MS));
-    }
+  poll(explanation, drawn) {
+    return this.requests.join(
+      (signal) => this.app.api.get(`${PATH}/${explanation}`, {}, { signal }),
+      (/** @type {Explanation} */ answer) => {
+        if (answer.done || answer.parts.length > drawn) this.draw(answer);
+        if (!answer.done) this.requests.later(() => this.poll(explanation, answer.parts.length), POLL_MS);
+      },
+      (error) => this.failed(error),
+    );
   }
 
-  /** Draw the parts. @param {Explanation} answer */
-  draw(answer) {
-    const { app } = this;
-    const error = answer.error ? h("p", { class: "badge bad" }, answer.error) : null;
+  /** Draw the parts, and that the search goes on. @param {Explanation} answer */
+  draw({ done, error, progress, parts }) {
+    const { t } = this.app;
+    const text = progress ? `${t(progress.key)}: ${progress.done}/${progress.total}` : t("explain.searching");
     replace(
       this.body,
-      error,
-      answer.parts.map((part) => partPanel(app, part)),
+      error ? h("p", { class: "badge bad" }, error) : null,
+      parts.map((part) => partPanel(this.app, part)),
+      done ? null : loading(text),
     );
     this.drawHead();
   }

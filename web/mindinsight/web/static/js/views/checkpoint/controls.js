@@ -6,7 +6,7 @@ import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { columnsOf, plain } from "./tables.js";
 import { csv } from "./rows.js";
-import { MODES } from "./state.js";
+import { MODES, MOST } from "./state.js";
 
 /** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
@@ -53,12 +53,13 @@ function choosers(view, timelines) {
       value: key,
       label: `${key.slice(2)} (${checkpoints.length})`,
     }));
-    return select({
+    const series = select({
       label: t("checkpoint.series"),
       options,
       value: state.series,
-      onchange: (series) => view.change({ series, tensor: "" }),
+      onchange: (key) => view.change({ series: key, part: "", tensor: "" }),
     });
+    return [series, partChooser(view)];
   }
   const files = listed.checkpoints.map(({ id, size }) => ({
     value: id,
@@ -78,6 +79,29 @@ function choosers(view, timelines) {
     onchange: (file) => view.change({ second: file, at: file }),
   });
   return [first, second];
+}
+
+/** Create the choice of the part of a long series, or return null. @param {Checkpoints} view */
+function partChooser(view) {
+  const { app, state } = view;
+  const all = view.whole();
+  if (all.length <= MOST) return null;
+  const starts = Array.from({ length: Math.ceil(all.length / MOST) }, (_, part) => part * MOST);
+  const ends = (/** @type {number} */ start) => [all[start], all[Math.min(start + MOST, all.length) - 1]];
+  return select({
+    label: app.t("checkpoint.part"),
+    options: [
+      { value: "", label: app.t("checkpoint.part.all", { n: MOST, count: all.length }) },
+      ...starts.map((start, part) => ({
+        value: String(part),
+        label: ends(start)
+          .map(({ label }) => label)
+          .join(" – "),
+      })),
+    ],
+    value: state.part,
+    onchange: (part) => view.change({ part, tensor: "" }),
+  });
 }
 
 /** Create the filters. @param {Checkpoints} view */

@@ -4,6 +4,7 @@
  * @typedef {Object} State
  * @property {"timeline" | "tensors" | "compare"} mode
  * @property {string} series key of the series
+ * @property {string} part of a long series: the number of one of its parts, "" for some of all
  * @property {string} file
  * @property {string} second the file it is compared with
  * @property {string} q in the names of tensors
@@ -21,6 +22,7 @@ export const MODES = /** @type {const} */ (["timeline", "tensors", "compare"]);
 const KEYS = /** @type {const} */ ({
   mode: "m",
   series: "series",
+  part: "part",
   file: "file",
   second: "second",
   q: "q",
@@ -45,6 +47,24 @@ export function writeState(url, state) {
     state[/** @type {keyof State} */ (key)] ? "1" : null,
   ]);
   url.set(Object.fromEntries([...texts, ...flags]));
+}
+
+/** Checkpoints that the server compares at once. */
+export const MOST = 200;
+
+/**
+ * Return the checkpoints that a timeline shows: of a long series one of its parts, or evenly chosen ones from
+ * the first to the last.
+ * @template T
+ * @param {T[]} all in order
+ * @param {string} part
+ * @returns {T[]}
+ */
+export function timelinePart(all, part) {
+  if (all.length <= MOST) return all;
+  const start = MOST * Number(part);
+  if (part !== "" && all[start]) return all.slice(start, start + MOST);
+  return Array.from({ length: MOST }, (_, i) => all[Math.round((i * (all.length - 1)) / (MOST - 1))]);
 }
 
 /**
