@@ -28,8 +28,8 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.plugins.code import code_claims, recorded_code
-from mindinsight.server.report.report_content import Curve, Progress, ReportSource, curve_of
-from mindinsight.server.report.run_report import recorded_alerts
+from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of
+from mindinsight.server.report.run_report import Page, StoryPart, make_report, recorded_alerts
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
 Topic: TypeAlias = Literal["summary", "tensors", "checks", "ranks", "curves", "end", "difference", "unknown"]
@@ -107,6 +107,23 @@ def in_order(items: Iterable[Progress | Part]) -> list[Part]:
     """Return the parts among what was yielded, the summary first."""
     parts = [item for item in items if isinstance(item, Part)]
     return sorted(parts, key=lambda part: part.topic != "summary")
+
+
+def explained_report(source: ReportSource, language: str, now: float) -> Iterator[Progress | Page]:
+    """Yield progress, and at the end the report of a run, which begins with its explanation."""
+    items = []
+    for item in explain_run(source, now):
+        items.append(item)
+        if isinstance(item, Progress):
+            yield item
+    t = Texts(language)
+    story = []
+    for part in in_order(items):
+        if part.topic != "checks":  # which the report has in full
+            title = "" if part.topic == "summary" else t(f"explain.topic.{part.topic}")
+            frame = (f"{part.frame.file}:{part.frame.line}", part.frame.code) if part.frame else ()
+            story.append(StoryPart(title, [t.claim(claim) for claim in part.claims], *frame))
+    yield from make_report(source, language, story)
 
 
 def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator[Progress | Part]:

@@ -1,5 +1,6 @@
 """Routes of reports: documents that users write, and reports of one run created in the background."""
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
+from mindinsight.server.api.explanation import explained_report
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.markdown_tree import markdown_tree
@@ -18,7 +20,7 @@ from mindinsight.server.http.openapi import ErrorBody, Responses, response
 from mindinsight.server.http.responses import attachment
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.dump.dump_requests import cache_of
-from mindinsight.server.report import Page, Progress, ReportSource, make_report
+from mindinsight.server.report import Page, Progress, ReportSource
 from mindinsight.server.store.mounts import disk_path
 from mindinsight.server.workspace import report_documents
 from mindinsight.server.workspace.json_store import Full, storing
@@ -194,7 +196,7 @@ def _report(service: Service, body: RunReport) -> BackgroundJob[Part]:
     snapshot = service.store.snapshot()
     run, cache = snapshot.run(body.run), cache_of(service)
     source = ReportSource(run, snapshot.runs, dump_paths(service), service.executor, cache)
-    return BackgroundJob[Part](service.jobs, lambda: make_report(source, body.language))
+    return BackgroundJob[Part](service.jobs, lambda: explained_report(source, body.language, time.time()))
 
 
 REPORT: Final = NumberedJob("report", RunReport, _report)

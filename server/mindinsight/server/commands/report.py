@@ -14,7 +14,7 @@ from mindinsight.server.commands.dump.dump_selection import statistics_cache, wo
 from mindinsight.server.commands.options import add_bases, add_command
 from mindinsight.server.commands.terminal import damage_lines, localize, near_names, report_errors, say
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.report import Page, Progress, ReportSource, make_report
+from mindinsight.server.report import Page, Progress, ReportSource
 from mindinsight.server.texts import message, terminal_language
 
 _NAMED: Final = 8  # runs listed in an error
@@ -32,12 +32,14 @@ def register(subparsers: Any) -> None:
 @report_errors
 def report(options: argparse.Namespace) -> int:
     """Write the report. Return 0, 1 if there is no such run, or 2 if the file cannot be written."""
+    from mindinsight.server.api.explanation import explained_report  # with every analysis
+
     summary, run = chosen_run(options.name, options.summary_base_dir)
     record = summary.run(run)
     output = options.output or Path(f"report-{safe(record.name)}.html")
     with worker_pool() as executor:
         source = ReportSource(record, summary.by_id(), summary.dump_path, executor, statistics_cache())
-        for part in make_report(source, options.language):
+        for part in explained_report(source, options.language, time.time()):
             if isinstance(part, Progress):
                 show_progress(part, options.language)
             else:

@@ -1,7 +1,7 @@
 """Report of one run: collects its content and alerts, and renders the page."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -88,8 +88,19 @@ class Page(NamedTuple):
     html: str
 
 
-def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page]:
-    """Yield progress, and the page at the end. The page lists dumps that cannot be read."""
+class StoryPart(NamedTuple):
+    """Part of what is said first: sentences under a title, and the line of code that they are about."""
+
+    title: str
+    sentences: Sequence[str]
+    line: str = ""  # file:line
+    code: str = ""
+
+
+def make_report(
+    source: ReportSource, language: str, story: Sequence[StoryPart] = ()
+) -> Iterator[Progress | Page]:
+    """Yield progress, and the page at the end, which begins with `story`. It lists unreadable dumps."""
     t = Texts(language)
     alerts = [alert for run in source.ranks for alert in recorded_alerts(run)]
     alerts.sort(key=lambda alert: alert.wall)
@@ -111,7 +122,7 @@ def make_report(source: ReportSource, language: str) -> Iterator[Progress | Page
         curve = report_content.curve_of(tag, series.line(), step)
         curves += [curve] if curve else []
         yield Progress("report.drawing", done, len(scalars))
-    content = _content(source, alerts, faults, curves, damage, step, language)
+    content = _content(source, alerts, faults, curves, damage, step, language) | {"story": story}
     yield Page(_render_page(content, t))
 
 
