@@ -19,9 +19,8 @@ from tests.claims.situations.fault import floats, write
 from tests.flight import unpack
 
 STEPS = np.arange(200)
-FAULTY = [
-    f"claim.explain.{name}" for name in ("found", "non_finite", "non_finite_in", "jump", "failed", "errors")
-]
+CURVES = ("non_finite", "non_finite_in", "jump", "rises", "constant")
+FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = ["claim.explain.baseline", "claim.explain.no_baseline"]
 LACKING = [f"claim.explain.{name}" for name in ("no_settings", "no_code", "no_tensors")]
 
@@ -128,6 +127,41 @@ def run_of_an_image_alone(folder: Path) -> Question:
 )
 def loss_with_a_spike(folder: Path) -> Question:
     record(folder / "run", {"loss": changed(120, 40.0)})
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.rises", "claim.explain.found"],
+    never=["claim.explain.jump", "claim.explain.nothing"],
+)
+def loss_that_grows_slowly(folder: Path) -> Question:
+    record(folder / "run", {"loss": (2 * 1.03**STEPS).tolist(), "loss_scale": [1.0] * len(STEPS)})
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.rises", "claim.explain.constant"])
+def losses_that_rise_a_little_and_grow_from_zero(folder: Path) -> Question:
+    """A training that fits too closely, a loss that is switched on, and a number that stands still."""
+    late = np.maximum(0.0, STEPS - 20.0)
+    record(
+        folder / "run",
+        {"val_loss": (0.5 + STEPS / 200).tolist(), "aux_loss": late.tolist(), "lr": [0.1] * 200},
+    )
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.constant", "claim.explain.found"],
+    never=["claim.explain.rises", "claim.explain.jump"],
+)
+def loss_that_stands_still(folder: Path) -> Question:
+    record(folder / "run", {"loss": [2.302585] * len(STEPS)})
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.constant"])
+def loss_of_few_steps(folder: Path) -> Question:
+    record(folder / "run", {"loss": [2.302585] * 5})
     return ask(folder, "run")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.jumps import first_jump
+from mindinsight.server.curves.jumps import first_jump, is_constant, rise
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
@@ -38,7 +38,8 @@ MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
 _CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
 _NAMED: Final = 4  # scalars, settings or runs in a sentence
 _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
-_JUMPING: Final = re.compile(r"loss|norm|perplexity", re.IGNORECASE)  # scalars in which a jump is a fault
+_JUMPING: Final = re.compile(r"loss(?!.*scal)|norm|perplexity", re.IGNORECASE)  # no loss_scale, which jumps
+_LOSS: Final = re.compile(r"loss(?!.*scal)|perplexity", re.IGNORECASE)
 _MOST_JUMPING: Final = 200  # of them that are looked at, so that 10,000 norms take no minute
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
 
@@ -192,14 +193,14 @@ def _fault_links(
 
 def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     """Return NaN, infinity and jumps in the scalars of all ranks, with the curves at these steps."""
-    claims = [*_non_finite(source.ranks), *_jumps(source.ranks)]
-    steps = [int(claim.values["step"]) for claim in claims]
+    claims = [*_non_finite(source.ranks), *_jumps(source.ranks), *_losses(source.ranks)]
+    steps = [int(claim.values["step"]) for claim in claims if "step" in claim.values]
     tags = [str(entry["tag"]) for claim in claims for entry in claim.evidence]
     run, at = source.run, min([*steps, *searched.steps], default=None)
     searched.steps += steps
     main = sorted(run.scalars, key=lambda tag: (not _JUMPING.search(tag), len(tag), tag))
     shown = [tag for tag in dict.fromkeys([*tags, *main]) if tag in run.scalars][:_CURVES]
-    curves = [curve_of(tag, run.scalars[tag].line(), at) for tag in shown] if at is not None else []
+    curves = [curve_of(tag, run.scalars[tag].line(), at) for tag in shown] if claims or at is not None else []
     query = {"run": [run.id], **({} if at is None else {"at": at})}
     known = tuple(curve for curve in curves if curve)
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=known)
@@ -239,6 +240,24 @@ def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
                 evidence = ({"run": run.id, "tag": tag, "step": jump.step},)
                 jumps[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
     yield from (claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])[:_NAMED])
+
+
+def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim which losses rose by far, or never changed. Ranks share a sentence."""
+    claims: dict[tuple[str, str], Claim] = {}
+    for run in runs:
+        for tag in sorted(filter(_LOSS.search, run.scalars))[:_MOST_JUMPING]:
+            values = run.scalars[tag].line().values
+            evidence = ({"run": run.id, "tag": tag},)
+            if ends := rise(values):
+                facts = {"tag": tag, "begin": ends[0], "end": ends[1]}
+                claims.setdefault((tag, "rises"), Claim("claim.explain.rises", "found", facts, evidence))
+            elif is_constant(values):
+                facts = {"tag": tag, "value": float(values[0]), "n": len(values)}
+                claims.setdefault(
+                    (tag, "constant"), Claim("claim.explain.constant", "found", facts, evidence)
+                )
+    yield from list(claims.values())[:_NAMED]
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:
@@ -285,14 +304,14 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
 
 
 def is_without_fault(run: Run) -> bool:
-    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, jump or error
-    alert."""
+    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, error
+    alert, jump or rise of a loss."""
     if run.failure or not run.scalars or run.read < run.total:
         return False
     if any(alert.content.level == "error" for alert in recorded_alerts(run)):
         return False
     finite = all(np.isfinite(series.line().values).all() for series in run.scalars.values())
-    return finite and not any(_jumps([run]))
+    return finite and not any(_jumps([run])) and not any(_losses([run]))
 
 
 def last_healthy(run: Run, runs: Iterable[Run]) -> Run | None:

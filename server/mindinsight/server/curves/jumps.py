@@ -1,4 +1,4 @@
-"""Jumps of a curve: values far above all of those shortly before them, such as the spike of a loss."""
+"""Signs of a fault in one curve: a jump, such as the spike of a loss, a rise by far, and no change at all."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +13,13 @@ BEFORE: Final = 50  # finite values with which a value is compared
 _RANGES: Final = 3.0
 _FACTOR: Final = 2.0  # of the largest value before: less is no jump to a person who looks at the curve
 _MOST: Final = 1 << 20  # values of a curve that are looked at: a tenth of a second
+
+
+_ENDS: Final = 10  # finite values whose median is how a curve begins, or ends: single spikes do not count
+# Of how a loss begins: those of trainings that fit too closely, or of two nets against each other, rise by
+# less.
+_RISE: Final = 10.0
+FEWEST: Final = 20  # values of a curve that is said to rise, or not to change
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +56,20 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
         return None
     row = int(rows[0])
     return Jump(int(at[row + BEFORE]), float(following[row]), float(low[row]), float(high[row]))
+
+
+def rise(values: Floats) -> tuple[float, float] | None:
+    """Return the begin and the end of a curve that ends at ten times its begin or more, otherwise None.
+
+    Both are medians of ten finite values of [n]. A curve that does not begin above zero has no answer.
+    """
+    known = values[np.isfinite(values)].astype(np.float64)
+    if len(known) < FEWEST:
+        return None
+    begin, end = float(np.median(known[:_ENDS])), float(np.median(known[-_ENDS:]))
+    return (begin, end) if begin > 0 and end >= _RISE * begin else None
+
+
+def is_constant(values: Floats) -> bool:
+    """Return True if [n] values, twenty or more, are all the same number."""
+    return len(values) >= FEWEST and bool(np.isfinite(values[0])) and bool((values == values[0]).all())
