@@ -32,7 +32,10 @@ def write_base(base: Path) -> Path:
     def save(path: Path, count: int, seed: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         names = [f"layers.{n}.weight" for n in range(count)]
-        np.savez(path, **{name: rng.standard_normal(64).astype(np.float32) + seed / 99 for name in names})
+        tensors: dict[str, Any] = {
+            name: rng.standard_normal(64).astype(np.float32) + seed / 99 for name in names
+        }
+        np.savez(path, **tensors)
 
     for number in range(2):
         save(base / "wide" / f"net-{number}.npz", 300, number)
