@@ -60,10 +60,16 @@ test("a cell is loud about NaN first, then about standing still", () => {
   assert.deepEqual([share(1e-6), share(0.001), share("inf"), share(1e-9)], [0, 0.5, 1, 0]);
 });
 
-test("a checkpoint belongs to the run with the longest path in common", () => {
-  const runs = [{ id: "./a/summary" }, { id: "./b/summary" }, { id: "./b" }];
-  assert.equal(runOf(runs, "./b/ckpt/net-1.ckpt")?.id, "./b/summary");
+test("a checkpoint belongs to the run around it, or to the only job beside it", () => {
+  const run = (/** @type {string} */ id, job = id, rank = null) => ({ id, job, rank });
+  const ranks = [1, 0].map((rank) => run(`./b/summary/rank_${rank}`, "./b/summary", rank));
+  const runs = [run("./a/summary"), run("./a/other"), ...ranks, run("./c/run")];
+  assert.equal(runOf(runs, "./b/ckpt/net-1.ckpt")?.id, "./b/summary/rank_0");
+  assert.equal(runOf(runs, "./c/run/ckpt/net-1.ckpt")?.id, "./c/run");
+  assert.equal(runOf(runs, "./a/ckpt/net-1.ckpt"), null); // of two jobs there
+  assert.equal(runOf(runs, "./a/summary/net-1.ckpt")?.id, "./a/summary");
   assert.equal(runOf(runs, "./other/net-1.ckpt"), null);
+  assert.equal(runOf(runs, "./net-1.ckpt"), null);
   const loss = { step: [10, 20], value: [3, 2] };
   assert.deepEqual(
     [5, 10, 19, 99].map((step) => lossAt(loss, step)),

@@ -77,10 +77,15 @@ test("dumps of the run come first, then those of its job, then those nearest by 
   assert.deepEqual(order("./a/summary/rank_0"), ["./a/summary/dump", "./a/dump", "./b/dump"]);
 });
 
-test("a dump leads to its own run, to the same rank of its job, or to the nearest run with a graph", () => {
+test("a dump leads to its own run, to the same rank of its job, or to the only graph around", () => {
   const run = (dump, rank = 0) => runWithGraph(dump, rank, runs, (candidate) => candidate.graph)?.id;
   assert.equal(run(dumps[0]), "./b");
   assert.equal(run(dumps[2], 0), "./a/summary/rank_1");
   assert.equal(run(dumps[1], 0), "./a/summary/rank_0");
   assert.equal(run({ id: "./c/dump", run: "./c" }), undefined);
+  const two = ["./d/x", "./d/y"].map((id) => ({ id, job: id, rank: null }));
+  assert.equal(
+    runWithGraph({ id: "./d/dump", run: "./d" }, 0, two, () => true),
+    undefined,
+  );
 });

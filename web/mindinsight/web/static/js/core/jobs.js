@@ -74,3 +74,22 @@ export function withoutOtherRanks(runs, folded) {
   const met = new Set();
   return runs.filter(({ job }) => !folded.has(job) || (!met.has(job) && met.add(job)));
 }
+
+/**
+ * Return the runs of the only job around a file or folder: in the smallest directory that holds it and a run,
+ * unless that has runs of several jobs, of which none can be said to be its. The base directory counts for
+ * nothing.
+ * @template {{id: string, job: string}} T
+ * @param {T[]} runs
+ * @param {string} path "./job/ckpt/net-1.ckpt"
+ * @returns {T[]}
+ */
+export function onlyJobAround(runs, path) {
+  const folders = path.split("/").slice(0, -1);
+  for (let n = folders.length; n > 1; n--) {
+    const folder = folders.slice(0, n).join("/");
+    const inside = runs.filter(({ id }) => id === folder || id.startsWith(`${folder}/`));
+    if (inside.length) return new Set(inside.map(({ job }) => job)).size === 1 ? inside : [];
+  }
+  return [];
+}

@@ -1,5 +1,7 @@
 // Matching of dumps and runs by job, rank and path.
 
+import { onlyJobAround } from "../../core/jobs.js";
+
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
@@ -17,7 +19,8 @@ export function nearestFirst(dumps, run, runs) {
 }
 
 /**
- * Return the run whose graph most likely belongs to a dump, or undefined if none is related to it.
+ * Return the run with the graph of a dump: the run of the dump, the same rank of its job, another of its
+ * ranks, or of the only job with a graph around the dump. Return undefined if there is none.
  * @param {{id: string, run: string}} dump
  * @param {number} rank
  * @template {Pick<Run, "id" | "job" | "rank">} R
@@ -26,12 +29,12 @@ export function nearestFirst(dumps, run, runs) {
  * @returns {R | undefined}
  */
 export function runWithGraph(dump, rank, runs, hasGraph) {
-  const job = runs.find((run) => run.id === dump.run)?.job;
-  const near = (/** @type {R} */ run) => {
-    if (run.id === dump.run) return Infinity;
-    return run.job === job ? 1e6 + Number(run.rank === rank) : shared(dump.id, run.id);
-  };
-  return runs.filter((run) => hasGraph(run) && near(run) > 1).sort((a, b) => near(b) - near(a))[0];
+  const own = runs.find((run) => run.id === dump.run);
+  const ranks = own ? runs.filter((run) => run.job === own.job) : [];
+  const ours = ranks.filter(hasGraph);
+  const known = ours.length ? ours : onlyJobAround(runs.filter(hasGraph), dump.id);
+  const near = (/** @type {R} */ run) => (run === own ? 2 : Number(run.rank === rank));
+  return known.sort((a, b) => near(b) - near(a))[0];
 }
 
 /**

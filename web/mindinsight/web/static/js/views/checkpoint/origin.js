@@ -1,27 +1,21 @@
 // Run that a checkpoint belongs to, and the loss at its steps.
 
 import { lossTags } from "../../components/landscape/curve.js";
+import { onlyJobAround } from "../../core/jobs.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * Return the run whose folder shares the longest path with a file; null if they share only the base
- * directory.
- * @template {{id: string}} R
+ * Return the run that a checkpoint belongs to, of a job its lowest rank; null if that is not known.
+ * @template {{id: string, job: string, rank: number | null}} R
  * @param {R[]} runs
  * @param {string} file "./job/ckpt/net-1.ckpt"
  * @returns {R | null}
  */
 export function runOf(runs, file) {
-  const folders = file.split("/").slice(0, -1);
-  const shared = (/** @type {R} */ { id }) => {
-    const parts = id.split("/");
-    const common = parts.findIndex((part, i) => part !== folders[i]);
-    return common < 0 ? parts.length : common;
-  };
-  const [best] = [...runs].sort((a, b) => shared(b) - shared(a));
-  return best && shared(best) > 1 ? best : null;
+  const ranks = onlyJobAround(runs, file).sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
+  return ranks[0] ?? null;
 }
 
 /**
