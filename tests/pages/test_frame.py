@@ -277,7 +277,7 @@ def test_the_navigation_fits_and_its_menu_holds_every_page(page: Page, samples: 
         page.set_viewport_size({"width": width, "height": 844})
         page.locator(".nav-menu").click()
         menu = page.locator(".nav-groups")
-        expect(menu.get_by_role("link")).to_have_count(23)
+        expect(menu.get_by_role("link")).to_have_count(24)
         expect(menu.locator("a svg path[d='']")).to_have_count(0)  # each has its icon
         right = menu.evaluate("menu => menu.getBoundingClientRect().right")
         assert right <= width
