@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -246,18 +247,45 @@ def nan_on_one_of_two_ranks(folder: Path) -> Question:
 
 @situation(
     makes=["claim.explain.failed", "claim.explain.found"],
-    never=["claim.explain.stopped", "claim.explain.nothing", "claim.explain.errors"],
+    never=[
+        "claim.explain.stopped",
+        "claim.explain.nothing",
+        "claim.explain.errors",
+        "claim.explain.failed_ranks",
+    ],
     exit_code=1,
 )
 def training_that_raised(folder: Path) -> Question:
-    try:
-        with SummaryRecord(str(folder / "run")) as summary:
-            for step, value in enumerate(falling()):
-                summary.add_value("scalar", "loss", value)
-                summary.record(step)
-            raise MemoryError("out of memory")
-    except MemoryError:
-        pass
+    _raise_in(folder / "run")
+    return ask(folder, "run")
+
+
+def _raise_in(run: Path) -> None:
+    with suppress(MemoryError), SummaryRecord(str(run)) as summary:
+        for step, value in enumerate(falling()):
+            summary.add_value("scalar", "loss", value)
+            summary.record(step)
+        raise MemoryError("out of memory")
+
+
+@situation(makes=["claim.explain.failed_ranks"], never=["claim.explain.failed"], exit_code=1)
+def one_of_two_ranks_that_raised(folder: Path) -> Question:
+    record(folder / "job" / "rank_0", {"loss": falling()})
+    _raise_in(folder / "job" / "rank_1")
+    return ask(folder, "job/rank_0")
+
+
+@situation(
+    makes=["claim.explain.more", "claim.explain.non_finite"], never=["claim.explain.jump"], exit_code=1
+)
+def scalars_that_are_nan_at_five_steps(folder: Path) -> Question:
+    record(folder / "run", {f"metric{n}": changed(90 + n, np.nan, n) for n in range(5)})
+    return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.non_finite"], never=["claim.explain.more"], exit_code=1)
+def five_scalars_that_are_nan_at_one_step(folder: Path) -> Question:
+    record(folder / "run", {f"metric{n}": changed(90, np.nan, n) for n in range(5)})
     return ask(folder, "run")
 
 

@@ -206,8 +206,16 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=known)
 
 
+def _first(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the first claims, and how many there are more."""
+    yield from claims[:_NAMED]
+    if len(claims) > _NAMED:
+        yield Claim("claim.explain.more", "note", {"n": len(claims) - _NAMED})
+
+
 def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim at which step scalars are first NaN or infinite, in one sentence for each step."""
+    """Claim at which step scalars are first NaN or infinite, in one sentence for each step and for ranks in
+    which it is the same."""
     firsts: dict[tuple[int, str], list[str]] = {}
     for run in runs:
         for tag, series in sorted(run.scalars.items()):
@@ -215,11 +223,17 @@ def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
             rows = np.flatnonzero(~np.isfinite(line.values))
             if len(rows):
                 firsts.setdefault((int(line.steps[rows[0]]), run.id), []).append(tag)
-    for (step, run_id), tags in sorted(firsts.items())[:_NAMED]:
+    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for (step, run_id), names in sorted(firsts.items()):
+        alike.setdefault((step, tuple(names)), []).append(run_id)
+    claims = []
+    for (step, tags), holders in alike.items():
         values: dict[str, Any] = {"tags": few(tags, _NAMED), "n": len(tags), "step": step}
-        values |= {"run": run_id.removeprefix("./")} if len(runs) > 1 else {}
+        values |= {"runs": few([run_id.removeprefix("./") for run_id in holders], _NAMED)}
         key = "claim.explain.non_finite_in" if len(runs) > 1 else "claim.explain.non_finite"
-        yield Claim(key, "found", values, tuple({"run": run_id, "tag": tag, "step": step} for tag in tags))
+        evidence = tuple({"run": holders[0], "tag": tag, "step": step} for tag in tags)
+        claims.append(Claim(key, "found", values, evidence))
+    yield from _first(claims)
 
 
 def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
@@ -239,7 +253,7 @@ def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
                 }
                 evidence = ({"run": run.id, "tag": tag, "step": jump.step},)
                 jumps[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
-    yield from (claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])[:_NAMED])
+    yield from _first([claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])])
 
 
 def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
@@ -257,7 +271,7 @@ def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
                 claims.setdefault(
                     (tag, "constant"), Claim("claim.explain.constant", "found", facts, evidence)
                 )
-    yield from list(claims.values())[:_NAMED]
+    yield from _first(list(claims.values()))
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:
@@ -265,7 +279,8 @@ def _end(source: ReportSource, now: float) -> Iterator[Claim]:
     failed = [run for run in source.ranks if run.failure]
     if failed:
         values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}
-        yield Claim("claim.explain.failed", "found", values, tuple({"run": run.id} for run in failed))
+        key = "claim.explain.failed_ranks" if len(source.ranks) > 1 else "claim.explain.failed"
+        yield Claim(key, "found", values, tuple({"run": run.id} for run in failed))
     elif state_of(source.run, now) == "stopped":
         yield Claim("claim.explain.stopped", "note")
     for run in source.ranks:
