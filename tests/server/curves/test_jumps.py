@@ -94,3 +94,13 @@ def test_equal_values_are_constant_and_nan_is_not() -> None:
     assert not is_constant(np.full(19, 0.5))
     assert not is_constant(np.full(20, np.nan))
     assert not is_constant(np.r_[np.full(30, 0.5), 0.25])
+
+
+def test_three_times_the_value_is_a_jump_in_noise_of_five_percent() -> None:
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        values = (0.5 + 2 * np.exp(-np.arange(2000) / 400)) * (1 + 0.05 * random.standard_normal(2000))
+        values[1500] *= 3
+        spike = first_jump(np.arange(2000), values)
+        assert spike is not None
+        assert spike.step == 1500
