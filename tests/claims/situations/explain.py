@@ -245,6 +245,32 @@ def nan_on_one_of_two_ranks(folder: Path) -> Question:
     return ask(folder, "job/rank_0")
 
 
+def _ranks(folder: Path, slow: int) -> Question:
+    for rank in range(4):
+        times = 100 + np.random.default_rng(rank).standard_normal(len(STEPS))
+        times[100:] += 40 * (rank == slow)
+        record(folder / "job" / f"rank_{rank}", {"step_time": times.tolist()})
+    return ask(folder, "job/rank_0")
+
+
+@situation(
+    makes=["claim.explain.rank", "claim.health.differs", "claim.explain.found"],
+    never=["claim.explain.nothing", "claim.health.alike"],
+    exit_code=1,
+)
+def one_slow_rank(folder: Path) -> Question:
+    return _ranks(folder, slow=2)
+
+
+@situation(
+    makes=["claim.health.alike", "claim.explain.nothing"],
+    never=["claim.explain.rank", *FAULTY],
+    exit_code=0,
+)
+def ranks_that_are_alike(folder: Path) -> Question:
+    return _ranks(folder, slow=-1)
+
+
 @situation(
     makes=["claim.explain.failed", "claim.explain.found"],
     never=[

@@ -15,6 +15,7 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.jumps import first_jump, is_constant, rise
+from mindinsight.server.curves.rank_outliers import outlier_claim
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
@@ -143,7 +144,16 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
     if len(source.ranks) > 1:
         ranks = sorted(source.ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         health = job_health(ranks, telling_tags(ranks))
-        yield Part("ranks", health.claims, links=(("job", {"job": source.run.job}),))
+        strays = [
+            Claim(
+                "claim.explain.rank", "found", {"rank": health.ranks[row], "tag": known.tag, "claim": claim}
+            )
+            for known in health.strays
+            if known.stray.other is None and health.ranks[row := known.stray.row] is not None
+            if (claim := outlier_claim(known.stray, health.ranks)).verdict == "found"
+        ]
+        claims = (*health.claims, *_first(strays))
+        yield Part("ranks", claims, links=(("job", {"job": source.run.job}),))
     yield _of_curves(source, searched)
     yield Part(
         "end", tuple(_end(source, now)), links=(("console", {"run": source.run.id}),) * source.run.console
