@@ -79,7 +79,7 @@ PAGES: dict[str, tuple[str, Callable[[Page], None]]] = {
     ),
     "dump of 10,000 tensors: table": ("dump?dump=./training/dump", shows("10,000 tensors|10000 tensors")),
     "the same: first fault": ("dump?dump=./training/dump&tab=check", shows("ReLU-op4999")),
-    "the same: explanation of its run": ("explain?run=training", shows("The first fault is on rank 0")),
+    "the same: explanation of its run": ("explain?run=training", shows("Found first on rank 0")),
     "graph of 20,000 operators": ("graph?run=./net", shows(r"9 × stage_1…9 \{20 × block\}")),
 }
 

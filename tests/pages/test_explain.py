@@ -32,7 +32,7 @@ def part(page: Page, topic: str) -> Locator:
 
 def test_cause_line_spread_and_curve_of_a_planted_fault(page: Page, url: str) -> None:
     page.goto(f"{url}explain?run=logarithm")
-    expect(page.locator(".answer-story")).to_contain_text("Signs of a fault, in order of cause: First fault")
+    expect(page.locator(".answer-story")).to_contain_text("Signs of a fault are in these parts: First")
     tensors = part(page, "tensors")
     expect(tensors).to_contain_text("log received -691.012 at [0, 1]")
     expect(tensors).to_contain_text("2 of 8 recorded forward operators")

@@ -14,6 +14,7 @@ import mindinsight
 from mindinsight.server.api.explanation import MOST_DUMPS, Part, explain_run
 from mindinsight.server.claims import Claim
 from mindinsight.server.report import ReportSource
+from mindinsight.server.report.run_report import MOST
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 from tests.claims.situations.fault import floats, write
@@ -22,7 +23,7 @@ from tests.flight import unpack
 STEPS = np.arange(200)
 CURVES = ("non_finite", "non_finite_in", "jump", "rises", "constant")
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
-BASELINE = ["claim.explain.baseline", "claim.explain.no_baseline"]
+BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
 LACKING = [f"claim.explain.{name}" for name in ("no_settings", "no_code", "no_tensors")]
 
 
@@ -123,7 +124,13 @@ def run_of_an_image_alone(folder: Path) -> Question:
         "claim.explain.no_baseline",
         "claim.explain.no_tensors",
     ],
-    never=["claim.explain.non_finite", "claim.explain.nothing", "claim.explain.baseline"],
+    never=[
+        "claim.explain.non_finite",
+        "claim.explain.nothing",
+        "claim.explain.baseline",
+        "claim.explain.none_healthy",
+        "claim.explain.none_healthy",
+    ],
     exit_code=1,
 )
 def loss_with_a_spike(folder: Path) -> Question:
@@ -221,7 +228,10 @@ def baseline_without_settings(folder: Path) -> Question:
     return ask(folder, "b")
 
 
-@situation(makes=["claim.explain.no_baseline"], never=["claim.explain.baseline", "claim.explain.settings"])
+@situation(
+    makes=["claim.explain.none_healthy"],
+    never=["claim.explain.baseline", "claim.explain.no_baseline", "claim.explain.settings"],
+)
 def earlier_runs_that_are_no_baseline(folder: Path) -> Question:
     """One is faulty, one has nothing in common, one lies elsewhere, and one began later."""
     record(folder / "spiky", {"loss": changed(150, 40.0)}, {"lr": 0.1})
@@ -346,12 +356,12 @@ def file_with_a_damaged_record(folder: Path) -> Question:
     return ask(folder, "run")
 
 
-def _with_alerts(folder: Path, level: str) -> Question:
+def _with_alerts(folder: Path, level: str, at: Sequence[int] = (50, 60)) -> Question:
     with SummaryRecord(str(folder / "run")) as summary:
         for step, value in enumerate(falling()):
             summary.add_value("scalar", "loss", value)
-            if step in (50, 60):
-                summary.alert("Disk is filling", "less than 1 GB", level=level)  # type: ignore[arg-type]
+            for number in range(at.count(step)):
+                summary.alert(f"Disk {number} is filling", "less than 1 GB", level=level)  # type: ignore[arg-type]
             summary.record(step)
     return ask(folder, "run")
 
@@ -370,6 +380,16 @@ def training_with_errors(folder: Path) -> Question:
 )
 def training_with_warnings(folder: Path) -> Question:
     return _with_alerts(folder, "warning")
+
+
+@situation(makes=["claim.explain.alerts_unread", "claim.explain.warnings"], never=["claim.explain.errors"])
+def training_with_more_warnings_than_are_read(folder: Path) -> Question:
+    return _with_alerts(folder, "warning", [50] * (MOST + 1))
+
+
+@situation(makes=["claim.explain.warnings"], never=["claim.explain.alerts_unread"])
+def training_with_as_many_warnings_as_are_read(folder: Path) -> Question:
+    return _with_alerts(folder, "warning", [50] * MOST)
 
 
 @situation(

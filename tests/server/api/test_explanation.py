@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mindinsight
-from mindinsight.server.api.explanation import Part, explain_run, in_order, is_without_fault, last_healthy
+from mindinsight.server.api.explanation import Part, explain_run, in_order, is_without_fault, runs_before
 from mindinsight.server.claims import sentence
 from mindinsight.server.report import Progress, ReportSource
 from mindinsight.writer import SummaryRecord
@@ -43,7 +43,7 @@ def test_a_planted_fault_comes_first_with_its_cause_line_and_spread(
     parts = parts_of(tmp_path, f"./{name}")
     assert list(parts)[:2] == ["summary", "tensors"]
     text = text_of(parts["tensors"])
-    assert text.startswith("The first fault is on rank 0, at step 25.")
+    assert text.startswith("Found first on rank 0, at step 25.")
     assert operator in text
     assert verdict in text
     assert cause in text
@@ -62,7 +62,7 @@ def test_a_planted_fault_comes_first_with_its_cause_line_and_spread(
     [
         ("dead_relu", "", "checks", "All values of Default/act-ReLU/relu-op0 output 0 are zero at step 25."),
         ("exploding_gradient", "", "end", "the loss jumped to 1.51719e+07, 7.92e+05 times its running mean"),
-        ("nan_on_one_rank", "/rank_0", "tensors", "The first fault is on rank 1, at step 25."),
+        ("nan_on_one_rank", "/rank_0", "tensors", "Found first on rank 1, at step 25."),
         ("wrong_reduction", "/rank_0", "tensors", "gives rank 1 another result than the other ranks"),
     ],
 )
@@ -110,12 +110,11 @@ def test_progress_is_told_for_each_dump(tmp_path: Path) -> None:
     assert [(part.done, part.total) for part in progress] == [(1, 2), (2, 2)]
 
 
-def test_a_run_that_is_still_read_is_no_baseline(tmp_path: Path) -> None:
+def test_a_run_that_is_still_read_is_not_known_to_be_healthy(tmp_path: Path) -> None:
     unpack("dead_relu", tmp_path)
     run = mindinsight.open(tmp_path).run("./dead_relu")
     assert is_without_fault(run)
     assert not is_without_fault(replace(run, total=run.read + 1))
     later = replace(run, id="./later", job="./later", first_event=run.first_event + 9)
-    assert last_healthy(later, [run, later]) is run
-    assert last_healthy(later, [replace(run, total=run.read + 1), later]) is None
-    assert last_healthy(run, [run, later]) is None
+    assert runs_before(later, [run, later]) == [run]
+    assert runs_before(run, [run, later]) == []

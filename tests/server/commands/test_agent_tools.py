@@ -99,7 +99,7 @@ def test_a_planted_fault_is_explained_in_one_call(tmp_path: Path) -> None:
         assert lines[2] == "tensors ./logarithm/flight_dump:"
         assert "/home/user/train/planted.py:41 return torch.log(scores)" in lines
         assert "The weight fc2.weight has norm 8835.4 there" in text
-        assert any(line.startswith("(unknown) No earlier run") for line in lines)
+        assert any(line.startswith("(unknown) No run that began earlier") for line in lines)
         assert (await call("explain", run="nowhere")).startswith("ERROR")
 
     ask(tmp_path / "base", tmp_path / "workspace", conversation)

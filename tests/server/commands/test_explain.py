@@ -1,4 +1,4 @@
-"""The command that explains a run: sentences in order of cause, exit codes, jobs, and wrong names."""
+"""The command that explains a run: sentences, exit codes, jobs, and wrong names."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,11 @@ def test_cause_line_and_what_is_unknown_are_printed(run: Any, tmp_path: Path) ->
     code, out, _ = run("explain", "logarithm", "--summary-base-dir", tmp_path)
     lines = out.splitlines()
     assert code == 1
-    assert lines[0].startswith("Signs of a fault, in order of cause: First fault in the tensors, Curves")
+    assert lines[0].startswith("Signs of a fault are in these parts: First fault in the tensors, Curves")
     assert lines[2] == "First fault in the tensors (./logarithm/flight_dump)"
     assert "  Default/log-op0 produced non-finite values from finite inputs." in lines
     assert "  /home/user/train/planted.py:41  return torch.log(scores)" in lines
-    assert any(line.startswith("  Unknown: No earlier run") for line in lines)
+    assert any(line.startswith("  Unknown: No run that began earlier") for line in lines)
 
 
 def test_a_job_is_explained_by_its_name(run: Any, tmp_path: Path) -> None:

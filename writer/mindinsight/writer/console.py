@@ -98,7 +98,7 @@ class ConsoleRecorder:
         self._release()
 
     def _watch(self) -> None:
-        """Print as before when the program has ended too early, with what it has not passed on."""
+        """Restore the original output if the recording program ends early, and print what it still held."""
         self._process.wait()
         if self._leave():
             for output in self._outputs:

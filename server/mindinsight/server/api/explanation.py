@@ -1,4 +1,4 @@
-"""Explanation of one run: what is wrong with it, in order of cause, and what is not known.
+"""Explanation of one run: what is wrong with it, from its tensors to its end, and what is not known.
 
 It asks the analyses of dumps, ranks, curves and programs, and puts their claims in one order.
 """
@@ -30,7 +30,7 @@ from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.plugins.code import code_claims, recorded_code
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of
-from mindinsight.server.report.run_report import Page, StoryPart, make_report, recorded_alerts
+from mindinsight.server.report.run_report import MOST, Page, StoryPart, make_report, recorded_alerts
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
 Topic: TypeAlias = Literal["summary", "tensors", "checks", "ranks", "curves", "end", "difference", "unknown"]
@@ -88,7 +88,7 @@ class _Searched:
 
 
 def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
-    """Yield progress and parts as they are known, in order of cause. The summary comes after the searches.
+    """Yield progress and parts as they are known, tensors first. The summary comes after the searches.
 
     `now` is the Unix time. Parts without a claim are left out.
     """
@@ -143,7 +143,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
         yield Part("tensors", (Claim("claim.explain.more_dumps", "unknown", values),))
     if len(source.ranks) > 1:
         ranks = sorted(source.ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
-        health = job_health(ranks, telling_tags(ranks))
+        health = job_health(ranks, telling_tags(ranks), source.left_out)
         strays = [
             Claim(
                 "claim.explain.rank", "found", {"rank": health.ranks[row], "tag": known.tag, "claim": claim}
@@ -301,6 +301,9 @@ def _end(source: ReportSource, now: float) -> Iterator[Claim]:
                 Claim("claim.explain.file", "found", {"file": file.name, "claim": part}) for part in damage
             )
     alerts = [alert for run in source.ranks for alert in recorded_alerts(run)]
+    unread = sum(max(0, _recorded(run) - MOST) for run in source.ranks)
+    if unread:
+        yield Claim("claim.explain.alerts_unread", "unknown", {"n": unread})
     for level in ("error", "warning"):
         own = [alert for alert in alerts if alert.content.level == level]
         if own:
@@ -308,6 +311,12 @@ def _end(source: ReportSource, now: float) -> Iterator[Claim]:
             values = {"n": len(own), "step": first.step, "title": first.content.title}
             evidence = ({"run": first.run.id, "step": first.step},)
             yield Claim(f"claim.explain.{level}s", "found" if level == "error" else "note", values, evidence)
+
+
+def _recorded(run: Run) -> int:
+    """Return the number of alerts that a run recorded."""
+    series = run.references.get("alert", {}).get("")
+    return series.count if series else 0
 
 
 def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic]) -> Claim:
@@ -339,10 +348,10 @@ def is_without_fault(run: Run) -> bool:
     return finite and not any(_jumps([run])) and not any(_losses([run]))
 
 
-def last_healthy(run: Run, runs: Iterable[Run]) -> Run | None:
-    """Return the last run before this one, in the same directory, that recorded no fault. None without one.
+def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
+    """Return the runs that began before this one in the same directory, the last first.
 
-    Of a job with several ranks, the runs of the same rank are looked at.
+    They have a scalar in common, and are the same rank of their jobs.
     """
     folder = PurePosixPath(run.job).parent
     before = [
@@ -354,18 +363,20 @@ def last_healthy(run: Run, runs: Iterable[Run]) -> Run | None:
         and other.first_event < run.first_event
         and not run.scalars.keys().isdisjoint(other.scalars)
     ]
-    before.sort(key=lambda other: (-other.first_event, other.id))
-    return next(filter(is_without_fault, before[:_CANDIDATES]), None)
+    return sorted(before, key=lambda other: (-other.first_event, other.id))
 
 
 def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     """Return what differs from the last run without a fault, and the claims about what cannot be compared."""
-    run, other = source.run, last_healthy(source.run, source.runs.values())
+    run = source.run
+    before = runs_before(run, source.runs.values())[:_CANDIDATES]
+    unknown = still_read(before)
+    other = next(filter(is_without_fault, before), None)
     if other is None:
-        return Part("difference", ()), [Claim("claim.explain.no_baseline", "unknown")]
+        key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
+        return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]
     name = other.id.removeprefix("./")
     claims = [Claim("claim.explain.baseline", "note", {"run": name}, ({"run": other.id},))]
-    unknown: list[Claim] = []
     ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
     if ours and theirs:
         claims.append(_settings_claim(ours, theirs))
@@ -397,7 +408,7 @@ def _settings_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Claim
 
 
 def _codes(run: Run, other: Run) -> tuple[Any, Any] | None:
-    """Return the programs of two runs, or None if one of them recorded none that can be read."""
+    """Return the recorded code, packages and command of both runs, or None if either cannot be read."""
     try:
         first, second = recorded_code(run), recorded_code(other)
     except (Gone, UnreadableError):

@@ -7,13 +7,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from mindinsight.server.api.explanation import Part, explain_run, in_order
-from mindinsight.server.api.report_routes import dump_paths
+from mindinsight.server.api.report_routes import report_source
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.dump_requests import cache_of
-from mindinsight.server.report import Progress, ReportSource
+from mindinsight.server.report import Progress
 
 router = APIRouter(route_class=DumpRoute, prefix="/v2/explanation", tags=["explanation"])
 
@@ -25,9 +24,7 @@ class Explained(BaseModel):
 
 
 def _explanation(service: Service, body: Explained) -> BackgroundJob[Progress | Part]:
-    snapshot = service.store.snapshot()
-    run = snapshot.run(body.run)
-    source = ReportSource(run, snapshot.runs, dump_paths(service), service.executor, cache_of(service))
+    source = report_source(service, body.run)
     return BackgroundJob[Progress | Part](service.jobs, lambda: explain_run(source, time.time()))
 
 
@@ -43,7 +40,7 @@ def start(service: CurrentService, run: Annotated[str, Query(description="run id
 
 @router.get("/{number}")
 def parts(service: CurrentService, number: int) -> dict[str, Any]:
-    """Return the parts of an explanation that are known so far, in order of cause, and its progress.
+    """Return the parts of an explanation that are known so far, and its progress.
 
     The topic of a part is one of summary, tensors, checks, ranks, curves, end, difference, unknown. The
     summary comes first once everything was searched. Claims with the verdict "found" are faults, except

@@ -193,9 +193,7 @@ class RunReport(BaseModel):
 
 
 def _report(service: Service, body: RunReport) -> BackgroundJob[Part]:
-    snapshot = service.store.snapshot()
-    run, cache = snapshot.run(body.run), cache_of(service)
-    source = ReportSource(run, snapshot.runs, dump_paths(service), service.executor, cache)
+    source = report_source(service, body.run)
     return BackgroundJob[Part](service.jobs, lambda: explained_report(source, body.language, time.time()))
 
 
@@ -231,7 +229,16 @@ def page(service: CurrentService, number: int, name: FileName = "report") -> Res
     return Response(body, media_type="text/html", headers=attachment(f"{name}.html"))
 
 
-def dump_paths(service: Service) -> Callable[[str], Path]:
+def report_source(service: Service, run: str) -> ReportSource:
+    """Return a run with what an explanation or a report of it reads. Raises ApiError for an unknown one."""
+    snapshot = service.store.snapshot()
+    paths, cache = _dump_paths(service), cache_of(service)
+    return ReportSource(
+        snapshot.run(run), snapshot.runs, paths, service.executor, cache, left_out=snapshot.left_out
+    )
+
+
+def _dump_paths(service: Service) -> Callable[[str], Path]:
     """Return a function from the id of a dump to its directory, which raises KeyError for an unknown one."""
     known = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
 

@@ -73,7 +73,7 @@ class Tools:
         return _text(lines, "ask for a series by its tag")
 
     async def explain(self, run: str) -> str:
-        """Say what is wrong with a run, in order of cause, and what is not known. Begin with this.
+        """Say what is wrong with a run, from its tensors to its end, and what is not known. Begin with this.
 
         It searches dumps, ranks, curves, alerts and files, and compares with the last run without a fault.
         """

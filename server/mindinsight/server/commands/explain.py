@@ -1,4 +1,4 @@
-"""Command `mindinsight explain`: prints what is wrong with a run, in order of cause."""
+"""Command `mindinsight explain`: prints what is wrong with a run, and what is not known."""
 
 import argparse
 import os

@@ -99,7 +99,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, _text("error", words={"prog": self.prog, "why": message}) + "\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but exit with an error for arguments that no subcommand knows.
+        """Parse arguments. Exit with an error if the chosen subcommand does not define one of them.
 
         Only here are the options of the subcommand known.
         """

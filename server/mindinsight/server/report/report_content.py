@@ -180,6 +180,7 @@ class ReportSource:
     path_of: Callable[[str], Path]  # of a dump, by its id; raises KeyError
     executor: Executor | None = None
     cache: StatisticsCache | None = None
+    left_out: int = 0  # runs beyond the limit of the server, among which may be ranks
 
     @property
     def ranks(self) -> list[Run]:

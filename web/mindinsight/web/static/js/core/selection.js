@@ -8,7 +8,7 @@ import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { colourOf, dashesOf, DASHES, giveColours } from "./colours.js";
 import { countJobs, foldedJobs, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
-import { parseChoice, writeChoice } from "./names.js";
+import { idOf, parseChoice, writeChoice } from "./names.js";
 import { Following } from "./run_list.js";
 
 /** @typedef {import("./types.js").Run} Run */
@@ -114,6 +114,15 @@ export class Selection {
   runs() {
     const on = this.#on();
     return this.all().filter((run) => on.has(run.id));
+  }
+
+  /**
+   * Return the run in the address, otherwise the first shown one; undefined if there is none.
+   * @returns {Run | undefined}
+   */
+  named() {
+    const id = this.#url.get("run");
+    return id === null ? (this.runs()[0] ?? this.all()[0]) : this.run(idOf(id));
   }
 
   /** Return the shown runs, with only the lowest rank of each folded job, newest first. */

@@ -1,4 +1,4 @@
-// Explain page: what is wrong with one run, in order of cause, each with a link to its evidence.
+// Explain page: what is wrong with one run, each part with links to its evidence.
 
 import { button } from "../components/button.js";
 import { empty, loading } from "../components/empty.js";
@@ -6,7 +6,6 @@ import { searchSelect } from "../components/search_select.js";
 import { stateMark } from "../components/runs/columns.js";
 import { h, replace } from "../core/dom.js";
 import { latest } from "../core/latest.js";
-import { idOf } from "../core/names.js";
 import { partPanel } from "./explain/parts.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -53,17 +52,10 @@ class Explain {
     this.offs.forEach((off) => off());
   }
 
-  /** Return the run in the address, otherwise the newest; undefined if there is none. */
-  run() {
-    const { selection, url } = this.app;
-    const id = url.get("run");
-    return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(idOf(id));
-  }
-
   /** Show the page for the run in the address, and search it. */
   async show() {
     const { app } = this;
-    const run = this.run();
+    const run = app.selection.named();
     if (run && run.id === this.shown) return;
     replace(this.root, this.head, this.body);
     this.shown = run?.id ?? "";

@@ -5,7 +5,6 @@ import { empty } from "../components/empty.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { h, replace, throttle } from "../core/dom.js";
 import { leaveAsIs } from "../core/latest.js";
-import { idOf } from "../core/names.js";
 import { divergencePanel } from "./overview/divergence.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
@@ -53,20 +52,10 @@ class Overview {
     this.offs.forEach((off) => off());
   }
 
-  /**
-   * Return the run in the address, otherwise the first shown one; undefined if there is none.
-   * @returns {Run | undefined}
-   */
-  run() {
-    const { selection, url } = this.app;
-    const id = url.get("run");
-    return id === null ? (selection.runs()[0] ?? selection.all()[0]) : selection.run(idOf(id));
-  }
-
   /** Build the page for the run in the address. */
   async show() {
     const { app } = this;
-    const run = this.run();
+    const run = app.selection.named();
     if (!run) {
       this.missing();
       return;
