@@ -35,6 +35,7 @@ ALLOWED = {
     "workspace/json_store.py": "notes and rules in the workspace",
     "process/daemon.py": "the state of running servers",
     "settings/base_dirs.py": "whether a base directory can be listed",
+    "tuning/published_study.py": "output",
     "tuning/study.py": "studies in the workspace",
     "plugins/alert/webhook_sender.py": "requests to the URLs of the command line",
     # the system's

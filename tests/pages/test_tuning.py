@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from mindinsight.server.tuning.published_study import Publisher
 from mindinsight.server.tuning.study import (
     FAILURE,
     LOG,
@@ -204,3 +205,26 @@ def test_axe_finds_nothing(
         expect(panel(page).locator(".importance tr")).to_have_count(2)
         rules = Axe().run(page).response["violations"]
         assert {rule["id"]: [node["html"][:160] for node in rule["nodes"]] for rule in rules} == {}
+
+
+def test_a_study_of_another_workspace(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
+    path = make_study([3.0, 1.0, 2.0, 4.0, RUNNING])
+    base = tmp_path / "base"
+    for number in range(5):  # the name that tuners give
+        (base / "probe" / f"trial_{number}").rename(base / "probe" / f"trial_{number:04d}")
+    with quiet_optuna():
+        Publisher(base, "probe").write(read_study(path), ended=False)
+    file = base / "probe" / "study.json"
+    file.write_text(re.sub(r"probe/trial_(\d)", r"probe/trial_000\1", file.read_text()))
+    path.unlink()
+    page.goto(f"{serve(base)}lineage")
+    expect(panel(page).locator(".badge").first).to_have_text(re.compile(r"As of 20\d\d-"))
+    expect(panel(page)).to_contain_text("Whether the tuner is still running is not known here.")
+    expect(panel(page)).to_contain_text("4 of 10 trials")
+    expect(panel(page).locator(".study-best")).to_contain_text("Lowest loss 1 trial 1")
+    expect(panel(page).get_by_role("heading", name="Next suggestions")).to_be_hidden()
+    expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
+    page.get_by_role("link", name="trial 1").first.click()
+    expect(page).to_have_url(re.compile("overview.*trial_0001"))

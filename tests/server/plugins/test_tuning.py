@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
+from mindinsight.server.tuning.published_study import Publisher
 from mindinsight.server.tuning.study import (
     FAILURE,
     LOG,
@@ -25,6 +26,8 @@ from mindinsight.server.tuning.study import (
     store_plan,
 )
 from mindinsight.server.tuning.tuning_file import parse_config
+from mindinsight.writer import SummaryRecord
+from tests.waiting import until
 
 FILE = """\
 summary_base_dir: {base}
@@ -227,5 +230,115 @@ with TestClient(app, base_url="http://127.0.0.1") as client:
     assert found["studies"] == [] and "pip install 'mindinsight[tune]'" in found["missing"], found
     answer = client.get("v2/tuning/study", params={{"study": {path.stem!r}}})
     assert (answer.status_code, answer.json()["error"]["key"]) == (503, "tuning.missing"), answer.json()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.fixture
+def publish(make_study: Callable[..., Any], tmp_path: Path) -> Callable[..., Path]:
+    """publish(values, ended=True) -> study.json of a study whose journal is in the workspace of another
+    server; only its second trial has a run.
+    """
+
+    def write(values: Any, ended: bool = True) -> Path:
+        path = make_study(values)
+        base = tmp_path / "base"
+        folder = base / "probe" / "trial_0001"
+        folder.mkdir(parents=True)
+        with SummaryRecord(str(folder)) as record:
+            record.add_value("scalar", "loss", 1.0)
+            record.record(1)
+        with quiet_optuna():
+            Publisher(base, "probe").write(read_study(path), ended)
+        file = base / "probe" / "study.json"
+        file.write_text(file.read_text().replace('"run":"trial_1"', '"run":"probe/trial_0001"'))
+        path.rename(path.with_suffix(".elsewhere"))
+        return file
+
+    return write
+
+
+def read(client: Any, runs: int = 1) -> None:
+    """Wait until the server has read the runs."""
+    until(lambda: len(client.get("v2/runs").json()["runs"]) == runs)
+
+
+def test_a_study_of_another_workspace_is_shown_beside_its_runs(publish: Any, serve: Any) -> None:
+    publish([3.0, 1.0, None])
+    client = serve()
+    read(client)
+    (entry,) = client.get("v2/tuning/studies").json()["studies"]
+    assert (entry["name"], entry["tuned"], entry["progress"]["done"]) == ("probe", False, 3)
+    study = client.get("v2/tuning/study", params={"study": entry["id"]}).json()
+    assert (study["published"], study["tuned"], study["may_stop"]) == (True, False, False)
+    assert [trial["run"] for trial in study["trials"]] == [None, "./probe/trial_0001", None]
+    assert study["trials"][2]["log"] == ["no <b>data</b>"]
+    assert study["best"][-1]["value"] == 1.0
+    suggested = client.get("v2/tuning/suggestions", params={"study": entry["id"]}).json()
+    assert suggested == {"suggestions": None}
+    answer = client.post("v2/tuning/stop", json={"study": entry["id"]})
+    assert answer.json()["error"]["code"] == "study_elsewhere"
+
+
+def test_whether_a_tuner_elsewhere_is_at_work_is_unknown(publish: Any, serve: Any) -> None:
+    publish([3.0], ended=False)
+    client = serve()
+    read(client)
+    assert client.get("v2/tuning/studies").json()["studies"][0]["tuned"] is None
+
+
+def test_a_journal_in_the_workspace_comes_before_what_was_published(
+    publish: Any, serve: Any, tmp_path: Path
+) -> None:
+    publish([3.0])
+    (journal,) = (tmp_path / "workspace" / "studies").glob("*.elsewhere")
+    journal = journal.rename(journal.with_suffix(".journal"))
+    with quiet_optuna():
+        read_study(journal).add_trial(optuna.trial.create_trial(value=0.5))
+    client = serve()
+    read(client)
+    (entry,) = client.get("v2/tuning/studies").json()["studies"]
+    assert (entry["id"], entry["progress"]["done"]) == (journal.stem, 2)
+
+
+def test_what_was_published_takes_the_place_of_a_damaged_journal(
+    publish: Any, serve: Any, tmp_path: Path
+) -> None:
+    publish([3.0])
+    (journal,) = (tmp_path / "workspace" / "studies").glob("*.elsewhere")
+    journal.with_suffix(".journal").write_text("no journal\nat all\n")
+    client = serve()
+    read(client)
+    answer = client.get("v2/tuning/studies").json()
+    assert ([study["name"] for study in answer["studies"]], answer["unreadable"]) == (["probe"], 1)
+
+
+def test_a_damaged_published_study_is_counted_and_no_error(publish: Any, serve: Any) -> None:
+    publish([3.0]).write_text('{"version": 1, "trials": "many"}')
+    client = serve()
+    read(client)
+    assert client.get("v2/tuning/studies").json() == {"studies": [], "missing": None, "unreadable": 1}
+
+
+def test_a_study_is_shown_without_optuna(publish: Any, tmp_path: Path) -> None:
+    publish([float(i) for i in range(12)])
+    code = f"""
+import sys, time
+sys.modules |= dict.fromkeys(("optuna", "yaml", "sklearn", "cmaes"))
+from pathlib import Path
+from fastapi.testclient import TestClient
+from mindinsight.server.app import create_app
+from mindinsight.server.settings import Settings
+app = create_app(Settings(Path({str(tmp_path / "base")!r}), Path({str(tmp_path / "new")!r}), workers=1))
+with TestClient(app, base_url="http://127.0.0.1") as client:
+    for _ in range(600):
+        found = client.get("v2/tuning/studies").json()
+        if found["studies"]:
+            break
+        time.sleep(0.1)
+    (entry,), missing = found["studies"], found["missing"]
+    assert (entry["progress"]["done"], missing) == (12, None), found
+    answer = client.get("v2/tuning/importance", params={{"study": entry["id"]}}).json()
+    assert answer["method"] == "correlation", answer
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -8,6 +8,8 @@ import numpy as np
 import optuna
 import pytest
 
+from mindinsight.server.tuning.published_study import read_published
+
 from .conftest import optuna_study
 
 BRANIN = (
@@ -288,3 +290,16 @@ def test_what_lies_in_the_way_of_a_run_is_left_alone(
     _, report, _ = tune(tuning_file(training()), "--trials", 1, "--json")
     assert report["trials"][0]["run"] == f"{old}_2"
     assert [file.name for file in old.iterdir()] == ["kept"]
+
+
+def test_a_study_is_published_beside_its_runs(
+    training: Any, tuning_file: Any, tune: Any, tmp_path: Path
+) -> None:
+    parameters = {"x": {"bounds": [0, 1], "type": "float"}}
+    code, report, err = tune(tuning_file(training("params.x"), parameters), "--trials", 2, "--json")
+    assert code == 0, err
+    (file,) = tmp_path.rglob("study.json")
+    published = read_published(file)
+    assert (published.ended, published.progress.done) == (True, 2)
+    assert [trial.values for trial in published.trials] == [trial["values"] for trial in report["trials"]]
+    assert all((file.parent.parent / str(trial.run)).is_dir() for trial in published.trials)

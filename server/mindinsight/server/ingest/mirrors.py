@@ -28,7 +28,9 @@ OVERLAP: Final = 64  # bytes read again when a file grew; if they differ, it is 
 SAVE: Final = 5.0  # seconds after which a long pass saves its progress
 DESCRIPTION: Final = 64 << 20  # bytes of a file that describes a dump; a larger one becomes a placeholder
 MAX_PLACEHOLDERS: Final = 200_000  # files; older ones are omitted and reported
-_DESCRIPTIONS: Final = frozenset(("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv"))
+_DESCRIPTIONS: Final = frozenset(
+    ("dump.json", "stack.json", "construct.json", "debug.json", "statistic.csv", file_names.STUDY)
+)
 _DESCRIBING: Final = frozenset((remote_store.DUMP_METADATA, "execution_order"))  # folders
 _RANK: Final = (
     *("remote.full", "remote.forbidden", "remote.unreachable", "remote.redirect", "remote.address"),
@@ -232,8 +234,8 @@ class Mirror:
 def _is_copied(path: str, file: remote_store.RemoteFile) -> bool:
     """Return True if a file is copied, not represented by a placeholder.
 
-    Copied are files of runs at the depth where runs are searched, and small descriptions of dumps, which are
-    read to list them. A large model with the name of a graph is not copied.
+    Copied are files of runs at the depth where runs are searched, and small descriptions of dumps and
+    studies, which are read to list them. A large model with the name of a graph is not copied.
     """
     folders, _, name = path.rpartition("/")
     role = _role(path)

@@ -4,9 +4,10 @@ to stop.
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from fastapi import APIRouter, Query
@@ -18,14 +19,29 @@ from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.importance import association
 from mindinsight.server.curves.importance import importance as setting_importance
 from mindinsight.server.errors import ApiError, BadSettings, not_kept
+from mindinsight.server.files.opener import LinkError, SpecialFileError, opened
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.texts import message
+from mindinsight.server.tuning.parameter_importance import study_importance
+from mindinsight.server.tuning.published_study import (
+    COMPLETE,
+    PublishedStudy,
+    published_files,
+    read_published,
+)
 from mindinsight.server.tuning.samplers import next_suggestions
-from mindinsight.server.tuning.study import is_tuned, list_journals, read_study, request_stop
-from mindinsight.server.tuning.study_facts import study_facts, study_importance
+from mindinsight.server.tuning.study import (
+    has_optuna,
+    is_tuned,
+    journal_path,
+    list_journals,
+    read_study,
+    request_stop,
+)
+from mindinsight.server.tuning.study_facts import study_facts
 
 router = APIRouter(route_class=PayloadRoute)
 
@@ -46,34 +62,56 @@ class StopOrder(BaseModel):
 
 
 class StudyCache:
-    """Parsed journals by path, and the results computed from them."""
+    """Parsed journals and published studies, and the results computed from them."""
 
     def __init__(self) -> None:
         self.studies: LruCache[Any] = LruCache(_OPEN)
+        self.published: LruCache[PublishedStudy] = LruCache(_OPEN)
         self.results: LruCache[Any] = LruCache(_OPEN)
+
+
+class ShownStudy(NamedTuple):
+    """Study that this server shows: where it is, and its facts now."""
+
+    id: str
+    path: Path
+    published: bool  # beside its runs, not a journal of this workspace
+    facts: dict[str, Any]
+    tuned: bool | None  # None: it is not known whether a tuner is at work
+    updated: float  # Unix seconds
 
 
 @router.get("/studies")
 def studies(service: CurrentService) -> dict[str, Any]:
     """Return the studies of this server's base directories, newest first, with their progress.
 
-    `missing` names the package that has to be installed to read them.
+    A study comes from its journal in the workspace of this server, else from the file beside its runs.
+    `tuned` is null if it is not known whether a tuner is running. `missing` names the package that has to be
+    installed to read a journal.
     """
-    summaries, missing, unreadable = [], None, 0
-    for path in list_journals(service.settings.workspace):
-        try:
-            facts = _facts(service, path)
-        except ApiError as error:
-            if error.code == MISSING:
-                missing = error.message
-                break
-            unreadable += 1
-            continue
-        if _is_shown(service, facts["summary_base_dir"]):
-            brief = {key: facts[key] for key in _FRESH}
-            updated = path.stat().st_mtime
-            summaries.append({"id": path.stem, "tuned": is_tuned(path), "updated": updated, **brief})
-    summaries.sort(key=lambda study: -study["updated"])
+    known: dict[str, ShownStudy] = {}
+    missing, unreadable = None, 0
+    for listed in (_journals, _published):
+        for id_, load in listed(service):
+            if id_ in known:
+                continue
+            try:
+                study = load()
+            except ApiError as error:
+                missing = missing or (error.message if error.code == MISSING else None)
+                unreadable += error.code != MISSING
+                continue
+            if study is not None:
+                known[id_] = study
+    summaries = [
+        {
+            "id": item.id,
+            "tuned": item.tuned,
+            "updated": item.updated,
+            **{key: item.facts[key] for key in _FRESH},
+        }
+        for item in sorted(known.values(), key=lambda study: -study.updated)
+    ]
     return {"studies": summaries, "missing": missing, "unreadable": unreadable}
 
 
@@ -81,19 +119,24 @@ def studies(service: CurrentService) -> dict[str, Any]:
 def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
     """Return all facts of one study.
 
-    `tuned` is true while a tuner is running, `may_stop` if the client may stop it. The run of a trial is the
-    id of the run on this server, null if it is not one.
+    `tuned` is true while a tuner is running, and null if that is not known because the study is in another
+    workspace; then the facts are those of `updated`, in Unix seconds. `may_stop` says if the client may stop
+    it. The run of a trial is the id of the run on this server, null if it is not one.
     """
-    path = _journal(service, study)
-    facts = _facts(service, path)
+    chosen = _find(service, study)
     ids = {run.path: run.id for run in service.store.snapshot().runs.values()}
     real = {os.path.realpath(folder): run_id for folder, run_id in ids.items()}
-    for trial in facts["trials"]:
+    trials = []
+    for trial in chosen.facts["trials"]:
         folder = trial["run"]
-        trial["run"] = ids.get(folder) or real.get(os.path.realpath(folder)) if folder else None
-    answer = {"id": study, "tuned": is_tuned(path), "may_stop": service.settings.guarded, **facts}
-    del answer["command"], answer["summary_base_dir"]
-    return dict(non_finite_as_text(answer))
+        run = ids.get(folder) or real.get(os.path.realpath(folder)) if folder else None
+        trials.append({**trial, "run": run})
+    may_stop = service.settings.guarded and not chosen.published
+    shown = {
+        name: value for name, value in chosen.facts.items() if name not in ("command", "summary_base_dir")
+    }
+    answer = {"id": study, "tuned": chosen.tuned, "updated": chosen.updated, "published": chosen.published}
+    return dict(non_finite_as_text({**answer, "may_stop": may_stop, **shown, "trials": trials}))
 
 
 @router.get("/importance")
@@ -106,18 +149,19 @@ def importance(
     each. `method` is the method used. `claims` say which parameters matter beyond chance, because shares add
     up to 1 for noise as well.
     """
-    path = _journal(service, study)
-    facts = _facts(service, path)
+    chosen = _find(service, study)
+    facts, path = chosen.facts, chosen.path
     if target >= len(facts["targets"]):
         raise ApiError(404, "unknown_target", f"The study has no target {target}.", target=target)
-    complete = [trial for trial in facts["trials"] if trial["state"] in ("complete", "imported")]
+    complete = [trial for trial in facts["trials"] if trial["state"] in COMPLETE]
     name, values = facts["targets"][target]["name"], [trial["values"][target] for trial in complete]
     claims_key = ("claims", path, len(complete), target)
     known = _computed(service, claims_key, setting_importance, name, _parameters(complete), values)
     claims = [claim.as_json() for claim in known.claims]
     if not known.columns:  # it is unknown what matters, and a share would say otherwise
         return {"method": method, "importance": {}, "trials": len(complete), "claims": claims}
-    if method == "correlation":
+    if method == "correlation" or not has_optuna():
+        method = "correlation"
         correlations = dict(_correlations(complete, target))
         return {"method": method, "importance": correlations, "trials": len(complete), "claims": claims}
     key = ("importance", path, len(complete), target, method)
@@ -126,33 +170,94 @@ def importance(
 
 @router.get("/suggestions")
 def suggestions(service: CurrentService, study: StudyId, count: Count = 3) -> dict[str, Any]:
-    """Return the values that the sampler would try next, queued trials first."""
-    path = _journal(service, study)
-    key = ("suggestions", path, len(_facts(service, path)["trials"]), path.stat().st_size, count)
+    """Return the values that the sampler would try next, queued trials first.
+
+    `suggestions` is null for a study of another workspace: only its journal has what its sampler knows.
+    """
+    chosen = _find(service, study)
+    if chosen.published:
+        return {"suggestions": None}
+    path = chosen.path
+    key = ("suggestions", path, len(chosen.facts["trials"]), path.stat().st_size, count)
     return {"suggestions": _computed(service, key, next_suggestions, str(path), count)}
 
 
 @router.post("/stop")
 def stop(service: CurrentService, order: StopOrder) -> dict[str, Any]:
     """Ask the tuner of a study to end its trials and to start no more."""
-    path = _journal(service, order.study)
+    chosen = _find(service, order.study)
     if not service.settings.guarded:
         raise ApiError(403, "may_not_stop", "Stopping a study requires a token. Restart the server with one.")
-    if not is_tuned(path):
+    if chosen.published:
+        raise ApiError(409, "study_elsewhere", "The study is tuned from another workspace. Stop it there.")
+    if not chosen.tuned:
         raise ApiError(409, "not_tuned", "No tuner is running on this study.")
     try:
-        request_stop(path)
+        request_stop(chosen.path)
     except OSError as error:
         raise not_kept(error) from error
     return {"stopping": True}
 
 
-def _journal(service: Service, study: str) -> Path:
-    """Return the journal of a study that this server shows. Raises ApiError 404."""
-    for path in list_journals(service.settings.workspace):
-        if path.stem == study and _is_shown(service, _facts(service, path)["summary_base_dir"]):
-            return path
-    raise ApiError(404, "unknown_study", f"There is no study {study!r}.", study=study)
+def _find(service: Service, study: str) -> ShownStudy:
+    """Return a study that this server shows. Raises ApiError 404, or why its journal cannot be read."""
+    failure = ApiError(404, "unknown_study", f"There is no study {study!r}.", study=study)
+    for listed in (_journals, _published):
+        for id_, load in listed(service):
+            if id_ != study:
+                continue
+            try:
+                if (known := load()) is not None:
+                    return known
+            except ApiError as error:
+                failure = error
+    raise failure
+
+
+def _journals(service: Service) -> Iterator[tuple[str, Callable[[], ShownStudy | None]]]:
+    """Yield id and reader of the journals in the workspace. A reader returns None for other directories."""
+
+    def read_journal(path: Path) -> ShownStudy | None:
+        facts = _facts(service, path)
+        if not _is_shown(service, facts["summary_base_dir"]):
+            return None
+        return ShownStudy(path.stem, path, False, facts, is_tuned(path), path.stat().st_mtime)
+
+    return ((path.stem, partial(read_journal, path)) for path in list_journals(service.settings.workspace))
+
+
+def _published(service: Service) -> Iterator[tuple[str, Callable[[], ShownStudy | None]]]:
+    """Yield id and reader of the studies that may be published beside runs. A reader returns None if none is
+    there.
+    """
+
+    def read_file(id_: str, path: Path) -> ShownStudy | None:
+        cache = service.parts.of(StudyCache)
+        try:
+            with opened(path) as file:
+                state = os.fstat(file)
+            stamp = (path, state.st_ino, state.st_size, state.st_mtime_ns)
+            content = cache.published.get(stamp, lambda: read_published(path))
+        except (FileNotFoundError, LinkError, SpecialFileError):
+            return None
+        except (OSError, ValueError) as error:
+            raise _unreadable(error) from error
+        base = path.parent.parent
+        facts = content.model_dump(exclude={"version", "updated", "ended"})
+        for trial in facts["trials"]:
+            trial["run"] = str(base / trial["run"]) if trial["run"] else None
+        facts |= {"name": path.parent.name, "stopping": False}
+        return ShownStudy(id_, path, True, facts, False if content.ended else None, content.updated)
+
+    runs = (run.path for run in service.store.snapshot().runs.values())
+    mounts = [
+        Path(path)
+        for mount in mounts_of(service.settings.summary_base_dir)
+        for path in (mount.path, mount.real)
+    ]
+    for path in published_files(runs, mounts):
+        id_ = journal_path(Path(), path.parent.parent, path.parent.name).stem
+        yield id_, partial(read_file, id_, path)
 
 
 def _is_shown(service: Service, base: str) -> bool:
@@ -172,12 +277,17 @@ def _facts(service: Service, path: Path) -> dict[str, Any]:
     except BadSettings as error:  # Optuna is not installed
         raise ApiError(503, MISSING, message("tuning.missing", {}), "tuning.missing") from error
     except Exception as error:  # Optuna raises various errors for a damaged journal
-        why = f"{type(error).__name__}: {error}"
-        raise ApiError(500, "unreadable_study", f"The study cannot be read: {why}.", why=why) from error
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> ApiError:
+    """Return the error for a study that cannot be read."""
+    why = f"{type(error).__name__}: {error}"
+    return ApiError(500, "unreadable_study", f"The study cannot be read: {why}.", why=why)
 
 
 def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments: Any) -> Any:
-    """Return the result of a function of a journal, computed in a worker process, once for each key."""
+    """Return the result of a function of a study, computed in a worker process, once for each key."""
     results = service.parts.of(StudyCache).results
     return results.get(key, lambda: result_of(service.openers.submit(function, *arguments)))
 

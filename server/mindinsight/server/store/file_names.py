@@ -12,6 +12,8 @@ from typing import Final, Literal, TypeAlias
 Role: TypeAlias = Literal["summary", "lineage", "explain", "graph"]
 Order: TypeAlias = tuple[float, tuple[tuple[int, str], ...], str]
 
+STUDY: Final = "study.json"  # beside the trials of a study
+
 _SUMMARY: Final = re.compile(r"summary\.(\d+)(?:\.(\d+)\.)?")
 _TENSORBOARD: Final = re.compile(r"tfevents(?:\.(\d+))?")
 _MEMORY: Final = re.compile(r"memory_usage_\d+\.pb")

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mindinsight.server.errors import bad_settings, os_reason
+from mindinsight.server.errors import BadSettings, bad_settings, os_reason
 from mindinsight.server.files.own_files import NotOursError, check_file, check_folder, locked, own_folder
 from mindinsight.server.tuning.tuning_file import Config
 from mindinsight.server.tuning.tuning_parameters import MARK as PROCESS_GROUP_MARK
@@ -42,6 +42,15 @@ def journal_path(workspace: Path, base: Path, study: str) -> Path:
 def list_journals(workspace: Path) -> list[Path]:
     """Return the journals of a workspace by name, without files that another user owns or could replace."""
     return sorted(path for path in (workspace / FOLDER).glob(f"*{SUFFIX}") if _is_ours(path))
+
+
+def has_optuna() -> bool:
+    """Return True if Optuna can be imported."""
+    try:
+        require_optuna()
+    except BadSettings:
+        return False
+    return True
 
 
 def require_optuna() -> None:

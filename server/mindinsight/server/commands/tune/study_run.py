@@ -16,9 +16,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.server.commands.terminal import as_json, cell, localize, printable, say
-from mindinsight.server.errors import BadSettings
+from mindinsight.server.errors import BadSettings, os_reason
 from mindinsight.server.tuning import study as studies
 from mindinsight.server.tuning.lineage_import import import_lineage
+from mindinsight.server.tuning.published_study import Publisher
 from mindinsight.server.tuning.samplers import copy_study, make_sampler
 from mindinsight.server.tuning.study_facts import best_so_far, progress, state_of, study_facts
 from mindinsight.server.tuning.trial_process import run_folder, trial_command
@@ -195,10 +196,19 @@ def _run(journal: Path, config: Config, options: argparse.Namespace) -> int:
     say(localize("cli.tune.study_at", {"study": config.study, "path": journal}))
     display = ProgressDisplay()
     storage = studies.open_journal(journal)
-    tuner = Tuner(study, storage, config, wanted, options.jobs, options.give_up_after, display)
+    publisher = Publisher(config.summary_base_dir, config.study)
+
+    def watch(tuner: Tuner) -> None:
+        display(tuner)
+        publisher.write(tuner.study, ended=False)
+
+    tuner = Tuner(study, storage, config, wanted, options.jobs, options.give_up_after, watch)
     with _signals(tuner):
         end = tuner.run()
+    publisher.write(study, ended=True)
     display.end()
+    if publisher.error is not None:
+        say(localize("cli.tune.not_published", {"why": os_reason(publisher.error)}))
     reached = done >= wanted
     _report_end(study, config, "exhausted" if full and reached else end, reached and not full)
     if options.json:

@@ -18,6 +18,7 @@ export function header(panel) {
   const study = /** @type {Study} */ (panel.study);
   const { t } = app;
   const state = stateOf(study);
+  const time = app.format.time(study.updated);
   const sampler = [study.tuner.name, study.tuner.args?.method, study.pruner?.name]
     .filter(Boolean)
     .join(" · ");
@@ -27,11 +28,12 @@ export function header(panel) {
       { class: "toolbar" },
       h("h2", { class: "panel-title study-title" }, t("tuning.title")),
       panel.chooser(),
-      h("span", { class: `badge ${TONES[state] ?? ""}` }, t(`tuning.state.${state}`)),
+      h("span", { class: `badge ${TONES[state] ?? ""}` }, t(`tuning.state.${state}`, { time })),
       h("span", { class: "muted" }, sampler),
       h("span", { class: "grow" }),
       study.tuned && study.may_stop && stopButton(panel, study),
     ),
+    state === "unknown" && h("p", { class: "muted" }, t("tuning.elsewhere")),
     progressBar(panel, study),
     bestLine(panel, study),
   ];
@@ -40,10 +42,11 @@ export function header(panel) {
 /**
  * Return the state of a study.
  * @param {Study} study
- * @returns {"running" | "stopping" | "finished" | "interrupted" | "idle"}
+ * @returns {"running" | "stopping" | "finished" | "interrupted" | "idle" | "unknown"}
  */
 export function stateOf({ tuned, stopping, progress }) {
   if (tuned) return stopping ? "stopping" : "running";
+  if (tuned === null) return "unknown";
   if (progress.running) return "interrupted";
   return progress.wanted !== null && progress.done >= progress.wanted ? "finished" : "idle";
 }

@@ -45,7 +45,7 @@ export class StudyPanel {
     this.target = 0;
     this.pair = [0, 1];
     this.sort = { key: "number", down: true };
-    this.learnt = { key: "", at: 0 };
+    this.learnt = { key: "", at: 0, suggested: false };
     this.element = h("section", { class: "stack study", "aria-label": app.t("tuning.title"), hidden: true });
     this.head = h("div", { class: "panel" });
     this.chart = h("div", { class: "panel" });
@@ -92,14 +92,14 @@ export class StudyPanel {
     if (this.study?.id !== entry.id) {
       this.study = null;
       this.importance = this.suggestions = null;
-      this.learnt = { key: "", at: 0 };
+      this.learnt = { key: "", at: 0, suggested: false };
       this.target = 0;
       this.log = null;
     }
     return this.follow(entry.id);
   }
 
-  /** Request the study, and again every 2 s while it is running. @param {string} id */
+  /** Request the study, and again every 2 s while it may be running. @param {string} id */
   follow(id) {
     const { app, facts } = this;
     return facts.ask(
@@ -107,7 +107,7 @@ export class StudyPanel {
       (study) => {
         const before = this.study ? withoutTime(this.study) : "";
         this.study = study;
-        if (study.tuned) facts.later(() => this.follow(id), document.hidden ? LOOK : FOLLOW);
+        if (study.tuned !== false) facts.later(() => this.follow(id), document.hidden ? LOOK : FOLLOW);
         if (withoutTime(study) === before) {
           this.drawHead();
           return;
@@ -131,7 +131,7 @@ export class StudyPanel {
       this.insight.later(() => this.learn(), wait);
       return;
     }
-    this.learnt = { key, at: Date.now() };
+    this.learnt = { key, at: Date.now(), suggested: this.learnt.suggested };
     const { api } = this.app;
     const params = { study: study.id, target: this.target, method: this.method };
     this.insight.ask(
@@ -146,6 +146,7 @@ export class StudyPanel {
       (signal) => api.get("v2/tuning/suggestions", { study: study.id }, { signal }),
       (answer) => {
         this.suggestions = answer.suggestions;
+        this.learnt.suggested = true;
         this.drawNext();
       },
       leaveAsIs,
@@ -222,7 +223,8 @@ export class StudyPanel {
   /** Redraw the suggestions. */
   drawNext() {
     keepFocus(this.next, () => replace(this.next, suggestionsPanel(this)));
-    this.next.hidden = !this.study?.progress.done && !this.suggestions?.length;
+    const elsewhere = this.suggestions === null && this.learnt.suggested;
+    this.next.hidden = elsewhere || (!this.study?.progress.done && !this.suggestions?.length);
   }
 
   /** Create the choice of a study. */
@@ -240,7 +242,7 @@ export class StudyPanel {
   }
 }
 
-/** Return a study as text without the remaining time, for comparison. @param {Study} study */
+/** Return a study as text without its times, for comparison. @param {Study} study */
 function withoutTime(study) {
-  return JSON.stringify({ ...study, progress: { ...study.progress, left: null } });
+  return JSON.stringify({ ...study, updated: null, progress: { ...study.progress, left: null } });
 }

@@ -27,12 +27,20 @@
  * @property {string[]} log
  * @property {number | null} again
  */
-/** @typedef {{id: string, name: string, tuned: boolean, targets: Target[], progress: Progress}} StudyEntry */
+/**
+ * @typedef {Object} StudyEntry
+ * @property {string} id
+ * @property {string} name
+ * @property {boolean | null} tuned
+ * @property {Target[]} targets
+ * @property {Progress} progress
+ */
 /**
  * @typedef {Object} Study
  * @property {string} id
  * @property {string} name
- * @property {boolean} tuned a tuner is at work
+ * @property {boolean | null} tuned a tuner is at work; null if that is not known
+ * @property {number} updated Unix seconds
  * @property {boolean} may_stop
  * @property {boolean} stopping
  * @property {Target[]} targets
