@@ -98,7 +98,7 @@ def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) ->
                 record.add_value("scalar", "loss", value, step=step)
         time.sleep(1 - time.time() % 1 + 0.02)  # files are named by the second
     part = parts_of(tmp_path, "./b")["difference"]
-    assert text_of(part).endswith("One setting differs: rate is 0.2, was 0.1.")
+    assert text_of(part).endswith("One setting differs: rate is 0.2 instead of 0.1.")
     assert part.faults == ()
     assert [page for page, _ in part.links] == ["align", "why"]
 

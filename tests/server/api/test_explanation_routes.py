@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 
 from mindinsight.server.app import create_app
 from mindinsight.server.settings import Settings
+from mindinsight.writer import SummaryRecord
 from tests.flight import unpack
 from tests.server.conftest import wait_until_read
 
@@ -48,3 +49,23 @@ def test_an_unknown_run_is_an_error(tmp_path: Path) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_run")
         answer = client.get("/v2/explanation/77")
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_explanation")
+
+
+def test_two_runs_differ_in_settings(tmp_path: Path) -> None:
+    for name, rate in (("a", 0.1), ("b", 0.2)):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            record.add_value("custom_lineage_data", "user", {"rate": rate, "seed": 1})
+            record.record(0)
+    app = create_app(Settings(tmp_path / "base", tmp_path / "workspace", workers=1))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        wait_until_read(client, 2)
+        pair = {"run": "./b", "baseline": "./a"}
+        claims = client.get("/v2/explanation/difference", params=pair).json()["claims"]
+        (setting,) = claims[0]["values"]["settings"]
+        assert setting["values"] == {"name": "rate", "now": 0.2, "before": 0.1}
+        assert [(claim["key"], claim["verdict"]) for claim in claims] == [
+            ("claim.explain.settings", "note"),
+            ("claim.explain.no_code", "unknown"),
+        ]
+        answer = client.get("/v2/explanation/difference", params={**pair, "run": "./nowhere"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_run")

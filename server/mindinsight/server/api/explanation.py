@@ -376,7 +376,16 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
         key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
         return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]
     name = other.id.removeprefix("./")
-    claims = [Claim("claim.explain.baseline", "note", {"run": name}, ({"run": other.id},))]
+    differing, missing = differences(run, other)
+    claims = [Claim("claim.explain.baseline", "note", {"run": name}, ({"run": other.id},)), *differing]
+    pair = {"run": run.id, "baseline": other.id}
+    links = (("align", pair), ("why", {"good": [other.id], "bad": [run.id]}))
+    return Part("difference", tuple(claims), links=links), [*unknown, *missing]
+
+
+def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
+    """Return claims about settings, code and packages of two runs, and about what was not recorded."""
+    claims, unknown = [], []
     ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
     if ours and theirs:
         claims.append(_settings_claim(ours, theirs))
@@ -386,9 +395,7 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     for claim in code_claims(*codes, run.name, other.name) if codes else ():
         (unknown if claim.verdict == "unknown" else claims).append(claim)
     unknown += [] if codes else [Claim("claim.explain.no_code", "unknown")]
-    pair = {"run": run.id, "baseline": other.id}
-    links = (("align", pair), ("why", {"good": [other.id], "bad": [run.id]}))
-    return Part("difference", tuple(claims), links=links), unknown
+    return claims, unknown
 
 
 def _settings_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Claim:

@@ -1,18 +1,21 @@
 """Routes of explanations: what is wrong with a run, found in the background."""
 
 import time
+from itertools import chain
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from mindinsight.server.api.explanation import Part, explain_run, in_order
+from mindinsight.server.api.explanation import Part, differences, explain_run, in_order
 from mindinsight.server.api.report_routes import report_source
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
 from mindinsight.server.report import Progress
+
+RunId = Annotated[str, Query(description="run id")]
 
 router = APIRouter(route_class=DumpRoute, prefix="/v2/explanation", tags=["explanation"])
 
@@ -32,10 +35,22 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 
 
 @router.post("")
-def start(service: CurrentService, run: Annotated[str, Query(description="run id")]) -> dict[str, int]:
+def start(service: CurrentService, run: RunId) -> dict[str, int]:
     """Start to search what is wrong with a run. The parts are read by the number in the response."""
     service.loader.want([run])
     return {"explanation": EXPLANATION.start(service, Explained(run=run))}
+
+
+@router.get("/difference")
+def difference(service: CurrentService, run: RunId, baseline: RunId) -> dict[str, Any]:
+    """Return claims about settings, code and packages of a run and a baseline, last those about what was not
+    recorded.
+    """
+    service.loader.want([run, baseline])
+    snapshot = service.store.snapshot()
+    ours, theirs = snapshot.run(run), snapshot.run(baseline)
+    claims = chain(*differences(ours, theirs))
+    return {"claims": [claim.as_json() for claim in claims]}
 
 
 @router.get("/{number}")

@@ -363,6 +363,8 @@
  *   "v2/graph/search": SearchResult,
  *   "v2/graph/trace": {operators: number, boxes: number[], counts: number[]},
  *   "v2/graph/types": {types: Record<string, number>},
+ *   "v2/explanation/difference": {claims: import("./claims.js").Claim[]},
+ *   "v2/graph/compare/differences": {claims: import("./claims.js").Claim[]},
  *   "v2/graph/compare/node": NodePair,
  *   "v2/graph/compare/pictures": {open: number[], other_open: number[], left: Picture, right: Picture},
  *   "v2/layout/list": {layouts: {run: string, name: string, tag: string}[]},

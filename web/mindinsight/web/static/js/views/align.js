@@ -1,4 +1,4 @@
-// Alignment page: how far two runs agree, and in which scalar they diverge first.
+// Comparison of two runs: what differs beside the scalars, how far these agree, and which diverges first.
 
 import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
@@ -10,6 +10,7 @@ import { h, renew, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { idOf } from "../core/names.js";
 import { idsOf } from "../core/run_list.js";
+import { Beside } from "./align/beside.js";
 import { alignmentTable } from "./align/tables.js";
 import { shareText } from "./align/units.js";
 
@@ -57,6 +58,7 @@ class Alignment {
     this.waiting = 0; // timer
     this.asked = ""; // ids of the runs to choose from, as text; "" until there are two
     this.head = h("div");
+    this.beside = new Beside(app);
     this.body = h("div", { class: "stack" });
     this.offs = [app.url.on(() => this.follow()), app.selection.on(() => this.offer())];
   }
@@ -65,6 +67,7 @@ class Alignment {
   end() {
     this.requests.end();
     this.picks.end();
+    this.beside.end();
     window.clearTimeout(this.waiting);
     this.offs.forEach((off) => off());
   }
@@ -176,12 +179,15 @@ class Alignment {
 
   /** Request the comparison and show it. @param {(error: Failure) => unknown} [failed] */
   load(failed = (error) => this.drawError(error)) {
+    const { app } = this;
     const [baseline, run] = this.ids();
-    const missing = [baseline, run].find((id) => !this.app.selection.run(id));
+    const missing = [baseline, run].find((id) => !app.selection.run(id));
     if (missing) {
       this.requests.end();
       return this.drawError({ key: "error.unknown_run", vars: { run: missing.slice(2) || "." } });
     }
+    const [first, second] = [baseline, run].map((id) => app.selection.run(id));
+    if (first && second) this.beside.show(second, first);
     this.body.setAttribute("aria-busy", "true");
     window.clearTimeout(this.waiting);
     if (failed !== leaveAsIs) this.waiting = window.setTimeout(() => this.drawWaiting(), PATIENCE);
@@ -267,6 +273,7 @@ class Alignment {
       this.body,
       h("p", { class: "muted", role: "status" }, text),
       h("progress", { "aria-label": text }),
+      this.beside.element,
     );
   }
 
@@ -276,7 +283,7 @@ class Alignment {
     this.answer = null;
     this.body.setAttribute("aria-busy", "false");
     const text = error.key ? this.app.t(error.key, error.vars) : String(error.message ?? error);
-    replace(this.body, h("p", { class: "answer-story", role: "status" }, text));
+    replace(this.body, h("p", { class: "answer-story", role: "status" }, text), this.beside.element);
   }
 
   /** Draw the claims and the table. */
@@ -291,7 +298,7 @@ class Alignment {
     const sentences = claims.map((claim) => claimElement(app, claim));
     const story = h("div", { class: "answer-story", role: "status" }, sentences);
     if (!answer.tags.length) {
-      replace(this.body, story, h("p", { class: "muted" }, t("align.need_how")));
+      replace(this.body, story, this.beside.element);
       return;
     }
     const last = Math.min(...this.ids().map((id) => app.selection.run(id)?.step ?? 0));
@@ -302,6 +309,7 @@ class Alignment {
     replace(
       this.body,
       story,
+      this.beside.element,
       h("div", { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.align") }, table),
     );
   }

@@ -1,0 +1,77 @@
+"""The page that compares two runs: settings, graphs, dumps and checkpoints beside the scalars."""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.writer import SummaryRecord
+
+from .test_graph_compare import DATA, save
+
+DUMP = DATA / "dumps" / "ms_sync_v2_0_names"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
+    """`one` and `two` have everything, `three` has scalars alone."""
+    base = tmp_path_factory.mktemp("compare") / "base"
+    for name, rate in (("one", 0.1), ("two", 0.2), ("three", None)):
+        with SummaryRecord(str(base / name)) as record:
+            if rate is not None:
+                record.add_value("custom_lineage_data", "user", {"rate": rate, "seed": 1})
+                record.record(0)
+            for step in range(1, 40):
+                record.add_value("scalar", "loss", 1 / step)
+                record.record(step)
+        if rate is None:
+            continue
+        graph = GraphProto.FromString((DATA / "graph" / "lenet.graph").read_bytes())
+        if name == "two":
+            graph.node.add(name="9999", op_type="Cast", full_name="Default/network/Cast-op7")
+        save(graph, base / name / "net.pb")
+        shutil.copytree(DUMP, base / name / "dump")
+        for source, step in (("1", 9), ("2", 10)):
+            shutil.copy(DATA / "dumps" / "ckpt" / f"tinynet-{source}.ckpt", base / name / f"net-{step}.ckpt")
+    return serve_once(base)
+
+
+def test_all_that_two_runs_have_is_behind_one_button(page: Page, url: str) -> None:
+    page.goto(f"{url}?runs=one,two")
+    page.get_by_label("Search runs").fill("/^(one|two)$/")
+    page.get_by_role("link", name="Compare", exact=True).click()
+    beside = page.locator(".align-beside")
+    expect(beside).to_contain_text(re.compile(r"One setting differs: rate is 0\.[12] instead of 0\.[12]\."))
+    expect(beside).to_contain_text("Not both runs recorded their program")
+    expect(beside.locator("[data-part='graph'] .claim").first).to_be_visible()
+    expect(page.locator(".answer-story")).to_contain_text("loss: equal at all 39 steps")
+    expect(beside).not_to_contain_text("Not of both runs")
+
+
+@pytest.mark.parametrize(
+    ("link", "address", "shows"),
+    [
+        ("Compare the graphs", r"graph\?.*m=compare", "Cast added in 1 place"),
+        ("Compare the dumps", r"dump\?.*with=", "agree"),
+        ("Compare the last checkpoints", r"checkpoint\?.*net-10.ckpt.*net-10.ckpt", "equal"),
+        ("Open the lineage", r"lineage\?.*runs=", "rate"),
+    ],
+)
+def test_each_part_leads_to_its_page(page: Page, url: str, link: str, address: str, shows: str) -> None:
+    page.goto(f"{url}align?run=two&baseline=one")
+    page.locator(".align-beside").get_by_role("link", name=link).click()
+    expect(page).to_have_url(re.compile(address))
+    expect(page.get_by_role("main")).to_contain_text(shows)
+
+
+def test_what_not_both_have_is_named(page: Page, url: str) -> None:
+    page.goto(f"{url}align?run=three&baseline=one")
+    beside = page.locator(".align-beside")
+    expect(beside).to_contain_text("Not of both runs: Graph, Dumps, Checkpoints")
+    expect(beside).to_contain_text("Not both runs recorded settings")
+    expect(beside.get_by_role("link")).to_have_count(0)
+    expect(beside.locator("section")).to_have_count(1)
