@@ -44,9 +44,11 @@ ALLOWED = {
     "ingest/watcher.py": "the process's own descriptors",
     # what a user names on the command line or in a notebook
     "client/export.py": "output",
+    "client/page_copy.py": "answers that it wrote",
     "client/payload_kinds.py": "output",
     "tuning/tuning_file.py": "the tuning file",
     "commands/main.py": "the null device",
+    "commands/site.py": "output",
     "commands/open.py": "graphs in the workspace",
     "commands/dump/dump_compare.py": "a table of names, and output",
     "commands/dump/dump_convert.py": "output",

@@ -83,13 +83,13 @@ function addressOf(text) {
 }
 
 test("the address holds the pair and what is open", () => {
-  const url = addressOf("m=compare&run=a&tag=x&run2=b&tag2=y&view=simplified&open=1,5&open2=9&node2=9");
+  const url = addressOf("m=compare&run=./a&tag=x&run2=./b&tag2=y&view=simplified&open=1,5&open2=9&node2=9");
   const before = Object.fromEntries(url.values);
   const state = readState(url);
   assert.deepEqual(state, {
     sides: [
-      { run: "a", tag: "x" },
-      { run: "b", tag: "y" },
+      { run: "./a", tag: "x" },
+      { run: "./b", tag: "y" },
     ],
     view: "simplified",
     open: [1, 5],
@@ -99,6 +99,12 @@ test("the address holds the pair and what is open", () => {
   });
   writeState(url, state);
   assert.deepEqual(Object.fromEntries(url.values), before);
+});
+
+test("runs may be named without the directory", () => {
+  const named = readState(addressOf("m=compare&run=a&run2=sweep/b")).sides.map(({ run }) => run);
+  assert.deepEqual(named, ["./a", "./sweep/b"]);
+  assert.equal(readState(addressOf("m=compare")).sides[0].run, "");
 });
 
 test("nothing is said of what is as at first, and all closed is not the same", () => {

@@ -70,14 +70,14 @@ function addressOf(query) {
 }
 
 test("nobody chose a view: the server does, and the address is silent until nodes are numbered", () => {
-  const url = addressOf("run=a");
+  const url = addressOf("run=./a");
   const state = readState(url);
   assert.equal(state.view, null);
   Object.assign(state, { view: "simplified", tag: "t", open: [1] });
   writeState(url, state, false);
-  assert.equal(url.text(), "run=a&tag=t");
+  assert.equal(url.text(), "run=.%2Fa&tag=t");
   writeState(url, { ...state, node: 3 }, false);
-  assert.equal(url.text(), "run=a&tag=t&view=simplified&node=3");
+  assert.equal(url.text(), "run=.%2Fa&tag=t&view=simplified&node=3");
 });
 
 test("numbers in links from before there was a default view are those of the recorded graph", () => {

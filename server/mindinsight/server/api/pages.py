@@ -39,8 +39,8 @@ class Pages:
         root = f"static/{assets.digest}"
         self._root = root
         self._rendered: dict[tuple[str, str], str] = {}
-        self._views = static_files.view_entries(assets)
-        self.names = names_of(self._views)
+        self.views = static_files.view_entries(assets)
+        self.names = names_of(self.views)
 
     def routes(self) -> list[Route]:
         """Return the routes of every page, and of the assets."""
@@ -65,7 +65,7 @@ class Pages:
         boot: dict[str, Any] = {
             "view": view,
             "lang": lang,
-            "views": self._views,
+            "views": self.views,
             "version": installed_version(),
             "assets": self._root,
             "plotly": f"static/{self._assets.plotly_digest}/{static_files.PLOTLY}",

@@ -1,6 +1,7 @@
 // Buttons that add a card or the page to a report, frozen or live.
 
 import { PATH, pinOf } from "../core/pins.js";
+import { needsServer } from "../core/copy.js";
 import { h, replace } from "../core/dom.js";
 import { latest } from "../core/latest.js";
 import { button, iconButton, namedIconButton, segments } from "./button.js";
@@ -15,7 +16,12 @@ const MOST = 8; // reports that are offered, the newest first
 
 /** Create the button of a card that adds it to a report. @param {App} app @param {() => Element} card */
 export function pinButton(app, card) {
-  const opener = iconButton("report", app.t("reports.pin"), () => openMenu(app, opener, card()));
+  const opener = iconButton(
+    "report",
+    app.t("reports.pin"),
+    () => openMenu(app, opener, card()),
+    needsServer(app),
+  );
   return opener;
 }
 

@@ -3,6 +3,7 @@
 
 import { tell } from "./dom.js";
 import { ACCEPT, typed, unpack } from "./column_decoding.js";
+import { COPY, copiedAnswer, copiedFile, narrowed } from "./copy.js";
 
 /** @typedef {import("./types.js").Parameters} Parameters */
 
@@ -87,7 +88,7 @@ async function fresh(address, signal) {
   const headers = before ? { "If-None-Match": before.etag } : undefined;
   const answer = await ask(address, { signal, headers });
   if (answer.status === 304 && before) return before.body;
-  const body = await parse(answer);
+  const body = narrowed(answer, await parse(answer));
   const etag = answer.headers.get("ETag");
   if (etag) remember(address, etag, body);
   return body;
@@ -122,7 +123,7 @@ export function columns(path, params = {}, { signal, body } = {}) {
       headers: { ...ACCEPT, "Content-Type": "application/json" },
     };
     const answer = await ask(build(path, params), { signal, headers: ACCEPT, ...posted });
-    return answer.ok ? unpack(await answer.arrayBuffer()) : parse(answer);
+    return answer.ok ? narrowed(answer, unpack(await answer.arrayBuffer())) : parse(answer);
   });
 }
 
@@ -153,15 +154,22 @@ export function build(path, params = {}) {
     }
   }
   const text = query.toString();
-  return text ? `${path}?${text}` : path;
+  const address = text ? `${path}?${text}` : path;
+  return (COPY && copiedFile(address)) || address;
 }
 
 /**
- * Fetch an address. Throws ApiError `unreachable` if the network fails, AbortError after an abort.
+ * Fetch an address. Throws ApiError `unreachable` if the network fails, `not_in_copy` if a copy without a
+ * server has no answer, AbortError after an abort.
  * @param {string} address
  * @param {RequestInit} options
  */
 async function ask(address, options) {
+  if (COPY) {
+    const copied = await copiedAnswer(address, options);
+    if (copied) return copied;
+    throw new ApiError(0, { code: "not_in_copy", key: "error.not_in_copy" });
+  }
   try {
     return await fetch(address, options);
   } catch (error) {

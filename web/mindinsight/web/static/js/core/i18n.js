@@ -42,6 +42,17 @@ export function chooseLanguage(lang) {
   location.reload();
 }
 
+/**
+ * Return the language that somebody chose, else the browser's first that there is. For pages that no server
+ * renders.
+ * @param {string} otherwise
+ */
+export function chosenLanguage(otherwise) {
+  const chosen = /(?:^|; )mindinsight_lang=(\w+)/.exec(document.cookie)?.[1] ?? "";
+  const short = [chosen, ...navigator.languages].map((name) => name.slice(0, 2).toLowerCase());
+  return short.find((name) => name === "en" || name === "zh") ?? otherwise;
+}
+
 /** Return the folder of this page, the path of our cookies on a shared host. */
 export function cookiePath() {
   return location.pathname.replace(/[^/]*$/, "");

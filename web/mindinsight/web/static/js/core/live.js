@@ -6,11 +6,12 @@
 
 import { get } from "./api.js";
 import { together } from "./changes.js";
+import { COPY } from "./copy.js";
 import { tell } from "./dom.js";
 import { followStream } from "./stream.js";
 
 /** @typedef {import("./types.js").Change} Change */
-/** @typedef {"connecting" | "live" | "polling" | "lost"} State */
+/** @typedef {"connecting" | "live" | "polling" | "lost" | "copy"} State */
 
 const POLL_MS = 5000;
 const REPEAT_MS = 3000; // in which every server has read what one of them told
@@ -50,8 +51,9 @@ export class Live {
   /** What came in the gap since then. @type {Change | null} */
   #collected = null;
 
-  /** Follow the event stream; poll while it is broken. */
+  /** Follow the event stream; poll while it is broken. In a copy nothing changes. */
   start() {
+    if (COPY) return this.#become("copy");
     globalThis.document?.addEventListener("visibilitychange", () => this.#catchUp());
     followStream("v2/events", ({ hello, change, lost }) => {
       if (hello !== undefined) this.#hello(hello);
@@ -60,6 +62,7 @@ export class Live {
       this.#broken = true;
       this.#startPolling();
     });
+    return undefined;
   }
 
   /** Return the state of the connection. */

@@ -1,6 +1,7 @@
 // State of a view in the address, so that a copied link shows the same picture.
 
 import { tell } from "./dom.js";
+import { COPY } from "./copy.js";
 import { idOf, writeChoice } from "./names.js";
 
 /** @typedef {string | number | boolean | string[] | null | undefined} Value */
@@ -25,8 +26,17 @@ const NOTHING = {
   colours: /** @type {[string, number][]} */ ([]),
 };
 
+/**
+ * Return the name of the page at a path below the pages' folder; a copy has files.
+ * @param {string} path "scalar", "scalar.html" or ""
+ */
+export function viewAt(path) {
+  const name = COPY ? path.replace(/\.html$/, "").replace(/^index$/, "") : path;
+  return name || "runs";
+}
+
 /** Return the name of the page that the window shows. */
-const currentView = () => location.pathname.replace(/.*\//, "") || "runs";
+const currentView = () => viewAt(location.pathname.replace(/.*\//, ""));
 
 /** Query of the window's address. */
 export class Url {
@@ -233,7 +243,8 @@ export class Url {
 
   /** Return the address of a view with a complete query. @param {string} view @param {string} text */
   at(view, text) {
-    return (view === "runs" ? "./" : `./${view}`) + (text ? `?${text}` : "");
+    const [first, ending] = COPY ? ["index", ".html"] : ["", ""];
+    return `./${view === "runs" ? first : view}${ending}${text ? `?${text}` : ""}`;
   }
 }
 

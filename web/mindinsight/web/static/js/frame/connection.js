@@ -23,6 +23,7 @@ export function connection(app) {
   };
   live.onState(show);
   show();
+  if (live.state() === "copy") return [mark];
   const now = t("connection.now");
   return [mark, waiting, toggle.element, namedIconButton("reset", now, now, () => live.lookNow())];
 }

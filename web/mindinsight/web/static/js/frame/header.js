@@ -3,6 +3,7 @@
 import { iconButton, namedIconButton, replaceableButton } from "../components/button.js";
 import { icon } from "../components/icons.js";
 import { chooseLanguage } from "../core/i18n.js";
+import { COPY } from "../core/copy.js";
 import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../components/share.js";
 import { reportsButton } from "../components/pin_button.js";
@@ -34,7 +35,7 @@ export function header(app, { ondrawer }) {
       drawer,
       brand,
       navigation(app),
-      h("div", { class: "tools" }, connection(app), bell(app), savedViews(app), secondaryTools(app)),
+      h("div", { class: "tools" }, connection(app), bell(app), !COPY && savedViews(app), secondaryTools(app)),
     );
   }
 }
@@ -61,7 +62,7 @@ function secondaryTools(app) {
       "div",
       { id, popover: true, role: "group", "aria-label": app.t("nav.more") },
       share(app),
-      docs(app),
+      !COPY && docs(app),
       namedIconButton("keyboard", app.t("keys.title"), app.t("tools.keys"), () => showShortcuts(app)),
       languages(app),
       themes(app),

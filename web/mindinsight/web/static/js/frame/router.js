@@ -3,6 +3,7 @@
 import { together } from "../core/changes.js";
 import { h, replace, tell } from "../core/dom.js";
 import { latest } from "../core/latest.js";
+import { viewAt } from "../core/url.js";
 import { importView } from "../core/views.js";
 import { empty } from "../components/empty.js";
 import { unreachablePage } from "../components/unreachable.js";
@@ -158,7 +159,7 @@ export class Router {
     const target = new URL(href, location.href);
     const folder = location.pathname.replace(/[^/]*$/, "");
     if (target.origin !== location.origin || !target.pathname.startsWith(folder)) return null;
-    const name = target.pathname.slice(folder.length) || "runs";
+    const name = viewAt(target.pathname.slice(folder.length));
     return this.knows(name) ? name : null;
   }
 

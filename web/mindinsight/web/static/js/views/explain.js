@@ -4,6 +4,7 @@ import { button } from "../components/button.js";
 import { empty, loading } from "../components/empty.js";
 import { searchSelect } from "../components/search_select.js";
 import { stateMark } from "../components/runs/columns.js";
+import { COPY } from "../core/copy.js";
 import { h, replace } from "../core/dom.js";
 import { latest } from "../core/latest.js";
 import { partPanel } from "./explain/parts.js";
@@ -87,7 +88,9 @@ class Explain {
       }),
       run && stateMark(app, run, app.selection.list().now),
       run && h("a", { href: app.url.link("overview", { run: run.id }) }, app.t("nav.overview")),
-      run && button(app.t("explain.again"), () => this.search(run), grown ? { class: "primary" } : {}),
+      run &&
+        !COPY &&
+        button(app.t("explain.again"), () => this.search(run), grown ? { class: "primary" } : {}),
     );
   }
 

@@ -4,6 +4,7 @@ import { iconButton, button } from "../../components/button.js";
 import { levelBadge } from "../../components/alerts.js";
 import { check, select } from "../../components/field.js";
 import { claimElement } from "../../core/claims.js";
+import { needsServer } from "../../core/copy.js";
 import { h, replace, throttle } from "../../core/dom.js";
 import { keepFocus } from "../../core/focus.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -48,7 +49,7 @@ class Rules {
     this.count = h("span", { class: "badge" });
     /** Which rule is being changed, "" for a new one, null for none. @type {string | null} */
     this.editing = null;
-    this.add = button(t("alert.rules.add"), () => this.edit(""));
+    this.add = button(t("alert.rules.add"), () => this.edit(""), needsServer(app));
     this.adding = h("div", null, this.add);
     /** @type {HTMLDetailsElement} */
     this.element = h(

@@ -1,5 +1,7 @@
 // State of the comparison in the address.
 
+import { idOf } from "../../core/names.js";
+
 /** @typedef {{run: string, tag: string}} Chosen */
 /**
  * @typedef {Object} State
@@ -18,7 +20,7 @@ export function readState(url) {
   const list = (/** @type {string} */ key) => url.get(key, "").split(",").filter(Boolean).map(Number);
   const number = (/** @type {string} */ key) => (url.get(key) === null ? null : Number(url.get(key)));
   const sideOf = (/** @type {string} */ end) => ({
-    run: url.get(`run${end}`, ""),
+    run: url.get(`run${end}`) ? idOf(url.get(`run${end}`, "")) : "",
     tag: url.get(`tag${end}`, ""),
   });
   const view = url.get("view", "recorded");

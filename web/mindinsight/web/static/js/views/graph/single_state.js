@@ -1,5 +1,7 @@
 // State of the page of one graph in the address.
 
+import { idOf } from "../../core/names.js";
+
 /**
  * @typedef {Object} State
  * @property {string} run
@@ -50,7 +52,7 @@ export function readState(url) {
   // numbers of nodes in links from before there was a default view are those of the recorded graph
   const view = VIEWS.includes(named) ? named : numbered || dumped ? "recorded" : null;
   return {
-    run: url.get("run", ""),
+    run: url.get("run") ? idOf(url.get("run", "")) : "",
     tag: url.get("tag", ""),
     view,
     chosen: VIEWS.includes(named),

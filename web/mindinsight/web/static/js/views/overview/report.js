@@ -2,6 +2,7 @@
 
 import { button } from "../../components/button.js";
 import { toast } from "../../components/toast.js";
+import { needsServer } from "../../core/copy.js";
 import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").Failure} Failure */
@@ -15,20 +16,24 @@ const POLL_MS = 300;
 export function reportButton(app, run) {
   const { t } = app;
   const label = h("span", null, t("report.button"));
-  const element = button(label, async () => {
-    element.disabled = true;
-    try {
-      await save(app, run, (text) => (label.textContent = text));
-      toast(t("report.saved"));
-    } catch (thrown) {
-      const error = /** @type {Failure} */ (thrown);
-      const why = error.key ? t(error.key, error.vars) : error.message;
-      toast(t("report.failed", { why }), { bad: true });
-    } finally {
-      element.disabled = false;
-      label.textContent = t("report.button");
-    }
-  });
+  const element = button(
+    label,
+    async () => {
+      element.disabled = true;
+      try {
+        await save(app, run, (text) => (label.textContent = text));
+        toast(t("report.saved"));
+      } catch (thrown) {
+        const error = /** @type {Failure} */ (thrown);
+        const why = error.key ? t(error.key, error.vars) : error.message;
+        toast(t("report.failed", { why }), { bad: true });
+      } finally {
+        element.disabled = false;
+        label.textContent = t("report.button");
+      }
+    },
+    needsServer(app),
+  );
   return element;
 }
 

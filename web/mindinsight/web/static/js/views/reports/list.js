@@ -2,6 +2,7 @@
 
 import { empty } from "../../components/empty.js";
 import { PATH } from "../../core/pins.js";
+import { needsServer } from "../../core/copy.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 
@@ -30,7 +31,7 @@ export class ReportList {
       "form",
       { class: "row", onsubmit },
       name,
-      h("button", { type: "submit", class: "primary" }, t("reports.new")),
+      h("button", { type: "submit", class: "primary", ...needsServer(app) }, t("reports.new")),
     );
     replace(
       root,

@@ -5,6 +5,7 @@ import { healthStrip } from "../../components/health_strip.js";
 import { lineSample } from "../../components/line.js";
 import { longName } from "../../components/long_name.js";
 import { lookAlikeMark } from "../../components/look_alike.js";
+import { needsServer } from "../../core/copy.js";
 import { h } from "../../core/dom.js";
 import { annotateDialog } from "../../components/runs/annotate.js";
 import { cellStyle } from "../../components/runs/column_layout.js";
@@ -172,18 +173,19 @@ function actionsCell(app, run) {
     "pin",
     app.t(run.pinned ? "runs.unpin" : "runs.pin"),
     () => attempt(app, () => app.selection.annotate([{ run: run.id, pinned: !run.pinned }])),
-    { "aria-pressed": run.pinned, "data-focus": "pin" },
+    { "aria-pressed": run.pinned, "data-focus": "pin", ...needsServer(app) },
   );
   const note = iconButton("note", app.t("runs.annotate"), () => annotateDialog(app, run), {
     "aria-pressed": Boolean(run.note),
     "data-focus": "note",
+    ...needsServer(app),
   });
   const hiding = app.t(run.hidden ? "manage.unhidden" : "manage.hidden", { n: 1 });
   const hide = iconButton(
     run.hidden ? "eye" : "hide",
     app.t(run.hidden ? "runs.unhide" : "runs.hide"),
     () => change(app, [{ run: run.id, hidden: !run.hidden }], hiding),
-    { "data-focus": "hide" },
+    { "data-focus": "hide", ...needsServer(app) },
   );
   return h("td", { class: "actions" }, h("div", { class: "row" }, pin, note, hide));
 }

@@ -4,6 +4,7 @@ import { button } from "../../components/button.js";
 import { menu } from "../../components/dialog.js";
 import { change } from "../../components/runs/changes.js";
 import { field, labelsIn, MAX_NAME, swatches } from "../../components/runs/annotate.js";
+import { needsServer } from "../../core/copy.js";
 import { h, renew } from "../../core/dom.js";
 import { countJobs } from "../../core/jobs.js";
 import { runsBox } from "./cells.js";
@@ -33,6 +34,7 @@ export function createManage(app, { found, searched, redraw }) {
   const opener = button(t("manage.title"), () => show(!open), {
     "aria-pressed": "false",
     title: t("manage.how"),
+    ...needsServer(app),
   });
   /** Only listed runs count: nothing is done to a run out of sight. */
   const ticked = () => found().filter(({ id }) => ticks.has(id));

@@ -203,10 +203,8 @@ class CurveCard {
         this.fetching = "";
         this.stale = true;
         if (!aborted(error)) {
-          replace(
-            this.foot,
-            h("span", { class: "badge bad" }, page.app.t("scalar.failed", { why: String(error) })),
-          );
+          const why = error.key ? page.app.t(error.key, error.vars) : String(error);
+          replace(this.foot, h("span", { class: "badge bad" }, page.app.t("scalar.failed", { why })));
         }
       },
     );

@@ -1,6 +1,7 @@
 // Requests for the curves of charts.
 
 import { batches } from "../../core/batches.js";
+import { ONE_BY_ONE } from "../../core/copy.js";
 import { unpackAnswers } from "../../core/column_decoding.js";
 import { smoothing } from "./options.js";
 
@@ -21,7 +22,8 @@ const GATHER_MS = 20; // in which the charts of a page learn of the same change
  * @param {typeof import("../../core/api.js")} api
  */
 export function seriesRequests(api) {
-  return batches(REQUESTS, TAGS, async (key, /** @type {string[]} */ [tag, ...also], signal) => {
+  const size = ONE_BY_ONE ? 1 : TAGS;
+  return batches(REQUESTS, size, async (key, /** @type {string[]} */ [tag, ...also], signal) => {
     const params = { tag, also, ...JSON.parse(key) };
     const answer = await api.columns("v2/scalar/series", params, { signal });
     return also.length ? unpackAnswers(answer) : [answer];

@@ -1,0 +1,272 @@
+"""Copies of the pages that need no server: a browser visits them, and every answer is kept as a file.
+
+The scripts of the copy are those of the server; `core/copy.js` reads the answers. A question is kept without
+what only depends on the width of a window, see `question_key`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from mindinsight.server.api.pages import LANGUAGES, WEB, Pages
+from mindinsight.server.http.health import installed_version
+from mindinsight.server.http.static_files import BUNDLE, PLOTLY, STYLES, Assets
+from mindinsight.server.texts import language_texts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+ANSWERS: Final = "answers"  # folder of the answers
+INDEX: Final = "index.json"
+_IGNORED: Final = ("px", "low", "high")  # as in core/copy.js
+_ENDINGS: Final = {
+    "application/json": "json",
+    "text/csv": "csv",
+    "text/html": "html",
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "audio/wav": "wav",
+}
+_QUIET: Final = 0.4  # seconds without a request after which a page is complete
+_PATIENCE: Final = 60.0  # seconds for one page; what is missing then is missing in the copy
+_SCREENS: Final = 200  # to which a page is scrolled
+_BOXES: Final = 40  # of a graph that are looked at
+_WINDOW: Final = {"width": 1440, "height": 900}
+_POLICY: Final = (  # the server's, for hosts that send none
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "media-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'"
+)
+_CURVES: Final = ("x=relative", "x=wall", "s=0", "s=0.3", "s=0.9", "s=0.99")  # and as the page opens
+_DUMP_TABS: Final = ("tensors", "check", "graph", "trends")
+
+
+def question_key(method: str, address: str, body: str = "") -> str:
+    """Return a question as text: method, path, parameters in order, and body.
+
+    `core/copy.js` makes the same text of what a page asks.
+    """
+    path, _, query = address.partition("?")
+    pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _IGNORED]
+    texts = sorted(_json(pair) for pair in pairs)
+    return _json([method, path, texts, body])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass
+class Recorder:
+    """Answers of a server as files in `folder`, by question."""
+
+    server: str  # address, ending with a slash
+    folder: Path
+    runs: frozenset[str]  # ids; others are left out of the list of runs
+    answers: dict[str, str] = field(default_factory=dict)
+    busy: int = 0  # requests in flight
+    last: float = 0.0  # monotonic time of the last answer
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def handle(self, route: Route) -> None:
+        """Answer a request of the page with the server's answer, and keep it if it is one."""
+        request = route.request
+        address = request.url.removeprefix(self.server)
+        if address.startswith("v2/events"):
+            route.abort()
+            return
+        self.busy += 1
+        try:
+            response = route.fetch()
+            body = response.body()
+            if address.partition("?")[0] == "v2/runs" and response.status == 200:
+                body = self._chosen(body)
+            if response.status == 200:
+                kind = response.headers.get("content-type", "").partition(";")[0]
+                self._keep(question_key(request.method, address, request.post_data or ""), body, kind)
+            route.fulfill(response=response, body=body)
+        except Exception:  # the page went on to another while it was asked
+            route.abort()
+        finally:
+            self.busy -= 1
+            self.last = time.monotonic()
+
+    def evidence(self) -> list[str]:
+        """Return the pages with the evidence to which the explanations lead."""
+        files = [
+            self.answers[key] for key in self.answers if json.loads(key)[1].startswith("v2/explanation/")
+        ]
+        answers = [json.loads((self.folder / file).read_bytes()) for file in files]
+        links = [link for answer in answers for part in answer.get("parts", ()) for link in part["links"]]
+        return [f"{link['page']}?{urlencode(link['query'], doseq=True, quote_via=quote)}" for link in links]
+
+    def _chosen(self, body: bytes) -> bytes:
+        """Return the list of runs with the chosen ones, without the directories above them."""
+        listed = json.loads(body)
+        listed["base"] = PurePath(listed["base"]).name
+        for directory in (*listed["bases"], *listed["errors"]):
+            directory["path"] = PurePath(directory["path"]).name
+        listed["runs"] = [run for run in listed["runs"] if run["id"] in self.runs]
+        return _json(listed).encode()
+
+    def _keep(self, key: str, body: bytes, kind: str) -> None:
+        """Write an answer to a file. A later answer to the same question replaces it, as when a job ends."""
+        if key not in self.answers:
+            self.answers[key] = f"{next(self._numbers)}.{_ENDINGS.get(kind, 'bin')}"
+        (self.folder / self.answers[key]).write_bytes(body)
+
+
+def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
+    """Open a page and scroll to its end, so that it asks for all that it shows.
+
+    `look_into` are the addresses of graphs that are looked into.
+    """
+    page.goto(recorder.server + address, wait_until="domcontentloaded")
+    _settle(page, recorder)
+    for _ in range(_SCREENS):
+        before = page.evaluate("window.scrollY")
+        page.evaluate("window.scrollBy(0, 0.8 * window.innerHeight)")
+        _settle(page, recorder)
+        if page.evaluate("window.scrollY") == before:
+            break
+    if address in look_into:
+        _look_into(page, recorder, address)
+
+
+def _look_into(page: Page, recorder: Recorder, address: str) -> None:
+    """Select each box of a drawing, and open each closed scope by itself."""
+    drawn = "[...document.querySelectorAll('.box[data-id]')]"
+    boxes = page.evaluate(f"{drawn}.map((box) => [box.dataset.id, box.matches('.closed.scope')])")
+    for box, _ in boxes[:_BOXES]:
+        _point(page, recorder, box, clicks=1)
+    for box, is_scope in boxes[:_BOXES]:
+        if is_scope:
+            _point(page, recorder, box, clicks=2)
+            page.goto(recorder.server + address, wait_until="domcontentloaded")
+            _settle(page, recorder)
+
+
+def _point(page: Page, recorder: Recorder, box: str, clicks: int) -> None:
+    """Click on a box of a drawing. One that cannot be clicked is missing in the copy."""
+    from playwright.sync_api import Error
+
+    with suppress(Error):
+        target = page.locator(f".box[data-id='{box}']").first
+        target.click(click_count=clicks, position={"x": 6, "y": 6}, force=True, timeout=1000)
+        _settle(page, recorder)
+
+
+def _settle(page: Page, recorder: Recorder) -> None:
+    """Wait until the page asks for nothing more."""
+    deadline = time.monotonic() + _PATIENCE
+    recorder.last = time.monotonic()
+    while time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+        if not recorder.busy and time.monotonic() - recorder.last > _QUIET:
+            return
+
+
+def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the addresses of all pages of the listed runs, relative to the server."""
+    runs = listed["runs"]
+    pages = ["", *(view["name"] for view in views)]
+    pages += [f"scalar?{setting}" for setting in _CURVES]
+    for run in runs:
+        pages += [_about(name, run) for name in ("overview", "explain")]
+        pages += [_about(name, run) for name in ("graph", "console") if run["kinds"].get(name)]
+        for dump in run["dumps"]:
+            pages += [f"dump?{urlencode({'dump': dump, 'tab': tab}, quote_via=quote)}" for tab in _DUMP_TABS]
+    jobs = [run["job"] for run in runs if run["rank"] is not None]
+    pages += [
+        f"{page}?{urlencode({name: job}, quote_via=quote)}"
+        for job in dict.fromkeys(jobs)
+        for page, name in (("job", "job"), ("scalar", "ranks"))
+    ]
+    return pages
+
+
+def _about(page: str, run: Mapping[str, Any]) -> str:
+    """Return the address of a page about one run."""
+    return f"{page}?{urlencode({'run': run['id']}, quote_via=quote)}"
+
+
+def write_frame(out: Path, recorder: Recorder) -> None:
+    """Write the frame of every page, the scripts, styles and texts, and the index of the answers."""
+    assets = Assets(WEB)
+    pages = Pages(assets)
+    for view in pages.names:
+        name = "index" if view == "runs" else view
+        (out / f"{name}.html").write_text(_as_copy(pages.render(view, "en")), encoding="utf-8")
+    for name in _asset_names(assets):
+        body = assets.body(name)
+        digest = assets.plotly_digest if name == PLOTLY else assets.digest
+        file = out / "static" / digest / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(body.plain if body else b"")
+    index = {"made": time.time(), "version": installed_version(), "runs": len(recorder.runs)}
+    content = {**index, "answers": recorder.answers}
+    (recorder.folder / INDEX).write_text(_json(content), encoding="utf-8")
+
+
+def _as_copy(page: str) -> str:
+    """Return a page of the server as a page of a copy."""
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    lines = [line for line in page.split("\n") if 'href="v2/runs"' not in line]
+    texts = language_texts("en")
+    whole = "\n".join(lines).replace("<html ", f'<html data-copy="{ANSWERS}" ', 1)
+    marked = whole.replace(html.escape(texts["page.loading"]), html.escape(texts["page.copy"]), 1)
+    return marked.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n  {policy}', 1)
+
+
+def _asset_names(assets: Assets) -> list[str]:
+    """Return the names of the files that pages load."""
+    texts = [f"locales/{language}.json" for language in LANGUAGES]
+    scripts = assets.names(f"{assets.scripts}/", ".js")
+    always = ["icon.svg", "js/theme.js"] if assets.scripts == BUNDLE else ["icon.svg"]
+    vendor = assets.names("vendor/", "")
+    return [*dict.fromkeys((*always, STYLES, PLOTLY, *texts, *scripts, *vendor))]
+
+
+def export_site(
+    server: str,
+    out: Path,
+    runs: frozenset[str],
+    open_browser: Callable[[], Browser],
+    listed: Mapping[str, Any],
+) -> Iterator[tuple[int, int, str]]:
+    """Write a copy of the pages of a running server into `out`, an empty folder.
+
+    Yield number, count and address of each page before it is visited. `listed` is the answer of `v2/runs`.
+    """
+    folder = out / ANSWERS
+    folder.mkdir()
+    recorder = Recorder(server, folder, runs)
+    shown = {**listed, "runs": [run for run in listed["runs"] if run["id"] in runs]}
+    addresses = addresses_of(shown, Pages(Assets(WEB)).views)
+    first = {run["job"]: run for run in reversed(shown["runs"])}  # of the ranks of a job
+    graphs = frozenset(_about("graph", run) for run in first.values())
+    browser = open_browser()
+    try:
+        page = browser.new_page(viewport=_WINDOW, locale="en-US")  # type: ignore[arg-type]
+        page.add_init_script("globalThis.recordedPages = true")
+        page.route(f"{server}v2/**", recorder.handle)
+        number = 0
+        while number < len(addresses):
+            yield number, len(addresses), addresses[number]
+            visit(page, recorder, addresses[number], graphs)
+            number += 1
+            if number == len(addresses):
+                addresses += [link for link in recorder.evidence() if link not in addresses]
+    finally:
+        browser.close()
+    write_frame(out, recorder)

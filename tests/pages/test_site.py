@@ -1,0 +1,147 @@
+"""A copy of the pages that any web host serves: it shows what the server showed, and says what it cannot."""
+
+import functools
+import http.server
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect
+
+from mindinsight.proto.graph_pb2 import GraphProto
+from mindinsight.server.client import page_copy
+from mindinsight.server.commands.site import _read
+from mindinsight.writer import SummaryRecord
+from tests.pages.conftest import ARGUMENTS, chromium
+
+from .test_graph_compare import DATA, save
+
+pytestmark = pytest.mark.slow
+
+
+def write_runs(base: Path) -> None:
+    """Two runs and a job of two ranks; `one` has a picture, a graph and a dump."""
+    for name in ("one", "two", "job/rank_0", "job/rank_1"):
+        with SummaryRecord(str(base / name)) as record:
+            for step in range(1, 80):
+                record.add_value("scalar", "loss", 1 / step)
+                if name == "one":
+                    record.add_value("scalar", "train/norm", step)
+                record.record(step)
+            if name == "one":
+                record.add_value("image", "picture", np.full((1, 3, 8, 8), 0.5, np.float32))
+                record.record(80)
+    save(GraphProto.FromString((DATA / "graph" / "lenet.graph").read_bytes()), base / "one" / "net.pb")
+    shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "one" / "dump")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A web host of plain files."""
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def copied(
+    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]
+) -> Iterator[str]:
+    """The address of a copy, below a path as on most hosts."""
+    root = tmp_path_factory.mktemp("site")
+    write_runs(root / "base")
+    server = serve_once(root / "base")
+    listed = _read(server)
+    out = root / "host" / "demo"
+    out.mkdir(parents=True)
+    runs = frozenset(run["id"] for run in listed["runs"])
+
+    def start() -> Browser:
+        return playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+
+    with pytest.MonkeyPatch.context() as less:  # it looks at all the same, for a third of the time
+        less.setattr(page_copy, "_BOXES", 5)
+        less.setattr(page_copy, "_CURVES", ("s=0",))
+        less.setattr(page_copy, "_QUIET", 0.15)
+        for _ in page_copy.export_site(server, out, runs, start, listed):
+            pass
+    handler = functools.partial(Quiet, directory=str(root / "host"))
+    host = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=host.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{host.server_address[1]}/demo/"
+    host.shutdown()
+    host.server_close()
+
+
+def test_the_runs_and_their_curves_are_there(page: Page, copied: str, chart: Callable[[str], Any]) -> None:
+    page.goto(copied)
+    expect(page.get_by_role("note")).to_contain_text("Copy of 4 runs as of 20")
+    expect(page.locator(".connection")).to_have_text("Copy")
+    expect(page.get_by_role("link", name="one", exact=True).first).to_be_visible()
+    page.get_by_role("link", name="Scalars", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/demo/scalar\.html"))
+    traces = chart("loss").until(lambda traces: {"one", "two"} <= {trace["name"] for trace in traces})
+    assert max(traces[0]["x"]) == 79
+    page.reload()  # the host has the page by itself
+    chart("loss").until(lambda traces: len(traces) > 1)
+
+
+def test_runs_can_be_chosen(page: Page, copied: str, chart: Callable[[str], Any]) -> None:
+    page.goto(f"{copied}scalar.html?runs=two")
+    names = {trace["name"] for trace in chart("loss").until(lambda traces: traces) if trace["name"]}
+    assert "one" not in names
+    expect(page.get_by_role("img", name="train/norm", exact=True)).to_have_count(0)
+    page.goto(f"{copied}scalar.html?ranks=job&runs=job/rank_1")
+    chart("loss").until(lambda traces: any("rank_1" in str(trace["name"]) for trace in traces))
+
+
+def test_what_was_not_asked_is_said(page: Page, copied: str) -> None:
+    page.goto(f"{copied}scalar.html?s=0.123")
+    expect(page.locator(".badge.bad").first).to_contain_text("This copy has no answer to that")
+
+
+@pytest.mark.parametrize(
+    ("address", "shows"),
+    [
+        ("image.html", "picture"),
+        ("graph.html?run=one", "conv1"),
+        ("dump.html", "MatMul"),
+        ("explain.html?run=one", "Searched"),
+        ("overview.html?run=one", "net.pb"),
+        ("job.html?job=./job", "rank 1"),
+        ("align.html", "Settings and program"),
+    ],
+)
+def test_pages_show_what_the_server_showed(page: Page, copied: str, address: str, shows: str) -> None:
+    page.goto(copied + address)
+    expect(page.get_by_role("main")).to_contain_text(re.compile(shows, re.IGNORECASE))
+    expect(page.get_by_text("This copy has no answer")).to_have_count(0)
+
+
+def test_a_scope_of_the_graph_opens(page: Page, copied: str) -> None:
+    page.goto(f"{copied}graph.html?run=one")
+    scope = page.locator(".box.closed.scope").first
+    number = scope.get_attribute("data-id")
+    scope.click(click_count=2, position={"x": 6, "y": 6}, force=True)
+    expect(page.locator(f".box.frame[data-id='{number}']")).to_be_attached()
+
+
+def test_what_writes_is_grey_and_says_why(page: Page, copied: str) -> None:
+    page.goto(copied)
+    manage = page.get_by_role("button", name="Manage")
+    expect(manage).to_be_disabled()
+    expect(manage).to_have_attribute("title", re.compile("copy without a server"))
+    page.goto(f"{copied}reports.html")
+    expect(page.get_by_role("button", name="New report")).to_be_disabled()
+
+
+def test_the_language_is_chosen(page: Page, copied: str) -> None:
+    page.goto(copied)
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_role("note")).to_contain_text("副本")
+    page.get_by_role("button", name="English").click()
+    expect(page.get_by_role("note")).to_contain_text("Copy of")

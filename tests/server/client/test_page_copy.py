@@ -1,0 +1,93 @@
+"""Copies of the pages without a server: questions, what is visited, and the frame. `tests/pages/test_site.py`
+looks at a whole copy.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mindinsight.server.client.page_copy import Recorder, addresses_of, question_key, write_frame
+
+QUESTIONS = json.loads((Path(__file__).parents[2] / "js" / "questions.json").read_text())
+
+
+@pytest.mark.parametrize(("method", "address", "body", "key"), QUESTIONS)
+def test_questions_are_written_as_the_pages_do(method: str, address: str, body: str, key: str) -> None:
+    assert question_key(method, address, body) == key
+
+
+def listed(*names: str, rank: int | None = None, **fields: Any) -> dict[str, Any]:
+    runs = [
+        {"id": f"./{name}", "job": "./job" if rank is not None else f"./{name}", "rank": rank}
+        | {"kinds": {"scalar": 1}, "dumps": [], **fields}
+        for name in names
+    ]
+    return {"runs": runs}
+
+
+def test_each_page_and_each_run_is_visited() -> None:
+    runs = listed("a b", kinds={"graph": 1}, dumps=["./a b/dump"])
+    addresses = addresses_of(runs, [{"name": "scalar"}, {"name": "graph"}])
+    assert addresses[:3] == ["", "scalar", "graph"]
+    assert "scalar?s=0.9" in addresses
+    assert "graph?run=.%2Fa%20b" in addresses
+    assert "dump?dump=.%2Fa%20b%2Fdump&tab=check" in addresses
+    assert not [address for address in addresses if address.startswith(("job?", "console?"))]
+    assert "job?job=.%2Fjob" in addresses_of(listed("r0", "r1", rank=0), [])
+
+
+class Answered:
+    """A route of Playwright whose server answers with a list of runs."""
+
+    def __init__(self, url: str, answer: Any) -> None:
+        self.request = type("Request", (), {"url": url, "method": "GET", "post_data": None})()
+        self.status, self.headers = 200, {"content-type": "application/json; charset=utf-8"}
+        self._answer = answer
+        self.given: Any = None
+
+    def fetch(self) -> Any:
+        return self
+
+    def body(self) -> bytes:
+        return json.dumps(self._answer).encode()
+
+    def fulfill(self, response: Any, body: bytes) -> None:
+        self.given = json.loads(body)
+
+    def abort(self) -> None:
+        self.given = "aborted"
+
+
+def test_a_copy_knows_neither_other_runs_nor_the_directory_above(tmp_path: Path) -> None:
+    recorder = Recorder("http://127.0.0.1:1/", tmp_path, frozenset({"./a"}))
+    directory = {"path": "/home/ann/secret/summary"}
+    runs = {"base": directory["path"], "bases": [directory], "errors": [directory], **listed("a", "b")}
+    route: Any = Answered("http://127.0.0.1:1/v2/runs", runs)
+    recorder.handle(route)
+    (file,) = tmp_path.iterdir()
+    written = json.loads(file.read_text())
+    assert route.given == written
+    assert "secret" not in file.read_text()
+    assert ([run["id"] for run in written["runs"]], written["base"]) == (["./a"], "summary")
+    events: Any = Answered("http://127.0.0.1:1/v2/events", {})
+    recorder.handle(events)
+    assert (events.given, recorder.busy) == ("aborted", 0)
+
+
+def test_the_frame_loads_its_own_files_only(tmp_path: Path) -> None:
+    (tmp_path / "answers").mkdir()
+    write_frame(tmp_path, Recorder("http://127.0.0.1:1/", tmp_path / "answers", frozenset({"./a"})))
+    page = (tmp_path / "index.html").read_text()
+    assert 'data-copy="answers"' in page
+    assert "script-src 'self'" in page
+    assert "v2/runs" not in page  # nothing is loaded ahead from a server
+    assert "python -m http.server" in page
+    index = json.loads((tmp_path / "answers" / "index.json").read_text())
+    assert (index["runs"], index["answers"]) == (1, {})
+    for address in ("scalar.html", "graph.html", "dump.html"):
+        assert (tmp_path / address).is_file()
+    assets = [part.split('"')[0] for part in page.split('href="')[1:] + page.split('src="')[1:]]
+    missing = [name for name in assets if name.startswith("static/") and not (tmp_path / name).is_file()]
+    assert missing == []

@@ -1,0 +1,13 @@
+// Line above the pages of a copy: of when it is, and that it holds no more than its pages showed.
+
+import { h } from "../core/dom.js";
+
+/**
+ * Put the line above the page.
+ * @param {import("../core/types.js").App} app
+ * @param {import("../core/copy.js").CopyIndex} copy
+ */
+export function copyLine({ t, format }, { made, version, runs }) {
+  const text = t("copy.line", { n: runs, time: format.time(made), version });
+  document.getElementById("body")?.before(h("p", { class: "copy-line", role: "note" }, text));
+}
