@@ -94,10 +94,16 @@ def serve(base: Path, workspace: Path) -> tuple[str, subprocess.Popen[bytes]]:
     command += ["--summary-base-dir", str(base), "--workspace", str(workspace), "--port", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/"
-    for _ in range(100):
+    until_healthy(address)
+    return address, server
+
+
+def until_healthy(address: str) -> None:
+    """Wait until a server answers."""
+    for _ in range(300):
         try:
-            urllib.request.urlopen(address + "health", timeout=1)
-            return address, server
+            urllib.request.urlopen(address + "health", timeout=1).close()
+            return
         except OSError:
             time.sleep(0.2)
     raise TimeoutError("the server did not answer")

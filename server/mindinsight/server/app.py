@@ -154,10 +154,11 @@ def _v1(state: State) -> Starlette:
 
 
 def _pages(interface: ASGIApp) -> Starlette:
+    from mindinsight.server import extensions
     from mindinsight.server.api.pages import WEB, Pages
     from mindinsight.server.http.static_files import BUNDLE, Assets
 
-    assets = Assets(WEB)
+    assets = Assets(WEB, views=extensions.views())
     if assets.scripts != BUNDLE:
         _log.info("The scripts of the pages are not bundled. A first visit takes about 130 requests.")
     app = Starlette(routes=Pages(assets).routes())

@@ -3,17 +3,28 @@ thread.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
-from mindinsight.server.http.bulkhead_routes import CurrentService
+from mindinsight.server import extensions
+from mindinsight.server.formats.dumps.dump_layout import Layout
+from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.health import counts, health_report, seconds_since_scan
 from mindinsight.server.http.service import POOLS, Service
+from mindinsight.server.plugins import Plugin, misfit
 
 router = APIRouter(tags=["system"])
+extensions_router = APIRouter(route_class=PayloadRoute, tags=["system"])
+
+_VALUES: Final[Mapping[str, type]] = {  # of the entry points of a group
+    extensions.KINDS: Plugin,
+    extensions.LAYOUTS: Layout,
+    extensions.CHECKS: tuple,
+    extensions.COMMANDS: Callable,  # type: ignore[dict-item]
+}
 
 _WORK: Final = {  # kind of each metric, label, attribute of the measured object
     "work_running": ("gauge", "class", "running"),
@@ -32,6 +43,37 @@ _WORK: Final = {  # kind of each metric, label, attribute of the measured object
 async def health(service: CurrentService) -> dict[str, Any]:
     """Return the state of the server and counts of unreadable data, without names of files or runs."""
     return health_report(service)
+
+
+@extensions_router.get("/v2/extensions")
+def known_extensions() -> dict[str, Any]:
+    """Return what other distributions add, with the error of each that is not used, and the seconds that
+    loading took.
+    """
+    known = [extension for group in extensions.GROUPS for extension in extensions.loaded(group)]
+    rows = [
+        {
+            **{name: getattr(extension, name) for name in ("group", "name", "distribution")},
+            "error": extension.error or _misfit(extension),
+            "seconds": round(extension.seconds, 3),
+        }
+        for extension in known
+    ]
+    return {"extensions": rows}
+
+
+def _misfit(extension: extensions.Extension) -> str:
+    """Return why the value of an extension is not used; "" if it is."""
+    wanted = _VALUES[extension.group]
+    if not isinstance(extension.value, wanted):
+        return f"{type(extension.value).__name__} is not a {wanted.__name__}"
+    if isinstance(extension.value, Plugin):
+        return misfit(extension.name, extension.value)
+    if isinstance(extension.value, Layout) and extension.value.name != extension.name:
+        return f"the layout is named {extension.value.name!r}"
+    own = isinstance(extension.value, tuple) and [known.id for known in extension.value]
+    other = [name for name in own or () if not name.startswith(f"{extension.name}.")]
+    return f"the id of a check does not begin with {extension.name}.: {', '.join(other)}" if other else ""
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
+from mindinsight.server import extensions
 from mindinsight.server.api.pages import LANGUAGES, WEB, Pages
 from mindinsight.server.http.health import installed_version
 from mindinsight.server.http.static_files import BUNDLE, PLOTLY, STYLES, Assets
@@ -202,7 +203,7 @@ def _about(page: str, run: Mapping[str, Any]) -> str:
 
 def write_frame(out: Path, recorder: Recorder) -> None:
     """Write the frame of every page, the scripts, styles and texts, and the index of the answers."""
-    assets = Assets(WEB)
+    assets = Assets(WEB, views=extensions.views())
     pages = Pages(assets)
     for view in pages.names:
         name = "index" if view == "runs" else view
@@ -252,7 +253,7 @@ def export_site(
     folder.mkdir()
     recorder = Recorder(server, folder, runs)
     shown = {**listed, "runs": [run for run in listed["runs"] if run["id"] in runs]}
-    addresses = addresses_of(shown, Pages(Assets(WEB)).views)
+    addresses = addresses_of(shown, Pages(Assets(WEB, views=extensions.views())).views)
     first = {run["job"]: run for run in reversed(shown["runs"])}  # of the ranks of a job
     graphs = frozenset(_about("graph", run) for run in first.values())
     browser = open_browser()

@@ -30,7 +30,26 @@ def parser(command: str = "", action: str = "") -> argparse.ArgumentParser:
             name = f"{command}_{action}"
             for part in modules_of(module.__name__, module.__path__, name, without=_NOT_COMMANDS):
                 part.register(actions)
+    if command in ("", "help") or command not in subparsers.choices:
+        _add_further(subparsers)
     return top
+
+
+def _add_further(subparsers: Any) -> None:
+    """Add the commands of other distributions. One that cannot be added is named."""
+    from mindinsight.server import extensions
+    from mindinsight.server.commands.terminal import localize, say
+
+    for extension in extensions.loaded(extensions.COMMANDS):
+        error = extension.error
+        try:
+            if not error and extension.name not in subparsers.choices:
+                extension.value(subparsers)
+        except Exception as failure:  # whatever it raises, the others work
+            error = f"{type(failure).__name__}: {failure}"
+        if error:
+            words = {"name": extension.name, "distribution": extension.distribution, "why": error}
+            say(localize("cli.extension_failed", words))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -42,7 +43,10 @@ class Assets:
     the current scripts, else `js`.
     """
 
-    def __init__(self, web: Path, bundled: bool = True) -> None:
+    def __init__(
+        self, web: Path, bundled: bool = True, views: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
+        """`views` are the folders of pages of other distributions, by kind."""
         static = web / "static"
         self._files = {p.relative_to(static).as_posix(): p for p in static.rglob("*") if p.is_file()}
         languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
@@ -51,10 +55,34 @@ class Assets:
         own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
         self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
+        for name, folder in views.items():
+            self._add_view(name, folder)
         self.digest = digest_of([*self._files.items(), *self._texts.items()])[:12]
         plotly = _plotly()
         self._files[PLOTLY] = plotly
         self.plotly_digest = digest_of([(f"{plotly.stat().st_mtime_ns}", {})])[:12]
+
+    def _add_view(self, name: str, folder: Path) -> None:
+        """Add the page of another distribution: `<name>.js`, what it imports below `./<name>/`, and texts.
+
+        A page that lacks its script or a valid description, or has the name of ours, is left out.
+        """
+        files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        taken = f"{_VIEWS}{name}.js" in self._files
+        if taken or f"{name}.js" not in files or not _is_description(files.get("view.json")):
+            return
+        for file, path in files.items():
+            if file == f"{name}.js":
+                self._files |= dict.fromkeys((f"{_VIEWS}{file}", f"{BUNDLE}/views/{file}"), path)
+            elif path.suffix in (".js", ".json", ".svg") and not file.startswith("locales/"):
+                self._files[f"{_VIEWS}{name}/{file}"] = path
+                self._files[f"{BUNDLE}/views/{name}/{file}"] = path
+        for language, texts in self._texts.items():
+            own = files.get(language)
+            known = json.loads(own.read_bytes()) if own else {}
+            prefixes = (f"{name}.", f"nav.{name}")
+            texts |= {key: str(text) for key, text in known.items() if key.startswith(prefixes)}
+        self._texts = {language: {f"nav.{name}": name, **texts} for language, texts in self._texts.items()}
 
     def _has_fresh_bundle(self) -> bool:
         try:
@@ -107,6 +135,17 @@ class Assets:
         if "gzip" in request.headers.get("accept-encoding", ""):
             content, headers["Content-Encoding"] = body.packed, "gzip"
         return PartsResponse(content, headers=headers, media_type=media_type)
+
+
+def _is_description(path: Path | None) -> bool:
+    """Return True if a file describes a page."""
+    try:
+        description = json.loads(path.read_bytes()) if path is not None else None
+    except (OSError, ValueError):
+        return False
+    if not isinstance(description, dict):
+        return False
+    return isinstance(description.get("order"), int) and isinstance(description.get("needs"), list)
 
 
 def digest_of(files: Iterable[tuple[str, Path | dict[str, str]]]) -> str:

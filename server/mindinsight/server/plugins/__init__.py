@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from mindinsight.server import extensions
 from mindinsight.server.compute.plugin_modules import modules_of
 
 if TYPE_CHECKING:
@@ -30,11 +31,34 @@ class Plugin:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Return every `PLUGIN` of the modules in this folder, or of a package's module `<kind>_routes`, by
-    name.
+    """Return every `PLUGIN` of the modules in this folder, or of a package's module `<kind>_routes`, and of
+    other distributions, by name.
     """
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules())
-    return tuple(sorted((p for p in exports if isinstance(p, Plugin)), key=lambda p: p.name))
+    own = (p for p in exports if isinstance(p, Plugin))
+    return tuple(sorted((*own, *(plugin for plugin in further_plugins())), key=lambda p: p.name))
+
+
+def further_plugins() -> tuple[Plugin, ...]:
+    """Return the plugins of other distributions, without those that `misfit` refuses."""
+    plugins = extensions.values(extensions.KINDS, Plugin)
+    return tuple(plugin for name, plugin in plugins if not misfit(name, plugin))
+
+
+def misfit(name: str, plugin: Plugin) -> str:
+    """Return why a plugin of another distribution is not used; "" if it is.
+
+    Its routes must run in a bulkhead, with a deadline: others would keep the server from answering.
+    """
+    from mindinsight.server.http.bulkhead_routes import BulkheadRoute
+
+    if name != plugin.name or not name.isidentifier():
+        return f"the entry point is named {name!r}, the kind {plugin.name!r}"
+    if name in plugin_names():
+        return f"there is a kind {name!r} already"
+    if not all(isinstance(route, BulkheadRoute) for route in plugin.router.routes):
+        return "a route is not a PayloadRoute, and would have no deadline"
+    return ""
 
 
 def plugin_names() -> tuple[str, ...]:
@@ -45,7 +69,7 @@ def plugin_names() -> tuple[str, ...]:
 def find_plugin(name: str) -> Plugin | None:
     """Return the plugin of this name, or None if the module of that name has none."""
     if name not in plugin_names():
-        return None
+        return next((plugin for plugin in further_plugins() if plugin.name == name), None)
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules(name))
     return next((plugin for plugin in exports if isinstance(plugin, Plugin) and plugin.name == name), None)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from mindinsight.server import extensions
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.arrays.lazy_array import Values
 
@@ -124,12 +125,22 @@ def condition(
 
 @functools.cache
 def conditions() -> Mapping[str, Condition]:
-    """Return all conditions by id, from the modules of this package."""
+    """Return all conditions by id, from the modules of this package and from other distributions.
+
+    The ids of others begin with the name of their entry point and a dot.
+    """
     modules = [
         importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
     ]
     values = [value for module in modules for value in vars(module).values() if isinstance(value, tuple)]
-    return {known.id: known for value in values for known in value if isinstance(known, Condition)}
+    own = {known.id: known for value in values for known in value if isinstance(known, Condition)}
+    further = {
+        known.id: known
+        for name, value in extensions.values(extensions.CHECKS, tuple)
+        for known in value
+        if isinstance(known, Condition) and known.id.startswith(f"{name}.")
+    }
+    return own | further
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:

@@ -14,10 +14,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 import numpy as np
 
+from mindinsight.server import extensions
 from mindinsight.server.files.opener import folders_of, refused_in
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.dumps import dump_types, layouts
@@ -64,11 +65,12 @@ SEARCH_FOLDERS: Final = 20_000  # folders searched for dumps
 
 
 def known_layouts() -> tuple[Layout, ...]:
-    """Return all layouts, one for each module of the package ``layouts``, sorted by name."""
-    return tuple(
-        _load_layout(name)
-        for name in sorted(module.name for module in pkgutil.iter_modules(layouts.__path__))
-    )
+    """Return all layouts: one for each module of the package ``layouts``, sorted by name, and those of other
+    distributions.
+    """
+    own = sorted(module.name for module in pkgutil.iter_modules(layouts.__path__))
+    further = (name for name in extensions.names(extensions.LAYOUTS) if name not in own)
+    return tuple(layout for name in (*own, *further) if (layout := _layout_or_none(name)) is not None)
 
 
 def find_layout(path: str | os.PathLike[str]) -> Layout | None:
@@ -206,15 +208,29 @@ def _match_layout(path: Path) -> tuple[Layout | None, tuple[dump_types.FileDamag
     return best[1], tuple(skipped)
 
 
+def _layout_or_none(name: str) -> Layout | None:
+    """Return a layout, or None for one of another distribution that cannot be loaded."""
+    try:
+        return _load_layout(name)
+    except UnreadableError:
+        return None
+
+
 @cache
 def _load_layout(name: str) -> Layout:
-    """Return the layout defined in the module of this name. Raises UnreadableError if there is none."""
+    """Return the layout of this name, of our module or of another distribution.
+
+    Raises UnreadableError if there is none.
+    """
     path = f"{layouts.__name__}.{name}"
     if name.isidentifier():
         with contextlib.suppress(ModuleNotFoundError):
             for value in vars(importlib.import_module(path)).values():
                 if isinstance(value, type) and issubclass(value, Layout) and value.__module__ == path:
                     return value()
+    for known, layout in extensions.values(extensions.LAYOUTS, Layout):
+        if known == name == layout.name:
+            return cast(Layout, layout)
     raise UnreadableError("dump.unknown_layout", name)
 
 

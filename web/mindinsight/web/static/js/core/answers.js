@@ -329,6 +329,10 @@
  * @property {ExplanationPart[]} parts
  */
 /**
+ * What another distribution adds; `error` says why it is not used.
+ * @typedef {{group: string, name: string, distribution: string, error: string, seconds: number}} Extension
+ */
+/**
  * Answers to `get`.
  * @typedef {{
  *   "v2/alert/list": {alerts: import("./alerts.js").Alert[], total: number, left_out: number,
@@ -363,6 +367,7 @@
  *   "v2/graph/search": SearchResult,
  *   "v2/graph/trace": {operators: number, boxes: number[], counts: number[]},
  *   "v2/graph/types": {types: Record<string, number>},
+ *   "v2/extensions": {extensions: Extension[]},
  *   "v2/explanation/difference": {claims: import("./claims.js").Claim[]},
  *   "v2/graph/compare/differences": {claims: import("./claims.js").Claim[]},
  *   "v2/graph/compare/node": NodePair,

@@ -2,9 +2,10 @@
 
 import { segments } from "../components/button.js";
 import { check, select, slider } from "../components/field.js";
+import { tableHead } from "../components/table_head.js";
 import { h, replace } from "../core/dom.js";
 import { chooseLanguage } from "../core/i18n.js";
-import { latest } from "../core/latest.js";
+import { latest, leaveAsIs } from "../core/latest.js";
 import * as preferences from "../core/preferences.js";
 
 /** @typedef {import("../core/types.js").App} App */
@@ -15,6 +16,8 @@ export const alone = true;
 export async function mount(root, app) {
   const { t } = app;
   const shared = h("section", { class: "panel stack", "aria-label": t("preferences.workspace") });
+  const extensions = h("div", { class: "preferences-extensions" });
+  const requests = latest(root);
   const draw = () => replace(shared, workspacePart(app, shared));
   replace(
     root,
@@ -25,9 +28,50 @@ export async function mount(root, app) {
       h("section", { class: "panel stack", "aria-label": t("preferences.browser") }, browserPart(app)),
       shared,
     ),
+    extensions,
   );
   draw();
-  return { unmount() {} };
+  requests.ask(
+    (signal) => app.api.get("v2/extensions", {}, { signal }),
+    ({ extensions: known }) => known.length > 0 && replace(extensions, extensionsPart(app, known)),
+    leaveAsIs,
+  );
+  return { unmount: requests.end };
+}
+
+/**
+ * Create the panel of what other distributions add.
+ * @param {App} app
+ * @param {import("../core/answers.js").Extension[]} known
+ */
+function extensionsPart({ t }, known) {
+  const state = (/** @type {string} */ error) =>
+    error ? h("span", { class: "badge bad" }, t("extensions.failed", { why: error })) : t("extensions.used");
+  return h(
+    "section",
+    { class: "panel", "aria-label": t("extensions.title") },
+    h("h2", { class: "panel-title" }, t("extensions.title")),
+    h(
+      "table",
+      { class: "table" },
+      tableHead(["what", "name", "from", "state", "seconds"].map((name) => t(`extensions.${name}`))),
+      h(
+        "tbody",
+        null,
+        known.map(({ group, name, distribution, error, seconds }) =>
+          h(
+            "tr",
+            null,
+            h("td", null, t(`extensions.of.${group}`)),
+            h("td", null, name),
+            h("td", null, distribution),
+            h("td", null, state(error)),
+            h("td", { class: "number" }, seconds),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Create the preferences of this browser. @param {App} app */
