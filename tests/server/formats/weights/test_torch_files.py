@@ -223,3 +223,15 @@ def test_tensors_of_subclasses_and_parameters(tmp_path: Path) -> None:
     assert list(file.tensors) == ["parameter", "subclass", "device"]
     for name in file.tensors:
         assert read_torch(file, name).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_an_object_that_is_its_own_state(tmp_path: Path) -> None:
+    """A pickle of two objects, each the state of the other: found by fuzzing, as endless recursion."""
+    ring = b"cmodule\nA\n)R\x94cmodule\nB\n)R\x94h\x00bh\x00h\x01b0"
+    pickle = b"\x80\x02" + ring + b"}(X\x04\x00\x00\x00ringh\x00X\x01\x00\x00\x00nK\x07u."
+    path = tmp_path / "ring.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("ring/data.pkl", pickle)
+        archive.writestr("ring/version", "3\n")
+    file = open_torch(path)
+    assert (dict(file.tensors), file.plain) == ({}, {"n": 7})

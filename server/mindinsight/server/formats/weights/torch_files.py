@@ -89,13 +89,18 @@ def _leaves(value: object) -> Iterator[tuple[str, object]]:
 
 
 def _children(item: object) -> Iterator[tuple[object, object]]:
-    """Yield the items of a container with their keys."""
+    """Yield the items of a container with their keys; of an object those of its state.
+
+    States form a chain, which may lead back to its beginning.
+    """
+    chain: set[int] = set()
+    while isinstance(item, Opaque) and id(item) not in chain:
+        chain.add(id(item))
+        item = item.state
     if isinstance(item, dict):
         yield from ((key, inner) for key, inner in item.items() if isinstance(key, str | int))
     elif isinstance(item, list | tuple):
         yield from enumerate(item)
-    elif isinstance(item, Opaque) and item.state is not None:
-        yield from _children(item.state)
 
 
 def _build(name: Name, arguments: tuple[Any, ...]) -> object:
