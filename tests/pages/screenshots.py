@@ -1,6 +1,6 @@
-"""Pictures of every page: both themes, four widths, both languages; and the one in the README.
+"""Pictures of every page: both themes, four widths, both languages; the one in the README; and the guide's.
 
-    python tests/pages/screenshots.py [--base DIR] [--out .screenshots] [--readme] [--widths wide narrow]
+    python tests/pages/screenshots.py [--base DIR] [--out .screenshots] [--readme | --guide] [--widths wide]
 
 Without a base directory it trains the demonstration first.
 """
@@ -25,7 +25,26 @@ sys.path.insert(0, str(ROOT))  # when it is run as a script
 
 from tests.pages.gallery import offer_gallery  # noqa: E402
 
-WIDTHS = {"wide": (1440, 900), "narrow": (390, 844), "laptop": (1366, 768), "large": (1920, 1080)}
+GUIDE = {
+    "runs": "",
+    "overview": "overview?run=lr_0.1",
+    "scalar": "scalar?q=train|eval",
+    "system": "system",
+    "histogram": "histogram",
+    "image": "image",
+    "tensor": "tensor",
+    "graph": "graph?run=lr_0.1",
+    "lineage": "lineage",
+    "landscape": "landscape",
+    "alert": "alert?rules=1",
+}
+WIDTHS = {
+    "wide": (1440, 900),
+    "guide": (1200, 700),
+    "narrow": (390, 844),
+    "laptop": (1366, 768),
+    "large": (1920, 1080),
+}
 PAGES = {
     "runs": "",
     "overview": "overview",
@@ -64,7 +83,10 @@ def main() -> None:
     parser.add_argument("--base", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / ".screenshots")
     parser.add_argument("--readme", action="store_true", help="only the picture of the README")
-    parser.add_argument("--widths", nargs="+", choices=WIDTHS, default=list(WIDTHS))
+    parser.add_argument(
+        "--widths", nargs="+", choices=WIDTHS, default=[name for name in WIDTHS if name != "guide"]
+    )
+    parser.add_argument("--guide", action="store_true", help="only the pictures of docs/pages.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = options.base or train(Path(folder) / "demo")
@@ -74,9 +96,10 @@ def main() -> None:
                 browser = playwright.chromium.launch(
                     executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
                 )
-                readme(browser, address) if options.readme else all_pages(
-                    browser, address, options.out, options.widths
-                )
+                if options.readme or options.guide:
+                    readme(browser, address) if options.readme else guide(browser, address)
+                else:
+                    all_pages(browser, address, options.out, options.widths)
         finally:
             server.terminate()
             server.wait(10)
@@ -153,6 +176,19 @@ def readme(browser: Browser, address: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     shoot(browser, address + "scalar?q=train|eval", target, "wide", "light", "en")
     print(target)
+
+
+def guide(browser: Browser, address: str) -> None:
+    """Take the pictures of docs/pages.md, in 64 colours: a reader sees no difference, and git keeps each."""
+    from PIL import Image
+
+    folder = ROOT / "docs" / "images" / "pages"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in GUIDE.items():
+        target = folder / f"{name}.png"
+        shoot(browser, address + path, target, "guide", "light", "en")
+        Image.open(target).convert("RGB").quantize(64).save(target, optimize=True)
+        print(target)
 
 
 def shoot(browser: Browser, address: str, target: Path, width: str, theme: Any, lang: str) -> None:

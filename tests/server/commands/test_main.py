@@ -1,8 +1,11 @@
 """The command as a person meets it: real processes, real ports."""
 
+import os
 import re
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +246,27 @@ def test_tuning_files_in_chinese(speak: Any, tmp_path: Path) -> None:
         commands.append(("tune", tmp_path / f"{name}.yaml", "--dry-run"))
     commands.append(("tune", tmp_path / "empty.yaml", "--timeout", "soon"))
     assert_chinese(speak, commands, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("mindinsight sta", {"start", "status"}),
+        ("mindinsight dump ch", {"check"}),
+        ("mindinsight start --wat", {"--watch"}),
+        ("mindinsight report run1 --language ", {"en", "zh"}),
+        ("mindinsight nothing-begins-so", set()),
+    ],
+)
+def test_a_shell_is_told_what_may_follow(line: str, offered: set[str], tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\n",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "offered"),
+    }
+    command = [sys.executable, "-m", "mindinsight.server.commands.main"]
+    subprocess.run(command, env=environment, check=False, timeout=60)
+    assert {text.strip() for text in (tmp_path / "offered").read_text().split("\n")} - {""} == offered

@@ -73,7 +73,11 @@ def reference(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     parts = [
         "# Commands\n\nWhat `--help` says, of every command and action. Options of `start` are also read\n"
-        "from `MINDINSIGHT_*` variables.\n"
+        "from `MINDINSIGHT_*` variables.\n\n"
+        "A shell completes commands, options and paths after `pip install 'mindinsight[completion]'`, with\n"
+        "this line in its start file:\n\n"
+        '```text\neval "$(register-python-argcomplete mindinsight)"              bash, zsh\n'
+        "register-python-argcomplete --shell fish mindinsight | source    fish\n```\n"
     ]
     for command in parsers(parser()):
         parts.append(f"\n## {command.prog}\n\n```text\n{command.format_help().rstrip()}\n```\n")

@@ -55,11 +55,22 @@ def _add_further(subparsers: Any) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     arguments_given = sys.argv[1:] if arguments is None else arguments
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow, see docs/reference/commands.md
+        complete(parser())
     top = parser(*arguments_given[:2])
     options = top.parse_args(arguments_given)
     if not hasattr(options, "run"):
         return _help(top)
     return exit_code_of(lambda: int(options.run(options)))
+
+
+def complete(top: argparse.ArgumentParser) -> None:
+    """Tell a shell what may follow, and exit. Without argcomplete nothing is told."""
+    try:
+        import argcomplete
+    except ModuleNotFoundError:
+        sys.exit(1)
+    argcomplete.autocomplete(top)
 
 
 def exit_code_of(command: Callable[[], int]) -> int:
