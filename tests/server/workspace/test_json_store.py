@@ -1,5 +1,6 @@
-"""One file, several servers."""
+"""One file, several servers, and several versions of them."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 
 from mindinsight.server.errors import ApiError
+from mindinsight.server.workspace.alert_rules import Rule, Rules
 from mindinsight.server.workspace.json_store import Full, JsonStore, storing
 from mindinsight.server.workspace.notes import Notes
+from mindinsight.server.workspace.report_documents import Block, Reports
 from tests.narrowing import require
 
 CHANGES = 60
@@ -148,3 +151,48 @@ def test_what_goes_well_and_faults_of_our_own_pass() -> None:
         pass
     with pytest.raises(ZeroDivisionError), storing(REFUSALS):
         raise ZeroDivisionError
+
+
+def test_a_change_loses_nothing_that_a_later_version_stored(tmp_path: Path) -> None:
+    """Fields that this version does not know, values that it does not understand, other directories."""
+    later = {
+        "/base": {
+            "./a": {"note": "mine", "rating": 5},
+            "./b": {"note": "", "hidden": True, "rating": 3},
+        },
+        "/other": {"./c": {"rating": 1}},
+    }
+    (tmp_path / "notes.json").write_text(json.dumps(later))
+    notes = Notes(tmp_path, Path("/base"))
+    notes.change("./a", note="changed")
+    notes.change("./new", note="more")
+    stored = json.loads((tmp_path / "notes.json").read_text())
+    assert (stored["/base"]["./a"]["note"], stored["/base"]["./a"]["rating"]) == ("changed", 5)
+    assert stored["/base"]["./b"]["rating"] == 3
+    assert stored["/base"]["./new"]["note"] == "more"
+    assert stored["/other"] == later["/other"]
+
+
+def test_rules_of_a_later_version_stay_when_one_is_added(tmp_path: Path) -> None:
+    unknown = {"condition": "predicts", "horizon": 100}
+    (tmp_path / "rules.json").write_text(json.dumps({"/base": {"7": unknown}}))
+    rules = Rules(tmp_path, Path("/base"))
+    rules.add(Rule("above", limit=1.0, tags="loss"))
+    stored = json.loads((tmp_path / "rules.json").read_text())["/base"]
+    assert stored["7"] == unknown
+    assert len(stored) >= 2
+
+
+def test_blocks_of_a_report_have_further_fields(tmp_path: Path) -> None:
+    reports = Reports(tmp_path, Path("/base"))
+    report = reports.add("Title")
+    first = reports.insert(report, Block(text="one"), "")
+    file = tmp_path / "reports.json"
+    content = json.loads(file.read_text())
+    content["/base"][report]["blocks"][0]["language"] = "R"
+    content["/base"][report]["owner"] = "ann"
+    file.write_text(json.dumps(content))
+    reports.insert(report, Block(text="two"), first)
+    stored = json.loads(file.read_text())["/base"][report]
+    assert stored["owner"] == "ann"
+    assert [block.get("language") for block in stored["blocks"]] == ["R", None]

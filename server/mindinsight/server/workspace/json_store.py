@@ -5,7 +5,7 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -103,8 +103,12 @@ class JsonStore(Generic[T]):
         with locked(self._file):
             content = self._read()
             before = {base: self._values_in(content, base) for base in content}
+            parsed = {base: frozenset(values) for base, values in before.items()}
             changed = how(before)
-            written = {base: _as_json(values) for base, values in changed.items()}
+            written = {
+                base: _as_json(values, content.get(base, {}), parsed.get(base, ()))
+                for base, values in changed.items()
+            }
             data = json.dumps({**content, **written}, ensure_ascii=False)
             replace_file(self._file, data.encode("utf-8", "backslashreplace"))  # lone surrogates as \udcxx
             values = {**before, **changed}.get(self._base, {})
@@ -160,8 +164,29 @@ class JsonStore(Generic[T]):
         return content
 
 
-def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: asdict(value) for name, value in values.items()}
+def _as_json(
+    values: Mapping[str, Any], stored: Mapping[str, dict[str, Any]], parsed: Container[str]
+) -> dict[str, Any]:
+    """Return values as JSON with what a later version stored: further fields, and values not understood here.
+
+    Two versions may share a workspace, and a change by the earlier one must lose nothing of the later one's.
+    """
+    further = {name: fields for name, fields in stored.items() if name not in parsed and name not in values}
+    known = {name: _with_further(asdict(value), stored.get(name, {})) for name, value in values.items()}
+    return {**known, **further}
+
+
+def _with_further(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields with the stored ones that they lack, also in lists of items with an id."""
+    for name, items in fields.items():
+        before = stored.get(name)
+        if isinstance(items, list | tuple) and isinstance(before, list):
+            by_id = {item.get("id"): item for item in before if isinstance(item, dict)}
+            fields[name] = [
+                _with_further(item, by_id.get(item.get("id"), {})) if isinstance(item, dict) else item
+                for item in items
+            ]
+    return {**{name: value for name, value in stored.items() if name not in fields}, **fields}
 
 
 def _stamp(file: Path) -> Stamp:
