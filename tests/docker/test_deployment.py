@@ -74,3 +74,24 @@ def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     own = set(re.findall(r'^ {8}"(\w+)":', SYSTEM.read_text(encoding="utf-8"), re.MULTILINE))
     assert metrics
     assert metrics <= own | counts(Store().snapshot()).keys()
+
+
+def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+    recipe = yaml.safe_load((DOCKER / "conda.yaml").read_text(encoding="utf-8"))
+    project = (DOCKER.parent / "pyproject.toml").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^dependencies = \[\n(.*?)^\]", project, re.MULTILINE | re.DOTALL)
+    needed = re.findall(r'"([\w-]+)([^"]+)"', block)
+    assert len(needed) > 10
+    assert recipe["requirements"]["run"] == ["python >=3.10", *(f"{name} {bound}" for name, bound in needed)]
+    (version,) = re.findall(r'^version = "(.+)"', project, re.MULTILINE)
+    assert recipe["context"]["version"] == version
+
+
+def test_each_package_is_checked_on_every_python_and_both_machines() -> None:
+    release = yaml.safe_load((DOCKER.parent / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+    matrix = release["jobs"]["install"]["strategy"]["matrix"]
+    assert matrix["python"] == ["3.10", "3.11", "3.12", "3.13", "3.14"]
+    assert len(matrix["machine"]) == 2
+    assert {release["jobs"][name]["needs"] for name in ("image", "publish")} == {"install"}
+    steps = "\n".join(step.get("run", "") for step in release["jobs"]["install"]["steps"])
+    assert steps.count("docker/check-package.sh") == 2
