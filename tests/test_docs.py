@@ -1,10 +1,16 @@
-"""Links between the documents, and the paths that they name."""
+"""Links between the documents, the paths, commands and names in them."""
 
+import ast
+import importlib
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import mindinsight
+from mindinsight.server.commands.main import parser
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(
@@ -57,3 +63,49 @@ def test_the_tests_that_a_document_names_exist(document: str) -> None:
             missing.append(f"{file}::{name}")
     assert file
     assert missing == []
+
+
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+USED = [name for name in DOCUMENTS if not name.startswith(("CHANGELOG", "docs/decisions"))]
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """Each block of a language with its document."""
+    return [
+        (document, code)
+        for document in USED
+        for kind, code in BLOCK.findall((ROOT / document).read_text(encoding="utf-8"))
+        if kind == language
+    ]
+
+
+def commands() -> list[tuple[str, str]]:
+    """Each call of our commands in a block, with its document."""
+    return [
+        (document, match[1])
+        for document, code in blocks("sh")
+        for line in code.replace("\\\n", " ").split("\n")
+        for part in re.split(r"\s(?:&&|\||;)\s|\s#\s", line)[:1]
+        if (match := re.fullmatch(r"(?:\$ )?mindinsight (.+)", part.strip()))
+    ]
+
+
+def test_blocks_are_found() -> None:
+    assert len(commands()) > 25
+    assert len(blocks("python")) > 25
+
+
+@pytest.mark.parametrize(("document", "command"), commands())
+def test_commands_have_the_options_that_documents_name(document: str, command: str) -> None:
+    words = shlex.split(command, comments=True)
+    parser(*words[:2]).parse_args(words)  # ends with SystemExit for an option or a choice that there is not
+
+
+@pytest.mark.parametrize(("document", "code"), blocks("python"))
+def test_python_blocks_are_python_and_import_what_there_is(document: str, code: str) -> None:
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mindinsight"):
+            module = importlib.import_module(node.module or "")
+            assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "mindinsight":
+            assert hasattr(mindinsight, node.attr)
