@@ -153,7 +153,7 @@ def test_a_page_adds_its_own_texts_only(tmp_path: Path) -> None:
 
     texts = {"mine.title": "Mine", "nav.mine": "My page", "nav.runs": "Hijacked"}
     folder = page(tmp_path / "mine", **texts)
-    before, assets = Assets(WEB), Assets(WEB, views={"mine": folder})
+    before, assets = Assets(WEB), Assets(WEB, views=[("mine", folder)])
     assert assets.text("en")["nav.mine"] == "My page"
     assert assets.text("en")["nav.runs"] == before.text("en")["nav.runs"]
     assert assets.text("zh")["nav.mine"] == "mine"  # it has no Chinese texts
@@ -166,14 +166,14 @@ def test_a_page_adds_its_own_texts_only(tmp_path: Path) -> None:
 def test_a_page_with_a_broken_description_is_left_out(tmp_path: Path, description: str) -> None:
     from mindinsight.server.api.pages import WEB
 
-    assets = Assets(WEB, views={"mine": page(tmp_path / "mine", description)})
+    assets = Assets(WEB, views=[("mine", page(tmp_path / "mine", description))])
     assert "js/views/mine.js" not in assets
 
 
 def test_a_page_does_not_replace_ours(tmp_path: Path) -> None:
     from mindinsight.server.api.pages import WEB
 
-    before, assets = Assets(WEB), Assets(WEB, views={"scalar": page(tmp_path / "scalar")})
+    before, assets = Assets(WEB), Assets(WEB, views=[("scalar", page(tmp_path / "scalar"))])
     assert assets.plain("js/views/scalar.js") == before.plain("js/views/scalar.js")
 
 
@@ -188,4 +188,4 @@ def test_what_extensions_may_import_stays() -> None:
 
 def test_without_extensions_nothing_is_known() -> None:
     assert [extensions.names(group) for group in extensions.GROUPS] == [(), (), (), ()]
-    assert extensions.views() == {}
+    assert extensions.views() == ()

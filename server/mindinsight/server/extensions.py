@@ -9,7 +9,6 @@ import importlib.util
 import logging
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,10 +58,10 @@ def values(group: str, kind: type) -> tuple[tuple[str, Any], ...]:
     return tuple((e.name, e.value) for e in loaded(group) if not e.error and isinstance(e.value, kind))
 
 
-def views() -> Mapping[str, Path]:
-    """Return the folders of the pages of further kinds, by kind. No extension is loaded for it."""
+def views() -> tuple[tuple[str, Path], ...]:
+    """Return name and folder of the pages of further kinds. No extension is loaded for it."""
     folders = ((point.name, _view_folder(point)) for point in _points(KINDS))
-    return {name: folder for name, folder in folders if folder is not None and name.isidentifier()}
+    return tuple((name, folder) for name, folder in folders if folder is not None and name.isidentifier())
 
 
 @cache

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -43,10 +42,8 @@ class Assets:
     the current scripts, else `js`.
     """
 
-    def __init__(
-        self, web: Path, bundled: bool = True, views: Mapping[str, Path] = MappingProxyType({})
-    ) -> None:
-        """`views` are the folders of pages of other distributions, by kind."""
+    def __init__(self, web: Path, bundled: bool = True, views: Iterable[tuple[str, Path]] = ()) -> None:
+        """`views` are names and folders of the pages of other distributions."""
         static = web / "static"
         self._files = {p.relative_to(static).as_posix(): p for p in static.rglob("*") if p.is_file()}
         languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
@@ -55,7 +52,7 @@ class Assets:
         own = [name for name in self.names("css/", ".css") if name not in _FIRST_STYLES]
         self._styles = [self._files[name] for name in (*_FIRST_STYLES, *own) if name in self._files]
         self.scripts = BUNDLE if bundled and self._has_fresh_bundle() else "js"
-        for name, folder in views.items():
+        for name, folder in views:
             self._add_view(name, folder)
         self.digest = digest_of([*self._files.items(), *self._texts.items()])[:12]
         plotly = _plotly()
