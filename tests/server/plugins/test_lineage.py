@@ -92,7 +92,7 @@ def test_an_objective_that_no_run_has_is_told(shared_samples: Any) -> None:
 
 def test_runs_that_are_gone_have_no_objective(shared_samples: Any) -> None:
     answer = table(shared_samples("lenet"), run="./gone", objective="metric:loss")
-    assert answer == {"columns": [], "rows": [], "objective": None, "scalars": []}
+    assert answer == {"columns": [], "rows": [], "objective": None, "scalars": [], "forks": []}
 
 
 def test_the_pipeline_of_data_from_the_source_on(shared_samples: Any) -> None:

@@ -116,3 +116,13 @@ def tag(name: Any) -> str:
     except UnicodeEncodeError as error:
         raise ValueError(f"the name of a value must be valid Unicode, got {name!r}") from error
     return name
+
+
+_PARENT: Final = re.compile(r".+@\d{1,18}", re.DOTALL)
+
+
+def parent(value: Any) -> None:
+    """Check the run that another continues. Raises TypeError or ValueError."""
+    typed(value, str, "parent")
+    if value and not _PARENT.fullmatch(value):
+        raise ValueError(f"parent names a run and its last step, such as 'run1@500', got {value!r}")

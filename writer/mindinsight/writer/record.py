@@ -62,6 +62,7 @@ def _observed(network: Any) -> Callable[[], bytes | None]:
 
 
 _log: Final = logging.getLogger(__name__)
+PARENT: Final = "parent_run"  # of a run that continues another
 
 
 def configure_logging() -> None:
@@ -122,6 +123,8 @@ class SummaryRecord:
             default is the launcher's rank, if there are several.
         flush_seconds: the longest time a value waits before it is written.
         queue_bytes: memory of waiting values. Beyond it ``record`` waits.
+        parent: run that this one continues, and its last step that counts: ``"run1@500"``, a directory
+            beside this one or below the directory of all runs. Readers draw its curves before this one's.
     """
 
     def __init__(
@@ -138,8 +141,10 @@ class SummaryRecord:
         rank: int | None = None,
         flush_seconds: float = 2.0,
         queue_bytes: int = 256 << 20,
+        parent: str = "",
     ) -> None:
         configure_logging()
+        options.parent(parent)
         prefix = options.name_part(file_prefix, "file_prefix")
         suffix = options.name_part(file_suffix, "file_suffix")
         size = options.file_size(max_file_size)
@@ -175,6 +180,8 @@ class SummaryRecord:
         self._has_system = self._has_console = False
         event_queue.call_in_children(self._queue.forget)
         weakref.finalize(self, _finish, self._events, self._beside)
+        if parent:
+            self.add_value("custom_lineage_data", PARENT, {PARENT: parent})
 
     @property
     def log_dir(self) -> str:

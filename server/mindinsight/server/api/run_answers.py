@@ -17,6 +17,7 @@ from starlette.responses import Response
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.http.service import Service
+from mindinsight.server.store.forks import PARENT
 from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, last_step, torn_since
 from mindinsight.server.workspace.colour_slots import jobs_by_age
 from mindinsight.server.workspace.notes import Note
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mindinsight.server.formats.lineage import Lineage
 
 
-_NO_PARAMETERS: Final = ("train_dataset_path", "model_size")  # of the training lineage, and no settings
+_NO_PARAMETERS: Final = ("train_dataset_path", "model_size", PARENT)  # of the lineage, and no settings
 
 
 def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
@@ -40,7 +41,8 @@ def hyper_of(lineage: Lineage | None) -> dict[str, Any]:
 
     names = (name for name in TRAIN_FACTS if name not in _NO_PARAMETERS)
     train = {name: getattr(lineage.train, name) for name in names} if lineage.train else {}
-    values = {**train, **lineage.user_defined}
+    own = {name: value for name, value in lineage.user_defined.items() if name not in _NO_PARAMETERS}
+    values = {**train, **own}
     return {name: _as_boolean(value) for name, value in values.items() if _is_single(value)}
 
 

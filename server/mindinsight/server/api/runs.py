@@ -16,6 +16,7 @@ from mindinsight.server.errors import unknown_run
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.responses import encode
 from mindinsight.server.http.service import Service
+from mindinsight.server.store.forks import fork_claims
 from mindinsight.server.store.run import file_claims, pipeline_claim, run_claims, torn_files
 from mindinsight.server.types import Doubles, FileState, Floats
 from mindinsight.server.workspace.json_store import storing
@@ -108,9 +109,10 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
     """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown).
 
     `claims` says how many operations the pipeline has, or that none was recorded; `divergence` whether the
-    loss is non-finite to its end, once all files have been read.
+    loss is non-finite to its end, once all files have been read; `fork` which run it continues.
     """
-    record = service.store.snapshot().run(run)
+    snapshot = service.store.snapshot()
+    record = snapshot.run(run)
     lineage = record.lineage
     judged = divergence_tags(record.scalars) if record.read >= record.total else []
     lines = {
@@ -123,6 +125,7 @@ def facts(run: str, service: CurrentService) -> dict[str, Any]:
         "metrics": exact_as_text(metrics_of(lineage)),
         "dataset": lineage.dataset_graph if lineage else None,
         "claims": [pipeline_claim(record).as_json()],
+        "fork": [claim.as_json() for claim in fork_claims(record, snapshot.runs)],
         "divergence": [claim.as_json() for claim in divergence_claims(curves)],
     }
 

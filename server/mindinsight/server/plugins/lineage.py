@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -17,6 +17,7 @@ from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage, repeated_fa
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.store.forks import ancestors
 from mindinsight.server.store.run import Run
 
 router = APIRouter()
@@ -45,7 +46,8 @@ def table(
     """Return one row for each run with lineage. Columns are `train:`, `user:`, `metric:` or `data:` keys.
 
     A `repeated` column has the values of a `user:` column. An objective `scalar:TAG` is a column, too: the
-    last value of the scalar. `scalars` are the tags that most of the runs have.
+    last value of the scalar. `scalars` are the tags that most of the runs have, `forks` the runs that
+    continue another from a step on.
     """
     records = _with_lineage(service, run)
     rows = _rows(records, objective)
@@ -59,7 +61,15 @@ def table(
     columns = [{"key": key, "numeric": numeric[key], "repeated": key in repeated} for key in keys]
     values = [{"run": run_id, "values": exact_as_text(row)} for run_id, row in rows.items()]
     shared = _shared_scalars(records)
-    return {"columns": columns, "rows": values, "objective": objective, "scalars": shared}
+    forks = list(_forks(records, service.store.snapshot().runs))
+    return {"columns": columns, "rows": values, "objective": objective, "scalars": shared, "forks": forks}
+
+
+def _forks(records: Iterable[Run], runs: Mapping[str, Run]) -> Iterator[dict[str, Any]]:
+    """Yield run, parent and step of the runs that continue another."""
+    for record in records:
+        for parent, step in ancestors(record, runs)[:1]:
+            yield {"run": record.id, "parent": parent.id, "step": step}
 
 
 @forests.get("/importance")

@@ -2,7 +2,7 @@
 responses.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -21,6 +21,7 @@ from mindinsight.server.curves.smoothing import SmoothingKind, smooth
 from mindinsight.server.errors import ApiError
 from mindinsight.server.http.responses import COLUMNS, encoded, encoded_answers, encoded_response
 from mindinsight.server.http.service import Service
+from mindinsight.server.store.forks import ancestors
 from mindinsight.server.store.formula_series import PREFIX, FormulaSeries, series_of
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line, ScalarSeries
@@ -361,15 +362,18 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     """Return the encoded response of one tag, from the cache if possible."""
     snapshot = service.store.snapshot()
     runs = [snapshot.runs[member] for member in query.runs if member in snapshot.runs]
+    parents = {member.id: chain for member in runs if (chain := ancestors(member, snapshot.runs))}
     service.loader.want(member.id for member in runs)
     find = partial(_having, runs, query.tag)  # a formula takes whole lines
     having = await run_in_threadpool(find) if query.tag.startswith(PREFIX) else find()
     cache = service.parts.of(SeriesAnswers)
-    key = query, tuple((member.id, member.version) for member, _ in having), COLUMNS in accept
+    versions = [(member.id, member.version) for member, _ in having]
+    versions += [(parent.id, parent.version) for chain in parents.values() for parent, _ in chain]
+    key = query, tuple(versions), COLUMNS in accept
     body = cache.find(key)
     if body is None:
         points = sum(series.count for _, series in having)
-        draw = partial(_drawn, query, having, accept)
+        draw = partial(_drawn, query, having, parents, accept)
         much = points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
         body = await run_in_threadpool(draw) if much else draw()
         if len(body) <= _LARGEST:
@@ -377,13 +381,28 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     return body
 
 
+def _inherited(chain: Iterable[tuple[Run, int]], query: CurveQuery) -> Iterator[dict[str, Any]]:
+    """Yield the columns of the runs that a run continues, each up to the step at which it was left."""
+    for parent, last in chain:
+        line = line_of(parent, query.tag)
+        if line is not None:
+            rows = line.rows(slice(0, int(np.searchsorted(line.steps, last, side="right"))))
+            if len(rows.steps):
+                yield drawn_line(parent, rows, query.view, float(rows.walls[0]))
+
+
 def _having(runs: Iterable[Run], tag: str) -> list[tuple[Run, Series]]:
     """Return the runs that have a tag, and its series."""
     return [(member, curve) for member in runs if (curve := series_of(member, tag)) is not None]
 
 
-def _drawn(query: CurveQuery, having: list[tuple[Run, Series]], accept: str) -> bytes:
-    """Draw and encode the curves of one tag."""
+def _drawn(
+    query: CurveQuery,
+    having: list[tuple[Run, Series]],
+    parents: Mapping[str, list[tuple[Run, int]]],
+    accept: str,
+) -> bytes:
+    """Draw and encode the curves of one tag, and those of the runs that a run continues up to its fork."""
     ranks: dict[str, list[tuple[Run, Series]]] = {}  # of the jobs that are folded
     for member, curve in having:
         if member.job in query.fold:
@@ -392,7 +411,10 @@ def _drawn(query: CurveQuery, having: list[tuple[Run, Series]], accept: str) -> 
     for member, curve in having:
         of_job = ranks.get(member.job, [])
         if len(of_job) < 2:
-            series.append(drawn_series(member, curve, query.view, query.overwritten))
+            drawn = drawn_series(member, curve, query.view, query.overwritten)
+            if query.view.x == "step" and member.id in parents:
+                drawn["inherited"] = list(_inherited(parents[member.id], query))
+            series.append(drawn)
         elif member is of_job[0][0]:
             series.append(job_series(of_job, query.view))
     return encoded({"tag": query.tag, "x": query.view.x, "series": series}, accept)

@@ -12,6 +12,7 @@ import { isDragged } from "./lineage/axis_drag.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
 import { axesShown, labelOf, logAxes, moved, objectiveAmong, SCALAR, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
+import { forksPanel } from "./lineage/forks.js";
 import { ImportancePanel } from "./lineage/importance.js";
 import { rowsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
@@ -29,6 +30,7 @@ import { tint } from "../components/objective_colour.js";
  * @property {Row[]} rows
  * @property {string | null} [objective]
  * @property {string[]} [scalars] tags that most of the runs have
+ * @property {import("./lineage/forks.js").Fork[]} [forks]
  */
 /** @typedef {import("./lineage/state.js").State} State */
 
@@ -75,11 +77,13 @@ export class Lineage {
     this.ranked = { objective: "", columns: /** @type {{key: string}[]} */ ([]) };
     this.matters = new ImportancePanel(app, () => this.drawCloud());
     this.cloud = h("div", null);
+    this.forks = h("div", null);
     this.body = h(
       "div",
       { class: "stack" },
       this.picture,
       h("div", { class: "lineage-row" }, this.matters.element, this.cloud),
+      this.forks,
       this.table,
     );
     this.study = new StudyPanel(app, () => this.draw());
@@ -136,6 +140,7 @@ export class Lineage {
       (signal) => this.fetch(run, signal),
       (data) => {
         this.data = data;
+        replace(this.forks, forksPanel(this.app, data.forks ?? []));
         this.state.objective = data.objective ?? "";
         this.draw();
       },

@@ -22,6 +22,8 @@ import { tagText } from "./options.js";
  * @property {Float64Array} [x]
  * @property {Float64Array} [smooth]
  * @property {{step: Float64Array, wall: Float64Array, value: Float64Array, x?: Float64Array}[]} [overwritten]
+ * @property {(Positions & {value: Float64Array, smooth?: Float64Array})[]} [inherited] of the runs that this
+ *   one continues, up to the fork
  */
 
 /**
