@@ -1,4 +1,4 @@
-"""The first five minutes, as docs/get-started.md has them: every block is run as it is written."""
+"""The first five minutes, as docs/get-started.md has them in both languages: every block is run as it is."""
 
 import os
 import re
@@ -10,8 +10,16 @@ import pytest
 
 from mindinsight.server.client.notebook import free_port
 
-TEXT = (Path(__file__).parents[1] / "docs" / "get-started.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def blocks(document: str) -> list[tuple[str, str]]:
+    text = (DOCS / document).read_text(encoding="utf-8")
+    return re.findall(r"^```(sh|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_both_languages_have_the_same_blocks() -> None:
+    assert blocks("zh/get-started.md") == blocks("get-started.md")
 
 
 @pytest.mark.slow
@@ -26,7 +34,7 @@ def test_every_block_of_the_first_five_minutes_works(tmp_path: Path) -> None:
         "LC_ALL": "C.UTF-8",
     }
     outputs = []
-    for language, block in BLOCKS:
+    for language, block in blocks("get-started.md"):
         if language == "python":
             (tmp_path / "train.py").write_text(block, encoding="utf-8")
         elif "pip install" not in block:
