@@ -60,7 +60,7 @@ test("what an answer says of other runs is left out", async () => {
       { tag: "only b", runs: ["b"] },
     ],
     series: [
-      { run: "a", step: new Float64Array([1, 2]) },
+      { run: "a", step: new Float64Array([1, 2]), inherited: [{ run: "b" }] },
       { run: "b", step: new Float64Array([3]) },
     ],
     runs: ["b", "a"],
@@ -73,6 +73,7 @@ test("what an answer says of other runs is left out", async () => {
     ["a"],
   );
   assert.ok(one.series[0].step instanceof Float64Array);
+  assert.deepEqual(one.series[0].inherited, [{ run: "b" }]);
   assert.deepEqual([one.runs, one.n], [["a"], 2]);
   assert.equal(narrowed(await ask("run=a&run=b"), answer), answer);
 });

@@ -38,6 +38,10 @@ def test_a_curve_begins_with_those_of_its_parents(page: Page, url: str, chart: C
     assert faint(traces) == [(0, 49), (50, 69)]
     own = [t for t in traces if t["opacity"] == 1 and t["mode"] == "lines"]
     assert [(t["name"], t["x"][0], t["x"][-1]) for t in own] == [("c", 70, 119)]
+    assert chart("loss").axis("yaxis")["range"][1] > 110 and chart("loss").axis("xaxis")["range"][0] <= 0
+    page.goto(f"{url}scalar?runs=a,c&s=0")  # a has a curve of its own
+    traces = chart("loss").until(lambda traces: len(faint(traces)) == 1)
+    assert faint(traces) == [(50, 69)]
     page.goto(f"{url}scalar?runs=c&s=0&x=relative")
     traces = chart("loss").until(bool)
     assert faint(traces) == []  # its own time begins at its own start

@@ -17,7 +17,7 @@ from mindinsight.server.formats.lineage import TRAIN_FACTS, Lineage, repeated_fa
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.store.forks import ancestors
+from mindinsight.server.store.forks import PARENT, ancestors
 from mindinsight.server.store.run import Run
 
 router = APIRouter()
@@ -162,7 +162,7 @@ def row_of(lineage: Lineage) -> dict[str, Any]:
     if lineage.evaluation is not None:
         row["data:valid_dataset_size"] = lineage.evaluation.valid_dataset_size
     row |= {f"metric:{name}": value for name, value in lineage.metrics.items()}
-    row |= {f"user:{name}": value for name, value in lineage.user_defined.items()}
+    row |= {f"user:{name}": value for name, value in lineage.user_defined.items() if name != PARENT}
     if lineage.dataset_graph:
         row["data:pipeline"] = " → ".join(stage["name"] for stage in stages(lineage.dataset_graph))
     known = {key: value for key, value in row.items() if value is not None}

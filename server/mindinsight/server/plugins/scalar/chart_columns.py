@@ -388,7 +388,7 @@ def _inherited(chain: Iterable[tuple[Run, int]], query: CurveQuery) -> Iterator[
         if line is not None:
             rows = line.rows(slice(0, int(np.searchsorted(line.steps, last, side="right"))))
             if len(rows.steps):
-                yield drawn_line(parent, rows, query.view, float(rows.walls[0]))
+                yield {"run": parent.id, **drawn_line(parent, rows, query.view, float(rows.walls[0]))}
 
 
 def _having(runs: Iterable[Run], tag: str) -> list[tuple[Run, Series]]:

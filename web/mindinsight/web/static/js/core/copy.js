@@ -138,6 +138,7 @@ function narrow(value, runs) {
 
 /** @param {string} name @param {unknown} value @param {Set<string>} runs */
 function part(name, value, runs) {
+  if (name === "inherited") return value; // of runs that are drawn with another
   const names = name === "runs" && Array.isArray(value) && value.every((run) => typeof run === "string");
   return names ? value.filter((run) => runs.has(run)) : narrow(value, runs);
 }

@@ -22,13 +22,14 @@ import { tagText } from "./options.js";
  * @property {Float64Array} [x]
  * @property {Float64Array} [smooth]
  * @property {{step: Float64Array, wall: Float64Array, value: Float64Array, x?: Float64Array}[]} [overwritten]
- * @property {(Positions & {value: Float64Array, smooth?: Float64Array})[]} [inherited] of the runs that this
- *   one continues, up to the fork
+ * @property {Inherited[]} [inherited] of the runs that this one continues, up to the fork
  */
 
+/** @typedef {Positions & {run: string, value: Float64Array, smooth?: Float64Array}} Inherited */
 /**
- * One curve of a chart: label, colour and dash, and its points.
- * @typedef {{label: string, colour: string, dash: string, curve: Curve}} Line
+ * One curve of a chart: label, colour and dash, its points, and before it those of runs that it continues and
+ * that have no curve of their own here.
+ * @typedef {{label: string, colour: string, dash: string, curve: Curve, before?: Inherited[]}} Line
  */
 
 /** Where the points of a curve may be drawn. @typedef {Pick<Curve, "step" | "wall" | "x">} Positions */
@@ -82,15 +83,22 @@ export function curveName({ selection, t }, { run, job, ranks }) {
 export function linesOf(app, tags, curves) {
   const { selection } = app;
   const several = tags.length > 1;
-  return tags.flatMap((tag, number) =>
-    (curves.get(tag) ?? []).map((curve) => {
+  return tags.flatMap((tag, number) => {
+    const shown = new Set((curves.get(tag) ?? []).map(({ run }) => run));
+    return (curves.get(tag) ?? []).map((curve) => {
       const name = curveName(app, curve);
       return {
         label: several ? `${name} · ${tagText(tag)}` : name,
         colour: selection.colour(curve.run),
         dash: several ? DASHES[number % DASHES.length] : selection.dash(curve.run),
         curve,
+        before: curve.inherited?.filter(({ run }) => !shown.has(run)),
       };
-    }),
-  );
+    });
+  });
+}
+
+/** Return the curve of a line, what was recorded again, and what it continues. @param {Line} line */
+export function stretchesOf({ curve, before = [] }) {
+  return [curve, ...(curve.overwritten ?? []), ...before];
 }

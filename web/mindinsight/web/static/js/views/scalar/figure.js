@@ -1,6 +1,6 @@
 // Plotly figure of a scalar chart: traces of curves, axes, thresholds and alert marks.
 
-import { reaches, xColumn } from "./curve.js";
+import { reaches, stretchesOf, xColumn } from "./curve.js";
 import { endLabels } from "./line_ends.js";
 import { merged } from "./merge.js";
 import { withRoomForLabels } from "../../core/sketch/margins.js";
@@ -131,7 +131,7 @@ function namesAtEnds(app, data, { xaxis, yaxis }) {
  * @param {string} view what all curves depend on
  */
 function tracesOnce(pen, line, view) {
-  const key = [view, line.colour, line.dash, line.label].join();
+  const key = [view, line.colour, line.dash, line.label, line.before?.map(({ run }) => run)].join();
   const before = drawn.get(line.curve);
   if (before?.key === key) return before.traces;
   const traces = tracesOf(pen, line);
@@ -223,7 +223,7 @@ function xAxis({ app, options, xScale }, lines, growing) {
 function roomToGrow(scale, { x }, lines) {
   const ends = extent(
     "linear",
-    lines.map(({ curve }) => xColumn(curve, x)),
+    lines.flatMap((line) => stretchesOf(line).map((stretch) => xColumn(stretch, x))),
   );
   if (!ends || x.startsWith("tag:") || ends[0] === ends[1]) return {};
   const [low, high] = ends.map((end) => (scale.ticks ? scale.to(end) : end));

@@ -32,9 +32,9 @@ export function tracesOf(pen, line) {
       line: { color: line.colour, width: 1.2, dash: "dash" },
     });
   }
-  for (const stretch of pen.options.x === "step" ? (curve.inherited ?? []) : []) {
-    const values = smoothedValues(/** @type {Curve} */ (stretch));
-    traces.push({ ...stroke(line, 1.4, 0.45), x: xValues(pen, stretch), y: yValues(pen, values) });
+  for (const stretch of line.before ?? []) {
+    const y = yValues(pen, stretch.smooth ?? stretch.value);
+    traces.push({ ...stroke(line, 1.4, 0.45), x: xValues(pen, stretch), y });
   }
   if (curve.smooth && !pen.many) traces.push({ ...stroke(line, 1, 0.22), x, y: yValues(pen, curve.value) });
   const y = yValues(pen, smoothedValues(curve));

@@ -1,6 +1,6 @@
 // Range and ticks of a scalar chart's axes.
 
-import { smoothedValues, xColumn } from "./curve.js";
+import { smoothedValues, stretchesOf, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
 import { calmRange } from "./scale.js";
 import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
@@ -52,11 +52,11 @@ export function valueAxis(lines, options, scale, many, tall) {
 
 /** Return the columns that are drawn of each line. @param {Line[]} lines @param {boolean} many */
 function columns(lines, many) {
-  return lines.flatMap(({ curve }) => [
+  return lines.flatMap(({ curve, before = [] }) => [
     smoothedValues(curve),
     ...(many ? [] : [curve.value]),
     ...rangeColumns(curve),
-    ...(curve.overwritten ?? []).map(({ value }) => value),
+    ...[...(curve.overwritten ?? []), ...before].map(({ value }) => value),
   ]);
 }
 
@@ -78,9 +78,7 @@ function rangeColumns(curve) {
  * @param {Options} options
  */
 export function stepTicks(lines, { x, logX, zoom }) {
-  const places = lines.flatMap(({ curve }) =>
-    [curve, ...(curve.overwritten ?? [])].map((stretch) => xColumn(stretch, x)),
-  );
+  const places = lines.flatMap((line) => stretchesOf(line).map((stretch) => xColumn(stretch, x)));
   if (x === "wall") return timeTicks(zoom ?? extent("linear", places)?.map((ms) => ms / 1000));
   if (logX === "symlog") return {};
   const zoomed = zoom && (logX === "linear" || zoom[0] > 0) ? zoom : null;
