@@ -32,7 +32,7 @@ def url(base: Path, installed: Path, tmp_path: Path) -> Iterator[str]:  # noqa: 
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
-def test_the_page_of_an_extension(page: Page, url: str) -> None:
+def test_the_page_of_an_extension(url: str, page: Page) -> None:  # the page ends before its server
     page.goto(url)
     page.get_by_role("link", name="Confusion").first.click()
     panel = page.get_by_role("region", name="run confusion/test")

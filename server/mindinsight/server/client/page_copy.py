@@ -40,7 +40,10 @@ _ENDINGS: Final = {
     "audio/wav": "wav",
 }
 _QUIET: Final = 0.4  # seconds without a request after which a page is complete
-_PATIENCE: Final = 60.0  # seconds for one page; what is missing then is missing in the copy
+_PATIENCE: Final = 30.0  # seconds for one screen of a page; what is missing then is missing in the copy
+_LOADING: Final = """() => new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() =>
+    resolve(document.querySelector("#view[aria-busy=true], #view .booting, #view progress") !== null)),
+    { timeout: 10000 }))"""  # whether it is loading, once the script is idle
 _SCREENS: Final = 200  # to which a page is scrolled
 _BOXES: Final = 40  # of a graph that are looked at
 _WINDOW: Final = {"width": 1440, "height": 900}
@@ -137,8 +140,7 @@ def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[st
     for _ in range(_SCREENS):
         before = page.evaluate("window.scrollY")
         page.evaluate("window.scrollBy(0, 0.8 * window.innerHeight)")
-        _settle(page, recorder)
-        if page.evaluate("window.scrollY") == before:
+        if not _settle(page, recorder) or page.evaluate("window.scrollY") == before:
             break
     if address in look_into:
         _look_into(page, recorder, address)
@@ -167,14 +169,19 @@ def _point(page: Page, recorder: Recorder, box: str, clicks: int) -> None:
         _settle(page, recorder)
 
 
-def _settle(page: Page, recorder: Recorder) -> None:
-    """Wait until the page asks for nothing more."""
+def _settle(page: Page, recorder: Recorder) -> bool:
+    """Wait until the page asks for nothing more: nothing is in flight, nothing said to be loading, and its
+    script has nothing left to do, which may take long on a busy machine. Return False if that lasts too long.
+    """
     deadline = time.monotonic() + _PATIENCE
     recorder.last = time.monotonic()
     while time.monotonic() < deadline:
         page.wait_for_timeout(50)
         if not recorder.busy and time.monotonic() - recorder.last > _QUIET:
-            return
+            before = recorder.last
+            if not page.evaluate(_LOADING) and not recorder.busy and recorder.last == before:
+                return True
+    return False
 
 
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
