@@ -3,7 +3,7 @@
 import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { onlyJobAround } from "../../core/jobs.js";
-import { latest, leaveAsIs } from "../../core/latest.js";
+import { latest } from "../../core/latest.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
@@ -16,9 +16,11 @@ import { latest, leaveAsIs } from "../../core/latest.js";
  * @property {string} name
  * @property {Claim[]} claims
  * @property {string} href of the page that shows it; "" for none
+ * @property {string} [error] why it could not be had
  */
 
 const NUMBER = /\d+/g;
+const AGAIN_MS = 3000; // until a part that could not be had is asked for again
 
 /** Panels beside the table of scalars. */
 export class Beside {
@@ -51,20 +53,39 @@ export class Beside {
     this.parts = new Map([["settings", null]]);
     this.missing = [];
     const [settings, graph, checkpoints] = this.requests;
-    const pair = { run: run.id, baseline: baseline.id };
-    const runs = [run.id, baseline.id];
-    settings.ask(
-      (signal) => this.app.api.get("v2/explanation/difference", pair, { signal }),
-      ({ claims }) => {
-        const known = claims.some(({ verdict }) => verdict !== "unknown");
-        this.put("settings", claims, known ? this.app.selection.linkOnly("lineage", runs) : "");
-      },
-      leaveAsIs,
-    );
+    this.askSettings(settings, run, baseline);
     this.askGraph(graph, run, baseline);
     this.addDumps(run, baseline);
     this.askCheckpoints(checkpoints, run, baseline);
     this.draw();
+  }
+
+  /**
+   * Say why a part could not be had, and ask again.
+   * @param {Requests} requests
+   * @param {string} name
+   * @param {import("../../core/types.js").Failure} error
+   * @param {() => void} again
+   */
+  failed(requests, name, error, again) {
+    const text = this.app.t(error.key ?? "error.http", error.vars);
+    this.parts.set(name, { name, claims: [], href: "", error: text });
+    this.draw();
+    requests.later(again, AGAIN_MS);
+  }
+
+  /** @param {Requests} requests @param {Run} run @param {Run} baseline */
+  askSettings(requests, run, baseline) {
+    const pair = { run: run.id, baseline: baseline.id };
+    requests.ask(
+      (signal) => this.app.api.get("v2/explanation/difference", pair, { signal }),
+      ({ claims }) => {
+        const known = claims.some(({ verdict }) => verdict !== "unknown");
+        const runs = [run.id, baseline.id];
+        this.put("settings", claims, known ? this.app.selection.linkOnly("lineage", runs) : "");
+      },
+      (error) => this.failed(requests, "settings", error, () => this.askSettings(requests, run, baseline)),
+    );
   }
 
   /** @param {Requests} requests @param {Run} run @param {Run} baseline */
@@ -105,6 +126,7 @@ export class Beside {
       ({ checkpoints }) => {
         const pair = lastPair(checkpoints, this.app.selection.all(), run, baseline);
         if (!pair) {
+          this.parts.delete("checkpoint");
           this.missing.push("checkpoint");
           this.draw();
           return;
@@ -113,7 +135,8 @@ export class Beside {
         const query = { m: "compare", file, second };
         this.put("checkpoint", [], this.app.url.link("checkpoint", query));
       },
-      leaveAsIs,
+      (error) =>
+        this.failed(requests, "checkpoint", error, () => this.askCheckpoints(requests, run, baseline)),
     );
   }
 
@@ -133,7 +156,7 @@ export class Beside {
         { class: "panel", "data-part": name },
         h("h2", { class: "panel-title" }, t(`align.part.${name}`)),
         part
-          ? part.claims.map((claim) => claimElement(app, claim))
+          ? [part.error, part.claims.map((claim) => claimElement(app, claim))]
           : h("p", { class: "muted", role: "status" }, t("align.part.asked")),
         part?.href && h("p", { class: "small" }, h("a", { href: part.href }, t(`align.open.${name}`))),
       ),
