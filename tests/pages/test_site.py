@@ -58,7 +58,6 @@ def copied(
     listed = _read(server)
     out = root / "host" / "demo"
     out.mkdir(parents=True)
-    runs = frozenset(run["id"] for run in listed["runs"])
 
     def start() -> Browser:
         return playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
@@ -67,7 +66,7 @@ def copied(
         less.setattr(page_copy, "_BOXES", 5)
         less.setattr(page_copy, "_CURVES", ("s=0",))
         less.setattr(page_copy, "_QUIET", 0.15)
-        for _ in page_copy.export_site(server, out, runs, start, listed):
+        for _ in page_copy.export_site(server, out, start, listed):
             pass
     handler = functools.partial(Quiet, directory=str(root / "host"))
     host = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -26,6 +26,7 @@ text = bad_kinds:NOT_A_PLUGIN
 raises = bad_layout:LAYOUT
 [mindinsight.checks]
 mine = bad_checks:CHECKS
+numbers = bad_checks:NUMBERS
 [mindinsight.commands]
 raises = bad_kinds:command
 start = bad_kinds:command
@@ -63,6 +64,7 @@ from mindinsight.extension import Name, Verdict, condition
 @condition(Name("tensor_overflow", "TO", "tensor"))
 def CHECKS(sample, limits):
     return Verdict(True)
+NUMBERS = (1, 2)
 """,
 }
 SERVER = """
@@ -122,6 +124,7 @@ def test_what_is_broken_is_named_and_takes_nothing_down(broken: Path, tmp_path: 
         ("kinds", "text"): "str is not a Plugin",
         ("dump_layouts", "raises"): "",
         ("checks", "mine"): "the id of a check does not begin with mine.: tensor_overflow",
+        ("checks", "numbers"): "a check is not made by @condition",
         ("commands", "raises"): "",
         ("commands", "start"): "",
     }

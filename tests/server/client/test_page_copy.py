@@ -60,8 +60,8 @@ class Answered:
         self.given = "aborted"
 
 
-def test_a_copy_knows_neither_other_runs_nor_the_directory_above(tmp_path: Path) -> None:
-    recorder = Recorder("http://127.0.0.1:1/", tmp_path, frozenset({"./a"}))
+def test_a_copy_does_not_know_the_directory_above(tmp_path: Path) -> None:
+    recorder = Recorder("http://127.0.0.1:1/", tmp_path)
     directory = {"path": "/home/ann/secret/summary"}
     runs = {"base": directory["path"], "bases": [directory], "errors": [directory], **listed("a", "b")}
     route: Any = Answered("http://127.0.0.1:1/v2/runs", runs)
@@ -70,7 +70,7 @@ def test_a_copy_knows_neither_other_runs_nor_the_directory_above(tmp_path: Path)
     written = json.loads(file.read_text())
     assert route.given == written
     assert "secret" not in file.read_text()
-    assert ([run["id"] for run in written["runs"]], written["base"]) == (["./a"], "summary")
+    assert ([run["id"] for run in written["runs"]], written["base"]) == (["./a", "./b"], "summary")
     events: Any = Answered("http://127.0.0.1:1/v2/events", {})
     recorder.handle(events)
     assert (events.given, recorder.busy) == ("aborted", 0)
@@ -78,7 +78,7 @@ def test_a_copy_knows_neither_other_runs_nor_the_directory_above(tmp_path: Path)
 
 def test_the_frame_loads_its_own_files_only(tmp_path: Path) -> None:
     (tmp_path / "answers").mkdir()
-    write_frame(tmp_path, Recorder("http://127.0.0.1:1/", tmp_path / "answers", frozenset({"./a"})))
+    write_frame(tmp_path, Recorder("http://127.0.0.1:1/", tmp_path / "answers"), 1)
     page = (tmp_path / "index.html").read_text()
     assert 'data-copy="answers"' in page
     assert "script-src 'self'" in page
@@ -91,3 +91,11 @@ def test_the_frame_loads_its_own_files_only(tmp_path: Path) -> None:
     assets = [part.split('"')[0] for part in page.split('href="')[1:] + page.split('src="')[1:]]
     missing = [name for name in assets if name.startswith("static/") and not (tmp_path / name).is_file()]
     assert missing == []
+
+
+def test_an_answer_that_cannot_be_written_is_not_passed_over(tmp_path: Path) -> None:
+    recorder = Recorder("http://127.0.0.1:1/", tmp_path / "missing")
+    route: Any = Answered("http://127.0.0.1:1/v2/tags", {})
+    recorder.handle(route)
+    assert isinstance(recorder.failure, FileNotFoundError)
+    assert (route.given, recorder.busy) == ("aborted", 0)

@@ -66,6 +66,7 @@ def test_no_parent_and_a_circle_are_said(tmp_path: Path) -> None:
     assert keys(tmp_path, "./one") == keys(tmp_path, "./own") == [("claim.fork.circle", "unknown")]
     assert chain(tmp_path, "./one") == chain(tmp_path, "./orphan") == []
     assert chain(tmp_path, "./child") == []
+    assert keys(tmp_path, "./child") == [("claim.fork.circle", "unknown")]
 
 
 def test_a_setting_of_that_name_without_a_step_is_no_fork(tmp_path: Path) -> None:

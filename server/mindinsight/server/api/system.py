@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
 from mindinsight.server import extensions
+from mindinsight.server.debug.conditions import Condition
 from mindinsight.server.formats.dumps.dump_layout import Layout
 from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.http.health import counts, health_report, seconds_since_scan
@@ -71,8 +72,10 @@ def _misfit(extension: extensions.Extension) -> str:
         return misfit(extension.name, extension.value)
     if isinstance(extension.value, Layout) and extension.value.name != extension.name:
         return f"the layout is named {extension.value.name!r}"
-    own = isinstance(extension.value, tuple) and [known.id for known in extension.value]
-    other = [name for name in own or () if not name.startswith(f"{extension.name}.")]
+    checks = extension.value if isinstance(extension.value, tuple) else ()
+    if not all(isinstance(check, Condition) for check in checks):
+        return "a check is not made by @condition"
+    other = [check.id for check in checks if not check.id.startswith(f"{extension.name}.")]
     return f"the id of a check does not begin with {extension.name}.: {', '.join(other)}" if other else ""
 
 

@@ -76,14 +76,16 @@ class Recorder:
 
     server: str  # address, ending with a slash
     folder: Path
-    runs: frozenset[str]  # ids; others are left out of the list of runs
     answers: dict[str, str] = field(default_factory=dict)
     busy: int = 0  # requests in flight
     last: float = 0.0  # monotonic time of the last answer
+    failure: OSError | None = None  # an answer could not be written
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def handle(self, route: Route) -> None:
         """Answer a request of the page with the server's answer, and keep it if it is one."""
+        from playwright.sync_api import Error
+
         request = route.request
         address = request.url.removeprefix(self.server)
         if address.startswith("v2/events"):
@@ -94,12 +96,16 @@ class Recorder:
             response = route.fetch()
             body = response.body()
             if address.partition("?")[0] == "v2/runs" and response.status == 200:
-                body = self._chosen(body)
+                body = _without_directories(body)
             if response.status == 200:
                 kind = response.headers.get("content-type", "").partition(";")[0]
                 self._keep(question_key(request.method, address, request.post_data or ""), body, kind)
             route.fulfill(response=response, body=body)
-        except Exception:  # the page went on to another while it was asked
+        except Error:  # the page went on to another while it was asked
+            with suppress(Error):
+                route.abort()
+        except OSError as error:
+            self.failure = error
             route.abort()
         finally:
             self.busy -= 1
@@ -107,21 +113,10 @@ class Recorder:
 
     def evidence(self) -> list[str]:
         """Return the pages with the evidence to which the explanations lead."""
-        files = [
-            self.answers[key] for key in self.answers if json.loads(key)[1].startswith("v2/explanation/")
-        ]
-        answers = [json.loads((self.folder / file).read_bytes()) for file in files]
+        keys = (key for key in self.answers if json.loads(key)[1].startswith("v2/explanation/"))
+        answers = [json.loads((self.folder / self.answers[key]).read_bytes()) for key in keys]
         links = [link for answer in answers for part in answer.get("parts", ()) for link in part["links"]]
         return [f"{link['page']}?{urlencode(link['query'], doseq=True, quote_via=quote)}" for link in links]
-
-    def _chosen(self, body: bytes) -> bytes:
-        """Return the list of runs with the chosen ones, without the directories above them."""
-        listed = json.loads(body)
-        listed["base"] = PurePath(listed["base"]).name
-        for directory in (*listed["bases"], *listed["errors"]):
-            directory["path"] = PurePath(directory["path"]).name
-        listed["runs"] = [run for run in listed["runs"] if run["id"] in self.runs]
-        return _json(listed).encode()
 
     def _keep(self, key: str, body: bytes, kind: str) -> None:
         """Write an answer to a file. A later answer to the same question replaces it, as when a job ends."""
@@ -130,13 +125,24 @@ class Recorder:
         (self.folder / self.answers[key]).write_bytes(body)
 
 
+def _without_directories(body: bytes) -> bytes:
+    """Return the list of runs without the directories above the base directories."""
+    listed = json.loads(body)
+    listed["base"] = PurePath(listed["base"]).name
+    for directory in (*listed["bases"], *listed["errors"]):
+        directory["path"] = PurePath(directory["path"]).name
+    return _json(listed).encode()
+
+
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
     """Open a page and scroll to its end, so that it asks for all that it shows.
 
-    `look_into` are the addresses of graphs that are looked into.
+    `look_into` are the addresses of graphs that are looked into. Raises OSError if answers cannot be written.
     """
     page.goto(recorder.server + address, wait_until="domcontentloaded")
     _settle(page, recorder)
+    if recorder.failure is not None:
+        raise recorder.failure
     for _ in range(_SCREENS):
         before = page.evaluate("window.scrollY")
         page.evaluate("window.scrollBy(0, 0.8 * window.innerHeight)")
@@ -160,7 +166,7 @@ def _look_into(page: Page, recorder: Recorder, address: str) -> None:
 
 
 def _point(page: Page, recorder: Recorder, box: str, clicks: int) -> None:
-    """Click on a box of a drawing. One that cannot be clicked is missing in the copy."""
+    """Click on a box of a drawing. A box that cannot be clicked is skipped; the copy lacks its details."""
     from playwright.sync_api import Error
 
     with suppress(Error):
@@ -208,7 +214,7 @@ def _about(page: str, run: Mapping[str, Any]) -> str:
     return f"{page}?{urlencode({'run': run['id']}, quote_via=quote)}"
 
 
-def write_frame(out: Path, recorder: Recorder) -> None:
+def write_frame(out: Path, recorder: Recorder, runs: int) -> None:
     """Write the frame of every page, the scripts, styles and texts, and the index of the answers."""
     assets = Assets(WEB, views=extensions.views())
     pages = Pages(assets)
@@ -221,7 +227,7 @@ def write_frame(out: Path, recorder: Recorder) -> None:
         file = out / "static" / digest / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(body.plain if body else b"")
-    index = {"made": time.time(), "version": installed_version(), "runs": len(recorder.runs)}
+    index = {"made": time.time(), "version": installed_version(), "runs": runs}
     content = {**index, "answers": recorder.answers}
     (recorder.folder / INDEX).write_text(_json(content), encoding="utf-8")
 
@@ -248,7 +254,6 @@ def _asset_names(assets: Assets) -> list[str]:
 def export_site(
     server: str,
     out: Path,
-    runs: frozenset[str],
     open_browser: Callable[[], Browser],
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
@@ -258,10 +263,9 @@ def export_site(
     """
     folder = out / ANSWERS
     folder.mkdir()
-    recorder = Recorder(server, folder, runs)
-    shown = {**listed, "runs": [run for run in listed["runs"] if run["id"] in runs]}
-    addresses = addresses_of(shown, Pages(Assets(WEB, views=extensions.views())).views)
-    first = {run["job"]: run for run in reversed(shown["runs"])}  # of the ranks of a job
+    recorder = Recorder(server, folder)
+    addresses = addresses_of(listed, Pages(Assets(WEB, views=extensions.views())).views)
+    first = {run["job"]: run for run in reversed(listed["runs"])}  # of the ranks of a job
     graphs = frozenset(_about("graph", run) for run in first.values())
     browser = open_browser()
     try:
@@ -277,4 +281,4 @@ def export_site(
                 addresses += [link for link in recorder.evidence() if link not in addresses]
     finally:
         browser.close()
-    write_frame(out, recorder)
+    write_frame(out, recorder, len(listed["runs"]))

@@ -31,7 +31,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {  # by command; each is parsed
     "compare": ("compare run2 run1", "compare run2 run1 --tolerance 1 --unit percent"),
     "report": ("report run1 --output run1.html", "report run1 --language zh"),
     "explain": ("explain run1", "explain run1 --summary-base-dir ./summary --json"),
-    "site": ("site ./site --summary-base-dir ./summary", "site ./site --runs 'sweep*'"),
+    "site": (
+        "site ./site --summary-base-dir ./summary",
+        "site ./site --logdir lab=/data/lab",
+    ),
     "open": ("open model.json", "open encoder.json decoder.json --port 9000"),
     "mcp": ("mcp --summary-base-dir ./summary", "mcp --summary-base-dir team=/data/runs"),
     "ckpt": ("ckpt ls net.ckpt", "ckpt diff before.safetensors after.safetensors"),

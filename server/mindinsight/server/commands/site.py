@@ -29,7 +29,6 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "site", site)
     parser.add_argument("out", metavar="OUT", type=Path)
     add_bases(parser, "--summary-base-dir", "--logdir")
-    parser.add_argument("--runs", default="*")
     parser.add_argument("--workspace", type=Path, default=Path.home() / "mindinsight")
 
 
@@ -38,12 +37,16 @@ def site(options: argparse.Namespace) -> int:
     from mindinsight.server.client.page_copy import export_site
 
     out = _empty_folder(options.out)
-    runs = frozenset(Summary(options.summary_base_dir).matching(options.runs))
+    runs = Summary(options.summary_base_dir).runs
     if not 0 < len(runs) <= MOST:
         raise bad_settings("site_runs", n=len(runs), most=MOST)
-    with _browser() as open_browser, _server(options) as (address, listed):
-        for number, total, page in export_site(address, out, runs, open_browser, listed):
-            say(localize("cli.site.page", {"number": number + 1, "total": total, "page": page or "runs"}))
+    try:
+        with _browser() as open_browser, _server(options) as (address, listed):
+            for number, total, page in export_site(address, out, open_browser, listed):
+                words = {"number": number + 1, "total": total, "page": page or "runs"}
+                say(localize("cli.site.page", words))
+    except OSError as error:
+        raise BadSettings(f"{out}: {os_reason(error)}") from error
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(localize("cli.site.done", {"path": out, "n": len(runs), "size": f"{size / 1e6:.1f}"}))
     return 0

@@ -45,7 +45,7 @@ def _rank(job: str, run: Run, runs: Mapping[str, Run]) -> Run | None:
 def ancestors(run: Run, runs: Mapping[str, Run]) -> list[tuple[Run, int]]:
     """Return the runs that a run continues, the nearest first, each with the last step that belongs to it.
 
-    The list is empty if the parents lead back to the run.
+    The list is empty if the parents lead round in a circle.
     """
     chain: list[tuple[Run, int]] = []
     known, fork = {run.id}, fork_of(run, runs)

@@ -64,7 +64,7 @@ class Trial(_Part):
 
 
 class Target(_Part):
-    """What is minimized or maximized."""
+    """Objective of a study, and whether it is minimized or maximized."""
 
     name: str
     goal: Literal["minimize", "maximize"]

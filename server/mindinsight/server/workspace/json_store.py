@@ -1,4 +1,4 @@
-"""JSON store: values by name for many base directories in one file, and its errors as responses."""
+"""JSON store: values by name for many base directories in one file; conversion of its errors to responses."""
 
 import json
 import logging

@@ -69,7 +69,7 @@ class UnreadTensor(Opaque):
 
 
 def _leaves(value: object) -> Iterator[tuple[str, object]]:
-    """Yield what no container holds more of, with its path: tensors, numbers, text.
+    """Yield the leaves of nested containers with their paths: tensors, numbers, text.
 
     Each container is visited once, even if it contains itself.
     """
