@@ -14,7 +14,7 @@ import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -32,6 +32,16 @@ from mindinsight.server.formats.events.framing import verified_records
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.formats.graphs.ir import read_ir, read_pb
 from mindinsight.server.formats.graphs.model_explorer import graphs_of
+from mindinsight.server.formats.graphs.pipeline_profiles import (
+    PipelineProfile,
+    ProfileError,
+    bottleneck,
+    nodes_of,
+    parse_batches,
+    parse_samples,
+    parse_table,
+)
+from mindinsight.server.formats.graphs.pipelines import Step
 from mindinsight.server.formats.lineage import decode_lineage
 from mindinsight.server.formats.payloads import tensor_payloads
 from mindinsight.server.formats.payloads.chart_payloads import landscape, layout, pr_curve
@@ -272,6 +282,19 @@ def read_json(path: Path) -> None:
         assert repr(content) == repr(encodable(json.loads(text, parse_int=parse_integer)))
 
 
+def read_profiles(data: bytes) -> None:
+    """Read a profile in each form, and what is said of it."""
+    batches, _ = parse_batches(data)
+    for parse in (parse_samples, lambda data: parse_table(data.decode("utf-8", "replace"))):
+        try:
+            profile: PipelineProfile = parse(data)
+        except ProfileError:
+            continue
+        assert len(profile.sources_first()) == len(profile.operators)
+        json.dumps([claim.as_json() for claim in bottleneck(profile)[:1]], allow_nan=False)
+        nodes_of(replace(profile, batches=batches), Step("Batch", "b", (Step("Mnist", "m", ()),)))
+
+
 def read_model_explorer(path: Path) -> None:
     """Each graph of a file of Model Explorer is one that the reader of our own graphs takes."""
     for name, model in graphs_of(parsed_json(path)):
@@ -361,6 +384,13 @@ def model_explorer_files() -> Iterator[bytes]:
         yield json.dumps(content).encode()
 
 
+def profiles() -> Iterator[bytes]:
+    """Samples and lines of batches by MindSpore, and a table of the same."""
+    yield from files("pipelines/*/profiler/*_profiling_0.*")
+    header = "op_id,op_type,num_workers,output_queue_size,output_queue_length,sample_interval,children_id\n"
+    yield header.encode() + b'0,BatchOp,2,"[0, 16]",16,1000,[1]\n1,MnistOp,1,"[16, 16]",16,1000,\n'
+
+
 def files(pattern: str) -> Iterator[bytes]:
     for path in sorted(DATA.glob(pattern)):
         if path.stat().st_size <= LARGEST:
@@ -418,6 +448,7 @@ READERS = {
     "csv": Reader(OnDisk(read_statistics), lambda: packed("async_synthetic.zip", "statistic.csv")),
     "json": Reader(OnDisk(read_json), lambda: packed("msprobe_pytorch.zip", "construct.json", "stack.json")),
     "model explorer": Reader(OnDisk(read_model_explorer), model_explorer_files),
+    "pipeline profile": Reader(read_profiles, profiles),
     "ir": Reader(OnDisk(read_ir), lambda: packed("rdr_v2_0.zip", ".ir")),
     "pb": Reader(OnDisk(read_pb), lambda: packed("rdr_v2_0.zip", ".pb")),
     "bin": Reader(OnDisk(read_bin), lambda: packed("async_synthetic.zip", "/MatMul.", "/Opdebug.")),

@@ -1,6 +1,6 @@
 """Conversion of a data pipeline from a lineage file to a graph, sources first."""
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mindinsight.proto.graph_pb2 import DataType, GraphProto
 from mindinsight.server.formats.graphs.graph_proto import read_graph
@@ -9,20 +9,33 @@ from mindinsight.server.graph.model.graph import Graph
 _INNER: Final = ("children", "operations", "sampler")
 
 
+class Step(NamedTuple):
+    """Step of a data pipeline: its name, its path in the graph, and the steps it takes data from."""
+
+    name: str
+    path: str
+    inputs: tuple["Step", ...]
+
+
+def pipeline_steps(pipeline: dict[str, Any]) -> Step:
+    """Return the last step of a data pipeline, with the steps before it."""
+    return _add_step(GraphProto(), pipeline)[1]
+
+
 def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
     """Convert a data pipeline in MindInsight's JSON form (lineage.py) to a graph.
 
     Settings become attributes. A step with operations or a sampler becomes a scope that contains them.
     """
     proto = GraphProto(name="dataset")
-    last = _add_step(proto, pipeline)
-    proto.outputs.add(name=last)
+    proto.outputs.add(name=_add_step(proto, pipeline)[0])
     return read_graph(proto.SerializeToString())
 
 
-def _add_step(proto: GraphProto, step: dict[str, Any]) -> str:
-    """Add a step after the steps it takes data from. Return the name of its node."""
-    sources = [_add_step(proto, child) for child in step.get("children") or []]
+def _add_step(proto: GraphProto, step: dict[str, Any]) -> tuple[str, Step]:
+    """Add a step after the steps it takes data from. Return the name of its node, and the step."""
+    added = [_add_step(proto, child) for child in step.get("children") or []]
+    sources = [source for source, _ in added]
     name = str(step.get("op_type") or "Dataset")
     operations = step.get("operations") or []
     sampler = step.get("sampler")
@@ -32,7 +45,8 @@ def _add_step(proto: GraphProto, step: dict[str, Any]) -> str:
     for operation in operations:
         title = _title(operation, "tensor_op_name", "Operation")
         sources = [_add_node(proto, scope, title, sources, operation)]
-    return _add_node(proto, scope, name, sources, step)
+    node = _add_node(proto, scope, name, sources, step)
+    return node, Step(name, scope or proto.node[-1].full_name, tuple(before for _, before in added))
 
 
 def _title(settings: dict[str, Any], key: str, otherwise: str) -> str:

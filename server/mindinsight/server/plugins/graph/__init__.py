@@ -3,10 +3,10 @@
 from fastapi import APIRouter
 
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.graph import comparison_routes, graph_nodes
+from mindinsight.server.plugins.graph import comparison_routes, graph_nodes, pipeline_routes
 
 router = APIRouter()
-for part in (graph_nodes, comparison_routes):
+for part in (graph_nodes, comparison_routes, pipeline_routes):
     router.include_router(part.router)
 
 PLUGIN = Plugin(name="graph", router=router)

@@ -289,6 +289,13 @@
  *   around: {left: number[], right: number[]},
  *   differences: {what: string, name: string, left: string, right: string}[]}} NodePair
  */
+/**
+ * Profile of a data pipeline. `empty` counts the samples in which the queue after an operator was empty.
+ * @typedef {{file: string | null, interval_ms: number | null, batch_ms: number | null,
+ *   wait_ms: number | null, operators: {name: string, node: number | null, workers: number | null,
+ *   samples: number, capacity: number | null, mean: number | null, empty: number | null,
+ *   cpu: number | null, slowest: boolean}[], claims: Claim[]}} PipelineProfile
+ */
 /** @typedef {{weights: number, buffers: number, inputs: number}} Roles tensors of a graph, counted apart */
 /** @typedef {Picture & {operators: number, parameters: number, constants: number, roles: Roles, view: string,
  *   name: string, nameless: number, dangling: number, unreadable: number, flat: number[]}} GraphPicture */
@@ -363,6 +370,7 @@
  *   "v2/graph/inside": {inside: GraphNode[]},
  *   "v2/graph/node": NodeFacts,
  *   "v2/graph/outer": OuterFacts,
+ *   "v2/graph/pipeline": PipelineProfile,
  *   "v2/graph/picture": GraphPicture,
  *   "v2/graph/search": SearchResult,
  *   "v2/graph/trace": {operators: number, boxes: number[], counts: number[]},

@@ -198,7 +198,7 @@ function warmth({ heat, hatched, open, kind, x, y, w, h: high }) {
   ];
 }
 
-/** Create the badge over the upper right corner, or null. @param {Box} box */
+/** Create the badge on the upper right corner, above the text of the box, or null. @param {Box} box */
 function badge(box) {
   if (!box.badge) return null;
   const width = 10 + 7 * box.badge.text.length;
@@ -206,8 +206,8 @@ function badge(box) {
   return svg(
     "g",
     { class: "badge" },
-    svg("rect", { x, y: box.y - 8, width, height: 16, rx: 8 }),
-    svg("text", { x: x + width / 2, y: box.y + 4, "text-anchor": "middle" }, box.badge.text),
+    svg("rect", { x, y: box.y - 12, width, height: 16, rx: 8 }),
+    svg("text", { x: x + width / 2, y: box.y, "text-anchor": "middle" }, box.badge.text),
   );
 }
 

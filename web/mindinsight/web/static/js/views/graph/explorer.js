@@ -58,7 +58,13 @@ export class Explorer {
     const failed = (/** @type {Failure} */ error) => this.failed(error);
     this.finder = createFinder(app, { ask, goTo, outer, mark: (hits) => this.canvas.mark({ hits }) });
     this.outline = new Outline(app, { ask, goTo, failed });
-    this.card = new ModelCard(app, { ask, goTo, failed });
+    this.card = new ModelCard(app, {
+      ask,
+      goTo,
+      failed,
+      run: () => (this.state.view === "dataset" ? this.state.run : null),
+      painted: () => this.dumped.paint(),
+    });
     this.bookmarks = new Bookmarks(app, (path) => this.act(() => this.find({ path })));
     this.side = graphTabs(app, this);
     this.plotted = new PlotlyView(app, { ask, select: (id) => this.act(() => this.pick(id)), failed });
@@ -69,7 +75,7 @@ export class Explorer {
       goTo: (id) => this.goTo(id),
       outer: (node) => this.describer.outer(node),
       again: () => this.ready && this.describer.again(),
-      marks: (box) => this.data.marks(box),
+      marks: (box) => this.card.marks(box) ?? this.data.marks(box),
     });
     this.data = new NodeData(app, {
       state: () => this.state,

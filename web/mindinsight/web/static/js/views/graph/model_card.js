@@ -4,6 +4,7 @@ import { claimElement } from "../../core/claims.js";
 import { bytes } from "../../core/format.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
+import { profileCard, profileMarks } from "./pipeline_profile.js";
 
 /** @typedef {import("../../core/answers.js").Ask} Ask */
 /** @typedef {import("../../core/types.js").Failure} Failure */
@@ -54,12 +55,13 @@ export function sentence(parts) {
     .join(" → ");
 }
 
-/** Card about the whole network. */
+/** Card about the whole network, or about the whole data pipeline with its profile. */
 export class ModelCard {
   /**
    * @param {App} app
-   * @param {{ask: Ask,
-   *   goTo: (id: number) => void, failed: (error: Failure) => unknown}} actions
+   * @param {{ask: Ask, run: () => string | null, painted: () => void,
+   *   goTo: (id: number) => void, failed: (error: Failure) => unknown}} actions `run` is the run whose data
+   *   pipeline is shown, null if a graph is shown
    */
   constructor(app, actions) {
     this.app = app;
@@ -71,15 +73,46 @@ export class ModelCard {
       tabindex: "0",
     });
     this.requests = latest(this.element);
+    /** Of the data pipeline that is shown. @type {import("../../core/answers.js").PipelineProfile | null} */
+    this.profile = null;
   }
 
   /** Load the card of another graph. */
   reset() {
+    const { ask, run, failed, painted } = this.actions;
+    const of = run();
+    this.profile = null;
+    /** Request the card, and the profile of a data pipeline. @param {AbortSignal} signal */
+    const both = (signal) =>
+      Promise.all([
+        ask("v2/graph/card", {}, signal),
+        of === null ? null : this.app.api.get("v2/graph/pipeline", { run: of }, { signal }),
+      ]);
     return this.requests.ask(
-      (signal) => this.actions.ask("v2/graph/card", {}, signal),
-      (card) => replace(this.element, this.#content(card)),
-      this.actions.failed,
+      both,
+      ([card, profile]) => {
+        this.profile = profile;
+        replace(this.element, profile ? this.#pipeline(profile) : this.#content(card));
+        if (profile) painted();
+      },
+      failed,
     );
+  }
+
+  /** Return the marks of a box of the data pipeline, null without a profile. @param {{id: number}} box */
+  marks(box) {
+    return profileMarks(this.app, this.profile, box);
+  }
+
+  /**
+   * Create the content about a data pipeline.
+   * @param {import("../../core/answers.js").PipelineProfile} profile
+   */
+  #pipeline(profile) {
+    return [
+      h("h2", null, this.app.t("graph.view.dataset")),
+      profileCard(this.app, profile, this.actions.goTo),
+    ];
   }
 
   /**

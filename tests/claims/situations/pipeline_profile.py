@@ -1,0 +1,102 @@
+"""Situations of profiles of data pipelines: what holds the pipeline up, and what the queues cannot tell."""
+
+import json
+import shutil
+from pathlib import Path
+
+from tests.claims.situation import Question, exactly, situation
+
+DATA = Path(__file__).parents[2] / "data" / "pipelines"
+FACTS = ("operator", "source", "kept_up", "mixed", "at_rest", "few", "none", "other", "newest", "unreadable")
+FULL, EMPTY, HALF = [16] * 20, [0] * 20, [0, 16] * 10
+
+
+def recorded(folder: Path, run: str) -> Question:
+    """Ask about a run by MindSpore with its profile."""
+    shutil.copytree(DATA / run, folder / run)
+    return about(folder, run)
+
+
+def about(folder: Path, run: str) -> Question:
+    page = f"graph?run=./{run}&view=dataset"
+    return Question(base=folder, request=f"/v2/graph/pipeline?run=./{run}", page=page)
+
+
+def queues(folder: Path, *after: list[int], batches: int = 0) -> Question:
+    """Write a profile with these queues after Generator, Map and Batch beside the lineage of the same."""
+    question = recorded(folder, "map")
+    profiler = folder / "map" / "profiler"
+    content = json.loads((profiler / "pipeline_profiling_0.json").read_text())
+    for row, queue in zip(content["op_info"], reversed(after), strict=True):
+        row["metrics"]["output_queue"]["size"] = queue
+    (profiler / "pipeline_profiling_0.json").write_text(json.dumps(content))
+    lines = [f"0 0 {number + 2} 90 {1000 * number}\n" for number in range(batches)]
+    (profiler / "dataset_iterator_profiling_0.txt").write_text("".join(lines))
+    return question
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "operator"))
+def a_training_with_a_slow_map(folder: Path) -> Question:
+    return recorded(folder, "map")
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "kept_up"))
+def a_slow_training(folder: Path) -> Question:
+    return recorded(folder, "train")
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "source"))
+def a_slow_source(folder: Path) -> Question:
+    return queues(folder, EMPTY, EMPTY, EMPTY, batches=20)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "at_rest"))
+def queues_that_are_empty_because_the_data_ended(folder: Path) -> Question:
+    return queues(folder, EMPTY, EMPTY, EMPTY, batches=5)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "mixed"))
+def a_queue_that_is_half_of_the_time_empty(folder: Path) -> Question:
+    return queues(folder, FULL, HALF, HALF, batches=20)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "few"))
+def nine_samples(folder: Path) -> Question:
+    return queues(folder, FULL[:9], EMPTY[:9], EMPTY[:9], batches=20)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "none"))
+def a_run_without_a_profile(folder: Path) -> Question:
+    question = recorded(folder, "map")
+    shutil.rmtree(folder / "map" / "profiler")
+    return question
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "none"))
+def a_profile_beside_the_run(folder: Path) -> Question:
+    question = recorded(folder, "map")
+    (folder / "map" / "profiler").rename(folder / "profiler")
+    return question
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "operator", "other"))
+def a_profile_of_another_pipeline(folder: Path) -> Question:
+    question = recorded(folder, "map")
+    profile = folder / "map" / "profiler" / "pipeline_profiling_0.json"
+    profile.write_text(profile.read_text().replace("MapOp", "FilterOp"))
+    return question
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "operator", "newest"))
+def two_profiles(folder: Path) -> Question:
+    question = recorded(folder, "map")
+    shutil.copytree(folder / "map" / "profiler", folder / "map" / "profiler" / "first_ascend_ms")
+    return question
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "unreadable"))
+def half_a_profile(folder: Path) -> Question:
+    question = recorded(folder, "map")
+    profile = folder / "map" / "profiler" / "pipeline_profiling_0.json"
+    profile.write_bytes(profile.read_bytes()[:200])
+    return question
