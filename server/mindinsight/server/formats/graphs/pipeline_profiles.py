@@ -179,10 +179,10 @@ def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, 
     every = [path for folder in folders for path in _profiles(folder, _DEPTH)]
     every = [path for path in every if rank is None or rank_of(path) == rank]
     samples = {(path.parent.parent, rank_of(path)) for path in every if path.suffix == ".json"}
-    kept = [
+    paths = [
         path for path in every if path.suffix == ".json" or (path.parent.parent, rank_of(path)) not in samples
     ]
-    return max(kept, key=_written, default=None), len(kept)
+    return max(paths, key=_written, default=None), len(paths)
 
 
 def _written(path: Path) -> float:
@@ -261,8 +261,8 @@ def parse_batches(data: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
     Lines that are no such five numbers are left out.
     """
-    found = re.findall(rb"^0 0 (\d{1,18}) (\d{1,18}) (\d{1,18})$", data, re.MULTILINE)
-    rows = [(int(wait), int(time)) for batch, wait, time in found if int(batch) > 1]
+    lines = re.findall(rb"^0 0 (\d{1,18}) (\d{1,18}) (\d{1,18})$", data, re.MULTILINE)
+    rows = [(int(wait), int(time)) for batch, wait, time in lines if int(batch) > 1]
     return tuple(time for _, time in rows), tuple(wait for wait, _ in rows)
 
 
