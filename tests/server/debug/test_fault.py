@@ -54,7 +54,7 @@ def test_the_operator_that_makes_it_is_guilty_not_those_that_pass_it_on(broken: 
     assert (fault.kind, fault.rank, fault.step) == ("made", 0, 0)
     assert fault.entry.recorded == "MatMulBiasAddReluFusion-op55"
     assert (fault.entry.direction, fault.entry.slot) == ("output", "0")
-    frame = require(own_frame(require(faulty_operator(dump, fault)).stack))
+    frame = require(own_frame(require(faulty_operator(fault)).stack))
     assert (frame.line, frame.code) == (13, "x = self.relu(self.fc1(x))")
 
 

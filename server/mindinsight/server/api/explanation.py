@@ -179,7 +179,7 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         where = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
         causes = explanation.claims if explanation else ()
         claims = (where, *fault.claims, *causes, *spread, *report.gap_claims)
-        operator = faulty_operator(dump, fault) if fault.is_located else None
+        operator = faulty_operator(fault) if fault.is_located else None
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
     watchpoints = [rule for rule in common_faults() if rule.condition not in _NON_FINITE]

@@ -315,7 +315,7 @@ class DumpReader:
         first = None
         if report.faults:
             fault = report.faults[0]
-            operator = faulty_operator(self.info, fault)
+            operator = faulty_operator(fault)
             verdict = " ".join(sentence(claim, language) for claim in fault.claims)
             explanation = explain(self.info, fault)
             reason = (

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -125,10 +125,10 @@ def parts(values: Array) -> list[Part]:
 def combine(pieces: Iterable[Part]) -> Statistics:
     """Combine parts into statistics: means by their sums, deviations by the shift of each part's mean."""
     parts = tuple(pieces)
-    counted = _counted(parts)
+    counts: Sequence[int] = parts[0][:_COUNTS] if len(parts) == 1 else _counts(parts)
     live = [part for part in parts if part.finite]
     if not live:
-        return counted
+        return Statistics(*counts)
     scale = min(part.scale for part in live)
     if any(part.scale != scale for part in live):
         live = [_rescaled(part, scale) for part in live]
@@ -136,15 +136,15 @@ def combine(pieces: Iterable[Part]) -> Statistics:
     mean = sum(part.total for part in live) / finite
     shifts = [(part.finite, part.total / part.finite - mean) for part in live]
     spread = sum(part.deviations for part in live) + sum(size * shift * shift for size, shift in shifts)
-    return replace(
-        counted,
-        minimum=min(part.minimum for part in live),
-        maximum=max(part.maximum for part in live),
-        mean=mean / scale,
-        absolute_mean=sum(part.absolute for part in live) / finite / scale,
-        std=math.sqrt(spread / finite) / scale,
-        norm=math.sqrt(sum(part.squares for part in live)) / scale,
+    numbers: Sequence[Any] = (
+        min(part.minimum for part in live),
+        max(part.maximum for part in live),
+        mean / scale,
+        sum(part.absolute for part in live) / finite / scale,
+        math.sqrt(spread / finite) / scale,
+        math.sqrt(sum(part.squares for part in live)) / scale,
     )
+    return Statistics(*counts, *numbers)
 
 
 def _rescaled(part: Part, scale: float) -> Part:
@@ -198,9 +198,10 @@ def _check(dtype: np.dtype[Any]) -> None:
         raise TypeError(f"a tensor of {dtype} has no statistics")
 
 
-def _counted(parts: Sequence[Part]) -> Statistics:
+def _counts(parts: Sequence[Part]) -> Sequence[int]:
+    """Return the first fields of statistics: how many elements are of each kind."""
     counts = [sum(column) for column in zip(*(part[:_COUNTS] for part in parts), strict=True)]
-    return Statistics(*(counts or [0] * _COUNTS))
+    return counts or [0] * _COUNTS
 
 
 def _pieces(values: Array) -> Iterator[Array]:

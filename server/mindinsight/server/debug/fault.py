@@ -64,13 +64,15 @@ MODULES: Final = "L0"  # level of dumps that record modules, but not the functio
 @dataclass(frozen=True, slots=True)
 class Fault:
     """First fault of one rank and step. ``results`` are its measured non-finite tensors, the first one
-    first."""
+    first; ``entries`` and ``operators`` all that were listed at the step."""
 
     origin: Origin
     rank: int
     step: int
     results: tuple[TensorResult, ...]
     others: tuple[Origin, ...] = ()  # of the other non-finite inputs of an operator that received them
+    entries: Sequence[TensorEntry] = field(default=(), compare=False, repr=False)
+    operators: Sequence[Operator] = field(default=(), compare=False, repr=False)
 
     @property
     def kind(self) -> Kind:
@@ -392,7 +394,7 @@ def _search_step(
                 origin = _without_guess(origin, gaps_at(dump, [rank], [step]))
                 others = search.other_inputs(origin.entry) if origin.kind == "met" else []
                 results = tuple(search.results(origin.entry))
-                report.faults.append(Fault(origin, rank, step, results, tuple(others)))
+                report.faults.append(Fault(origin, rank, step, results, tuple(others), items, operators))
                 return
         if search is not None and is_non_finite(result):
             coverage.masks += 1
@@ -409,7 +411,7 @@ def _without_guess(origin: Origin, gaps: Iterable[NotRecorded]) -> Origin:
 
 
 def find_step_fault(
-    entries: Iterable[TensorEntry],
+    entries: Sequence[TensorEntry],
     operators: Sequence[Operator],
     measure: Measure,
     certain: bool = False,
@@ -422,12 +424,13 @@ def find_step_fault(
     origin = search.origin(certain)
     if origin is None:
         return None
-    return Fault(origin, origin.entry.rank, origin.entry.step, tuple(search.results(origin.entry)))
+    results = tuple(search.results(origin.entry))
+    return Fault(origin, origin.entry.rank, origin.entry.step, results, (), entries, operators)
 
 
-def faulty_operator(dump: Dump, fault: Fault) -> Operator | None:
+def faulty_operator(fault: Fault) -> Operator | None:
     """Return the operator of a fault with its call stacks, or None if the dump does not describe it."""
-    operators = list_operators(dump, fault.rank, fault.step, fault.entry.graph).items
+    operators = (operator for operator in fault.operators if operator.graph == fault.entry.graph)
     return find_operator(operators, fault.origin.operator)
 
 

@@ -20,7 +20,7 @@ from mindinsight.server.debug.explanation_rules import (
 )
 from mindinsight.server.debug.fault import Fault, faulty_operator
 from mindinsight.server.debug.operator_links import is_sum
-from mindinsight.server.formats.dumps import describe_tensor, list_operators, list_tensors, read_tensor
+from mindinsight.server.formats.dumps import describe_tensor, list_operators, read_tensor
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 from mindinsight.server.formats.dumps.recorder_files import read_health
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -91,11 +91,11 @@ def explain(dump: Dump, fault: Fault) -> Explanation | None:
     large."""
     if fault.kind != "made" or fault.entry.ref is None:
         return None
-    operator = faulty_operator(dump, fault)
+    operator = faulty_operator(fault)
     numbers = _numbers(operator)
     try:
         output = _read(fault.entry)
-        inputs = {slot: _read(entry) for slot, entry in _input_entries(dump, fault, operator).items()}
+        inputs = {slot: _read(entry) for slot, entry in _input_entries(fault, operator).items()}
     except (UnreadableError, OSError, TypeError, ValueError):
         return None
     given = {slot: values for slot, values in inputs.items() if values is not None}
@@ -183,14 +183,14 @@ def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
     return Cause("unknown", {"values": ", ".join(shown[:_SHOWN])})
 
 
-def _input_entries(dump: Dump, fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:
+def _input_entries(fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:
     """Return the inputs of the operator at fault by slot. For a backward call, the forward inputs are
     included."""
-    tensors = _operator_entries(dump, fault, operator)
+    tensors = _operator_entries(fault, operator)
     own = {entry.slot: entry for entry in tensors if entry.direction != "output"}
     if operator is None or (own and len(operator.depends) != 1):
         return own
-    listing = list_tensors(dump, fault.rank, fault.step, fault.entry.graph)
+    listing = _listed(fault)
     if not own and not operator.depends:
         return _results_of_sources(operator, listing)
     forward = [entry for entry in listing if entry.recorded == operator.depends[0]]
@@ -211,11 +211,15 @@ def _results_of_sources(operator: Operator, listing: Iterable[TensorEntry]) -> d
     return {str(number): results[name][0] for number, name in enumerate(operator.sources)}
 
 
-def _operator_entries(dump: Dump, fault: Fault, operator: Operator | None) -> list[TensorEntry]:
+def _listed(fault: Fault) -> list[TensorEntry]:
+    """Return the tensors of the graph and step of a fault."""
+    return [entry for entry in fault.entries if entry.graph == fault.entry.graph]
+
+
+def _operator_entries(fault: Fault, operator: Operator | None) -> list[TensorEntry]:
     """Return the tensors of the operator at fault. If it ran several times, those of the run at fault."""
     entry, recorded = fault.entry, operator.recorded if operator else fault.entry.recorded
-    listing = list_tensors(dump, fault.rank, fault.step, entry.graph)
-    own = [other for other in listing if other.recorded == recorded]
+    own = [other for other in _listed(fault) if other.recorded == recorded]
     latest = {
         (other.direction, other.slot): other
         for other in own

@@ -1,6 +1,6 @@
 """Spread of a first fault: operators, weights and gradients that hold NaN or infinity, by step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ from mindinsight.server.debug.fault_search import OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import is_gradient, parameter_names, targets
 from mindinsight.server.formats.dumps import list_operators, list_tensors
-from mindinsight.server.formats.dumps.dump_types import Dump
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 
 STEPS: Final = 4  # of a spread, each of which is measured as a whole: that of the fault and those after it
 _NAMED: Final = 4  # weights in a sentence
@@ -52,14 +52,20 @@ def spread_of(
 ) -> Iterator[Spread]:
     """Yield the spread at the step of a fault and at the dumped steps of its rank after it, four at most."""
     for step in [step for step in dump.steps(fault.rank) if step >= fault.step][:STEPS]:
-        yield _at_step(dump, fault.rank, step, executor, cache)
+        if step == fault.step:
+            yield _at_step(step, fault.entries, fault.operators, executor, cache)
+        else:
+            entries = list(list_tensors(dump, fault.rank, step).items)  # made when it is asked for each
+            yield _at_step(step, entries, list_operators(dump, fault.rank, step).items, executor, cache)
 
 
 def _at_step(
-    dump: Dump, rank: int, step: int, executor: Executor | None, cache: StatisticsCache | None
+    step: int,
+    entries: Sequence[TensorEntry],
+    operators: Sequence[Operator],
+    executor: Executor | None,
+    cache: StatisticsCache | None,
 ) -> Spread:
-    entries = list(list_tensors(dump, rank, step).items)  # which makes each entry when it is asked for
-    operators = list_operators(dump, rank, step).items
     search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
     parameters = parameter_names(entries)
     given = [entry for entry in entries if entry.direction in ("output", "parameter")]

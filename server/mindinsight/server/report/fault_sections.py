@@ -46,7 +46,7 @@ def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iter
 
 def _fault(source: ReportSource, dump_step: DumpedStep, report: Report, t: Texts) -> FaultSection:
     fault = report.faults[0]
-    operator = faulty_operator(dump_step.dump, fault)
+    operator = faulty_operator(fault)
     explanation = explain(dump_step.dump, fault)
     measured = fault.results[0].measurement if fault.results else None
     statistics = measured.statistics if measured else None

@@ -191,7 +191,7 @@ def _report_json(dump: Dump, report: faults.Report) -> dict[str, Any]:
 
 
 def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
-    operator = faults.faulty_operator(dump, fault)
+    operator = faults.faulty_operator(fault)
     frame = faults.source_frame(operator) if fault.is_located else None
     measurement = fault.results[0].measurement
     statistics = measurement.statistics if measurement else None

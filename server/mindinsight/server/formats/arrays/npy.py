@@ -163,6 +163,7 @@ class Archive:
         return info
 
 
+SMALL: Final = 1 << 16  # bytes of an array that takes no longer to read than to open its file again
 MAX_HEADER: Final = 65_536  # bytes; NumPy itself rejects more than 10 000 characters
 
 _MAGIC: Final = b"\x93NUMPY"
@@ -195,6 +196,15 @@ def read_npy(path: Path) -> Array:
     with opened(path) as file:
         header = _checked_header(file, length_of(file))
         return array_of(header, read_bytes(file, header.offset, header.size))
+
+
+def read_small_npy(path: Path) -> tuple[ArrayHeader, Array | None]:
+    """Read the header of a .npy file, and the array, read-only, if it is small. Raises UnreadableError."""
+    with opened(path) as file:
+        header = _checked_header(file, length_of(file))
+        if header.size > SMALL:
+            return header, None
+        return header, array_of(header, read_bytes(file, header.offset, header.size))
 
 
 def npz_headers(path: Path) -> tuple[tuple[str, ArrayHeader | UnreadableError], ...]:

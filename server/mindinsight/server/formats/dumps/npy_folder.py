@@ -10,7 +10,7 @@ from typing import Any, Final
 from mindinsight.server.files.opener import files_of
 from mindinsight.server.formats.arrays.element_types import canonical
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, stored_npy
-from mindinsight.server.formats.arrays.npy import read_npy, read_npy_header
+from mindinsight.server.formats.arrays.npy import read_npy, read_npy_header, read_small_npy
 from mindinsight.server.formats.dumps.dump_names import FullNames, TensorFile, parse_npy_name, parse_npy_names
 from mindinsight.server.formats.dumps.dump_types import (
     FileDamage,
@@ -203,12 +203,15 @@ def npy_header(ref: TensorRef) -> TensorHeader:
 
 
 def npy_values(ref: TensorRef) -> Values:
-    """Return the values of a ``.npy`` file, read in parts if it is in C order, otherwise whole.
+    """Return the values of a ``.npy`` file, read in parts if it is large and in C order, otherwise whole.
 
     Raises UnreadableError.
     """
     path = Path(ref.path)
-    return stored_npy(path, read_npy_header(path)) or Held(read_npy(path))
+    header, array = read_small_npy(path)
+    if array is not None:
+        return Held(array)
+    return stored_npy(path, header) or Held(read_npy(path))
 
 
 def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:

@@ -195,7 +195,7 @@ def _watchpoint(number: int, body: Watch, ranks: tuple[int, ...], steps: tuple[i
 
 
 def _fault_json(dump: Dump, fault: faults.Fault) -> dict[str, Any]:
-    operator = faults.faulty_operator(dump, fault)
+    operator = faults.faulty_operator(fault)
     explanation = explain(dump, fault)
     return {
         "kind": fault.kind,
