@@ -191,6 +191,25 @@ def check_lightning_failures(base):
     rank_zero_only.rank = 0
 
 
+def check_lightning_resumed(base):
+    """A run from the checkpoint of another names it and the step it went to."""
+    import lightning as pl
+
+    from mindinsight.writer.integrations.lightning import MindInsightCallback, MindInsightLogger
+
+    loader = torch.utils.data.DataLoader(torch.zeros(8, 2), batch_size=2)
+    for epochs, path in ((1, None), (2, base / "resumed/lightning/version_0/last.ckpt")):
+        logger = MindInsightLogger(base / "resumed", also=())
+        trainer = pl.Trainer(
+            max_epochs=epochs, logger=logger, callbacks=[MindInsightCallback()],
+            accelerator="cpu", enable_progress_bar=False, enable_checkpointing=False, log_every_n_steps=1,
+        )  # fmt: skip
+        trainer.fit(lightning_module(99), loader, ckpt_path=path)
+        trainer.save_checkpoint(Path(logger.log_dir) / "last.ckpt")
+    assert settings(base / "resumed/lightning/version_1")["parent_run"] == "version_0@3"
+    assert "user_defined_info" not in lineage(base / "resumed/lightning/version_0")
+
+
 def check_pytorch_lightning(base):
     """The same logger for the package's older name, in a process that loads that one alone."""
     code = (
@@ -300,6 +319,7 @@ def check_tensorboard_loggers_take_our_writer(base):
 CHECKS = [
     check_lightning,
     check_lightning_failures,
+    check_lightning_resumed,
     check_pytorch_lightning,
     check_transformers,
     check_accelerate,

@@ -50,6 +50,14 @@ def test_lineage_tells_what_was_trained(tmp_path: Path, reading: Any, loop: Any)
     assert json.loads(lineage.model.path) == {"ckpt": None}
 
 
+def test_the_run_that_it_continues(tmp_path: Path, reading: Any, loop: Any) -> None:
+    loop.run(SummaryCollector(str(tmp_path), parent="before@20"))
+    (custom,) = [event for event in reading.lineage() if event.HasField("user_defined_info")]
+    assert custom.user_defined_info.user_info[0].map_str["parent_run"] == "before@20"
+    with pytest.raises(ValueError, match="names a run and its last step"):
+        SummaryCollector(str(tmp_path), parent="before")
+
+
 def test_an_evaluation_leaves_its_metrics(tmp_path: Path, reading: Any, loop: Any) -> None:
     loop.evaluate(SummaryCollector(str(tmp_path)), metrics={"acc": 0.5})
     (event,) = reading.lineage()

@@ -1,11 +1,12 @@
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mindinsight.writer.integrations.training import Training
+from mindinsight.writer.integrations.training import Training, parent_run
 
 
 @pytest.fixture
@@ -77,3 +78,39 @@ def test_each_process_of_a_launcher_has_its_directory(
     training.close()
     (event,) = reading_of(reading.directory / "job" / "rank_3").lineage()
     assert event.train_lineage.hyper_parameters.device_num == 8
+
+
+def recorded(run: Path) -> Path:
+    """A run with an event file, and a checkpoint in it."""
+    (run / "checkpoints").mkdir(parents=True)
+    (run / "events.out.events.summary.1700000000.0.host_MS").touch()
+    checkpoint = run / "checkpoints" / "last.ckpt"
+    checkpoint.touch()
+    return checkpoint
+
+
+def test_a_checkpoint_of_another_run_makes_that_the_parent(tmp_path: Path) -> None:
+    checkpoint = recorded(tmp_path / "exp" / "version_0")
+    assert parent_run(checkpoint, tmp_path / "exp" / "version_1") == "version_0"
+    assert parent_run(checkpoint, tmp_path / "other" / "version_1") == "exp/version_0"
+    ranks = recorded(tmp_path / "job" / "rank_0").parents[2] / "last.ckpt"
+    assert parent_run(ranks, tmp_path / "job_2") == "job"
+
+
+def test_what_is_no_parent(tmp_path: Path) -> None:
+    checkpoint = recorded(tmp_path / "a")
+    assert parent_run(checkpoint, tmp_path / "a") is None  # the run goes on in its own directory
+    assert parent_run(checkpoint, tmp_path / "a" / "inner") is None
+    assert parent_run(tmp_path / "downloads" / "model.ckpt", tmp_path / "b") is None
+    deep = tmp_path / "a" / "1" / "2" / "3" / "model.ckpt"
+    assert parent_run(deep, tmp_path / "b") is None  # so far down it may be anybody's
+
+
+def test_a_resumed_training_names_its_parent(reading: Any) -> None:
+    checkpoint = recorded(reading.directory.parent / "before")
+    training = Training(reading.directory, also=())
+    training.resumed(checkpoint, 99)
+    training.close()
+    (event,) = [event for event in reading.lineage() if event.HasField("user_defined_info")]
+    (info,) = event.user_defined_info.user_info
+    assert dict(info.map_str) == {"parent_run": "before@99"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from mindinsight.writer import alerts, ranks
+from mindinsight.writer import alerts, options, ranks
 from mindinsight.writer.callbacks import Callback, CallbackList, RunContext
 from mindinsight.writer.collector import collected_facts, collector_options
 from mindinsight.writer.collector.collector_options import CollectedKinds, Landscape
@@ -19,7 +19,7 @@ from mindinsight.writer.files.remote_file import is_url
 from mindinsight.writer.network import no_graph_reason, observed_graph
 from mindinsight.writer.program import record_program
 from mindinsight.writer.ranks import rank_of
-from mindinsight.writer.record import SummaryRecord
+from mindinsight.writer.record import PARENT, SummaryRecord
 
 _log: Final = logging.getLogger(__name__)
 TENSOR: Final = "tensor"
@@ -148,7 +148,7 @@ class SummaryCollector(Callback):
         custom_lineage_data: numbers and text about the run, by name.
         collect_tensor_freq: steps between two collections of tensors of summary operators. None: at most 20
             in all.
-        max_file_size, export_options, rank: as for SummaryRecord.
+        max_file_size, export_options, rank, parent: as for SummaryRecord.
 
     Data that cannot be collected (an input that is no image, an output that is no number) is reported once
     and then skipped.
@@ -167,12 +167,15 @@ class SummaryCollector(Callback):
         export_options: Mapping[str, str | None] | None = None,
         *,
         rank: int | None = None,
+        parent: str = "",
     ) -> None:
+        options.parent(parent)
         self._every = collector_options.frequency(collect_freq, "collect_freq")
         self._tensor_every = collector_options.optional_frequency(collect_tensor_freq, "collect_tensor_freq")
         collector_options.optional_frequency(max_file_size, "max_file_size")
         self._collected = collector_options.collected_kinds(collect_specified_data, keep_default_action)
         self._custom = collector_options.custom_lineage(custom_lineage_data)
+        self._custom = {**self._custom, PARENT: parent} if parent else self._custom
         self._make_record = partial(
             SummaryRecord, summary_dir, max_file_size=max_file_size, export_options=export_options, rank=rank
         )

@@ -175,9 +175,11 @@ class MindInsightCallback(Callback):
             )
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        """Record sizes of batch and dataset, which are known by now."""
+        """Record sizes of batch and dataset, which are known by now, and the run that is resumed."""
         for training in _trainings(trainer):
             training.learn(**loader_facts(trainer.train_dataloader))
+            if trainer.ckpt_path and trainer.global_step:
+                training.resumed(trainer.ckpt_path, trainer.global_step - 1)  # steps count from 0
 
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int

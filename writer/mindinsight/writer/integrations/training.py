@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -14,12 +15,29 @@ from mindinsight.writer.configuration import flatten, train_facts
 from mindinsight.writer.encoding import scalars
 from mindinsight.writer.program import record_program
 from mindinsight.writer.ranks import rank_of
+from mindinsight.writer.record import PARENT
 from mindinsight.writer.summary_writer import SummaryWriter
 
 _log: Final = logging.getLogger(__name__)
 ALSO: Final = ("code", "system", "console")  # what is recorded beside the training
 _OF_EVALUATION: Final = re.compile(r"(val|valid|validation|eval|evaluation|test)[_/.-](.+)", re.IGNORECASE)
+_CHECKPOINT_DEPTH: Final = 3  # directories around a checkpoint: <run>/checkpoints/last/weights
 _LOSSES: Final = ("loss", "train_loss", "training_loss", "train/loss", "training/loss")
+
+
+def parent_run(checkpoint: Path, run: Path) -> str | None:
+    """Return the name of the run in which a checkpoint lies, as seen from another run, or None.
+
+    It is the nearest directory around the checkpoint with event files, its own or its ranks', and named from
+    the directory that both runs lie in. The run itself is not its own parent.
+    """
+    own = run.absolute()
+    for folder in list(checkpoint.absolute().parents)[:_CHECKPOINT_DEPTH]:
+        if any(next(folder.glob(pattern), None) for pattern in ("*.summary.*", "rank_*/*.summary.*")):
+            if folder == own or folder in own.parents or own in folder.parents:
+                return None
+            return folder.relative_to(os.path.commonpath((folder, own))).as_posix()
+    return None
 
 
 class Training:
@@ -71,6 +89,16 @@ class Training:
         files = saved.rglob("*") if saved.is_dir() else [saved]
         size = sum(file.stat().st_size for file in files if file.is_file())
         self._learn({"model_path": str(saved), "model_size": size})
+
+    def resumed(self, checkpoint: str | Path, last_step: int) -> None:
+        """Record that the training continues the run with a checkpoint, whose last step that counts is
+        ``last_step``. Without such a run nothing is recorded.
+        """
+        parent = parent_run(Path(checkpoint), Path(self.writer.log_dir))
+        if parent is not None:
+            self.writer.record.add_value(
+                "custom_lineage_data", PARENT, {PARENT: f"{parent}@{last_step}"}, step=0
+            )
 
     def evaluation(self, metrics: Mapping[str, Any]) -> None:
         """Record the metrics of an evaluation as lineage, in addition to earlier ones."""
