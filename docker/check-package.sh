@@ -1,6 +1,7 @@
 #!/bin/bash
 # Install a wheel or an sdist into a new environment and use it as on the first day.
-#   bash docker/check-package.sh dist/mindinsight-3.0.0-py3-none-any.whl [PYTHON]
+#   bash docker/check-package.sh dist/mindinsight-3.0.0-py3-none-any.whl [PYTHON [REQUIREMENT ...]]
+# Further requirements are installed beside it in one go, such as mindspore==2.10.0 numpy==1.26.4.
 set -euo pipefail
 package=$(realpath "$1")
 python=${2:-python3}
@@ -8,7 +9,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/venv"
 bin=$folder/venv/bin
-"$bin/pip" install --quiet "$package"
+"$bin/pip" install --quiet "$package" "${@:3}"
+if [[ " ${*:3}" == *" mindspore"* ]]; then # one process may import both, in either order
+    "$bin/python" -c 'import mindspore, mindinsight.writer, mindinsight.proto.summary_pb2'
+    "$bin/python" -c 'import mindinsight.writer, mindinsight.proto.summary_pb2, mindspore'
+fi
 cd "$folder"
 "$bin/mindinsight" --version
 "$bin/python" - <<'CODE'
