@@ -25,9 +25,10 @@ declare -A scripts=(
         tensor_kinds_in_torch flight_in_torch flight_crashes planted_in_torch healthy_in_torch"
     [msprobe]="probing_in_torch"
     [jax]="in_jax arrays_of_jax callbacks_in_jax"
-    [mindspore]="in_mindspore training_in_mindspore recording_in_mindspore probing_in_mindspore"
+    [mindspore]="in_mindspore training_in_mindspore recording_in_mindspore probing_in_mindspore
+        documents_in_mindspore"
     [compared]="compared_in_mindspore"
-    [loops]="summary_writer_in_torch loggers_in_frameworks flight_in_frameworks"
+    [loops]="summary_writer_in_torch loggers_in_frameworks flight_in_frameworks documents_in_torch"
 )
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT

@@ -247,3 +247,17 @@ def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: str, mes
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         RecorderSettings.of({}, tmp_path / "config.json")
+
+
+def test_a_configuration_file_that_is_gone_ends_no_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = "mindinsight.writer.recorders.running_data_recorder"
+    monkeypatch.setattr(f"{home}._context_path", lambda: str(tmp_path / "gone.json"))
+    monkeypatch.setenv("MS_RDR_ENABLE", "1")
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    assert "wrote nothing" in caplog.text and "gone.json" in caplog.text
+    with pytest.raises(ZeroDivisionError), SummaryRecord(str(tmp_path / "failed")):
+        _ = 1 / 0

@@ -326,7 +326,7 @@ def leave_if_asked(record: Run, error: BaseException | None) -> None:
     """Write the files of the run of ``record`` if the variables ``MS_RDR_*`` enable the RDR."""
     try:
         settings = RecorderSettings.of()
-    except ValueError as problem:  # a mistake in a variable must not hide the error of the run
+    except (ValueError, OSError) as problem:  # a mistake in a setting must not hide the error of the run
         _log.error("the data recorder wrote nothing: %s", problem)
         return
     if settings.wants(error):
