@@ -48,8 +48,8 @@ def python_blocks() -> list[tuple[str, str, str]]:
 
 def framework_of(code: str) -> str:
     """Return the framework that a block needs, "" for none."""
-    found = [name for name, words in _FRAMEWORKS.items() if any(word in code for word in words)]
-    return found[-1] if found else ""
+    needed = [name for name, words in _FRAMEWORKS.items() if any(word in code for word in words)]
+    return needed[-1] if needed else ""
 
 
 def needed_names(code: str) -> set[str]:
