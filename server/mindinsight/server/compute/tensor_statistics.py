@@ -129,22 +129,37 @@ def combine(pieces: Iterable[Part]) -> Statistics:
     live = [part for part in parts if part.finite]
     if not live:
         return Statistics(*counts)
+    part = live[0] if len(live) == 1 else _merged(live)
+    numbers: list[float | int] = [
+        part.minimum,
+        part.maximum,
+        part.total / part.finite / part.scale,
+        part.absolute / part.finite / part.scale,
+        math.sqrt(part.deviations / part.finite) / part.scale,
+        math.sqrt(part.squares) / part.scale,
+    ]
+    return Statistics(*counts, *numbers)
+
+
+def _merged(live: Sequence[Part]) -> Part:
+    """Return the part of all finite elements of several parts. Its counts are those of the first."""
     scale = min(part.scale for part in live)
     if any(part.scale != scale for part in live):
         live = [_rescaled(part, scale) for part in live]
-    finite = sum(part.finite for part in live)
-    mean = sum(part.total for part in live) / finite
+    finite, total = sum(part.finite for part in live), sum(part.total for part in live)
+    mean = total / finite
     shifts = [(part.finite, part.total / part.finite - mean) for part in live]
     spread = sum(part.deviations for part in live) + sum(size * shift * shift for size, shift in shifts)
-    numbers: Sequence[Any] = (
-        min(part.minimum for part in live),
-        max(part.maximum for part in live),
-        mean / scale,
-        sum(part.absolute for part in live) / finite / scale,
-        math.sqrt(spread / finite) / scale,
-        math.sqrt(sum(part.squares for part in live)) / scale,
+    return live[0]._replace(
+        finite=finite,
+        minimum=min(part.minimum for part in live),
+        maximum=max(part.maximum for part in live),
+        total=total,
+        absolute=sum(part.absolute for part in live),
+        squares=sum(part.squares for part in live),
+        deviations=spread,
+        scale=scale,
     )
-    return Statistics(*counts, *numbers)
 
 
 def _rescaled(part: Part, scale: float) -> Part:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from typing import Any, Final, Literal, TypeAlias
 
@@ -68,14 +68,26 @@ class TensorResult:
         }
 
 
+class _Once:
+    """Function that returns the values of a tensor, opened once."""
+
+    def __init__(self, ref: TensorRef) -> None:
+        self._ref = ref
+        self._values: Values | None = None
+
+    def __call__(self) -> Values:
+        """Return the values. Raises UnreadableError."""
+        if self._values is None:
+            self._values = tensor_values(self._ref)
+        return self._values
+
+
 def examine(task: TensorTask) -> TensorResult:
     """Measure and judge one tensor. Damage of its file is returned in the result, not raised."""
     entry = task.entry
     if entry.ref is None:
         return _without_values(task)
-    read = lru_cache(maxsize=1)(
-        partial(tensor_values, entry.ref)
-    )  # each rule reads the values again, by parts
+    read = _Once(entry.ref)  # each rule reads the values again, by parts
     try:
         measurement = task.known or _measure(read())
         previous = None if task.previous is None else partial(tensor_values, task.previous)

@@ -22,7 +22,7 @@ MAX_LINE: Final = 1 << 20  # bytes of one line
 _BLOCK: Final = 1 << 16  # bytes read at a time
 
 
-def opened(path: Path) -> IO[bytes]:
+def opened(path: str | Path) -> IO[bytes]:
     """Open a regular file for reading.
 
     Raises UnreadableError if it is missing, access is denied, or nearly all of it are holes, which were never
@@ -84,6 +84,8 @@ def allocated_bytes(file: IO[bytes]) -> int | None:
 
 def _read_array(file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
     """Return the next bytes, fewer at the end of the file."""
+    if size <= _BLOCK:  # a small file is in the buffer by now, and fromfile duplicates the descriptor
+        return np.frombuffer(file.read(size), np.uint8)
     try:
         file.fileno()
     except UnsupportedOperation:  # fetched as it is read

@@ -198,7 +198,7 @@ def read_npy(path: Path) -> Array:
         return array_of(header, read_bytes(file, header.offset, header.size))
 
 
-def read_small_npy(path: Path) -> tuple[ArrayHeader, Array | None]:
+def read_small_npy(path: str | Path) -> tuple[ArrayHeader, Array | None]:
     """Read the header of a .npy file, and the array, read-only, if it is small. Raises UnreadableError."""
     with opened(path) as file:
         header = _checked_header(file, length_of(file))

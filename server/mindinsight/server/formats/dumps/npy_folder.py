@@ -207,10 +207,10 @@ def npy_values(ref: TensorRef) -> Values:
 
     Raises UnreadableError.
     """
-    path = Path(ref.path)
-    header, array = read_small_npy(path)
+    header, array = read_small_npy(ref.path)
     if array is not None:
         return Held(array)
+    path = Path(ref.path)
     return stored_npy(path, header) or Held(read_npy(path))
 
 
