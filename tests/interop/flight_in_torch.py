@@ -6,6 +6,7 @@ Run with a Python that has torch.
 import json
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from torch import nn
 from mindinsight.proto import summary_pb2
 from mindinsight.proto.framing import decode_header
 from mindinsight.writer import FlightRecorder, TrainingFaultError
+from mindinsight.writer.recorders import flight_recorder
 
 
 class Net(nn.Module):
@@ -100,7 +102,12 @@ def check_healthy_training_is_bit_identical(folder):
 
 def check_nan_in_data(folder):
     plain = train(fault=data_fault)[0]
-    losses, messages, _ = train(folder, fault=data_fault, dumps=1)
+    with mock.patch.object(flight_recorder, "_log") as log:
+        losses, messages, _ = train(folder, fault=data_fault, dumps=1)
+    (told,) = log.warning.call_args_list  # once, although every step after it is NaN as well
+    line = told.args[0] % told.args[1:]
+    assert "Step 25: the loss is NaN" in line, line
+    assert line.endswith(f"mindinsight explain {folder.name} --summary-base-dir {folder.parent}"), line
     np.testing.assert_array_equal(losses, plain)  # continued, generators as the first run left them
     assert messages[0].title == "Training fault: the loss is NaN", messages
     assert "Its dump is flight_dump, step 25" in messages[0].text and messages[0].dump == "flight_dump", (

@@ -248,6 +248,15 @@ def test_tuning_files_in_chinese(speak: Any, tmp_path: Path) -> None:
     assert_chinese(speak, commands, tmp_path)
 
 
+def test_the_package_can_be_run_as_a_module(tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "mindinsight", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    assert run("--version").stdout.startswith("mindinsight (")
+    assert run("ls", "--summary-dir", str(tmp_path / "gone")).returncode == 1
+
+
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
