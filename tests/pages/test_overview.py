@@ -178,3 +178,23 @@ def test_a_run_with_settings_alone_has_no_tile_of_a_pipeline(
     expect(page.get_by_text("Not recorded: ")).to_contain_text("Data pipeline")
     expect(page.get_by_role("region", name="Scalars", exact=True)).to_be_visible()
     expect(page.get_by_role("region", name="Data pipeline", exact=True)).to_be_hidden()
+
+
+def test_an_error_that_the_training_raised_leads_to_its_cause(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    for name, level in (("broken", "error"), ("warned", "warning")):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            record.add_value("scalar", "accuracy", 0.5, step=1)
+            record.alert("queue is empty", "no batch for a minute", level=level, step=7)
+    address = serve(tmp_path / "base")
+    page.goto(f"{address}overview?run=./broken")
+    line = page.locator(".overview-divergence")
+    expect(line).to_contain_text("Error")
+    expect(line).to_contain_text("Step 7")
+    line.get_by_role("link", name="queue is empty").click()
+    expect(page).to_have_url(re.compile(r"/scalar\?.*at=7"))
+    page.goto(f"{address}overview?run=./warned")
+    expect(page.get_by_role("heading", name="warned")).to_be_visible()
+    expect(page.get_by_text("Everything written so far has been read")).to_be_visible()
+    expect(page.locator(".overview-divergence")).to_be_hidden()

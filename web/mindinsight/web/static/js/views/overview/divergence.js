@@ -1,6 +1,8 @@
-// Divergence of a run: the step at which its loss became NaN or infinite, and where to look next; and the run
-// that it continues.
+// Divergence of a run: the step at which its loss became NaN or infinite, or else its newest alert of an
+// error, and where to look next; and the run that it continues.
 
+import { alertLink, alertText, levelBadge } from "../../components/alerts.js";
+import { LIST } from "../../core/alerts.js";
 import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
@@ -16,14 +18,24 @@ export function divergencePanel(app, panel, run) {
   const { selection, t, url } = app;
   const link = (/** @type {string} */ view, /** @type {string} */ href) => h("a", { href }, t(`nav.${view}`));
   return latest(panel).ask(
-    () => runFacts(run.id),
-    ({ divergence: [claim], fork }) => {
-      panel.hidden = !claim && !fork.length;
+    () => Promise.all([runFacts(run.id), app.api.get(LIST, { run: run.id, level: "error", limit: 1 })]),
+    ([
+      {
+        divergence: [claim],
+        fork,
+      },
+      {
+        alerts: [alert],
+        total,
+      },
+    ]) => {
+      panel.hidden = !claim && !fork.length && !alert;
       const parent = fork.map((/** @type {import("../../core/claims.js").Claim} */ known) => [
         claimElement(app, known),
         known.evidence.map(({ run: id }) => link("overview", url.link("overview", { run: String(id) }))),
       ]);
-      replace(panel, parent);
+      const alerts = link("alert", selection.linkOnly("alert", run.id, { of: "shown" }));
+      replace(panel, parent, alert && !claim ? alertLine(app, alert, total > 1 ? alerts : null) : null);
       if (!claim) return;
       const others = selection.runs().filter((other) => other.job !== run.job && other.kinds.scalar);
       const good = others.map((other) => other.id);
@@ -33,9 +45,25 @@ export function divergencePanel(app, panel, run) {
         claimElement(app, claim),
         link("scalar", selection.linkOnly("scalar", run.id)),
         good.length ? link("why", url.link("why", { good, bad: [run.id] })) : null,
-        link("alert", selection.linkOnly("alert", run.id, { of: "shown" })),
+        alerts,
         run.dumps.length ? link("dump", url.link("dump", { dump: run.dumps[0] })) : null,
       );
     },
   );
+}
+
+/**
+ * Create the line about an alert, with a link to its cause.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("../../core/alerts.js").Alert} alert
+ * @param {HTMLElement | null} more
+ */
+function alertLine(app, alert, more) {
+  const title = alertText(app, alert) || app.t("alert.untitled");
+  return [
+    levelBadge(app, alert.level),
+    h("a", { href: alertLink(app, alert), title: alert.text }, title),
+    h("span", { class: "muted" }, `${app.t("common.step")} ${alert.step}`),
+    more,
+  ];
 }
