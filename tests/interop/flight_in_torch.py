@@ -104,8 +104,8 @@ def check_nan_in_data(folder):
     plain = train(fault=data_fault)[0]
     with mock.patch.object(flight_recorder, "_log") as log:
         losses, messages, _ = train(folder, fault=data_fault, dumps=1)
-    (told,) = log.warning.call_args_list  # once, although every step after it is NaN as well
-    line = told.args[0] % told.args[1:]
+    (warning,) = log.warning.call_args_list  # once, although every step after it is NaN as well
+    line = warning.args[0] % warning.args[1:]
     assert "Step 25: the loss is NaN" in line, line
     assert line.endswith(f"mindinsight explain {folder.name} --summary-base-dir {folder.parent}"), line
     np.testing.assert_array_equal(losses, plain)  # continued, generators as the first run left them

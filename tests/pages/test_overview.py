@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer.alerts import Level
 from tests.server.formats.tensorboard.conftest import Messages
 
 TILES = {
@@ -183,7 +184,8 @@ def test_a_run_with_settings_alone_has_no_tile_of_a_pipeline(
 def test_an_error_that_the_training_raised_leads_to_its_cause(
     page: Page, serve: Callable[[Path], str], tmp_path: Path
 ) -> None:
-    for name, level in (("broken", "error"), ("warned", "warning")):
+    levels: tuple[tuple[str, Level], ...] = (("broken", "error"), ("warned", "warning"))
+    for name, level in levels:
         with SummaryRecord(str(tmp_path / "base" / name)) as record:
             record.add_value("scalar", "accuracy", 0.5, step=1)
             record.alert("queue is empty", "no batch for a minute", level=level, step=7)

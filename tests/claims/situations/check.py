@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ import numpy.typing as npt
 from fastapi.testclient import TestClient
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.watchpoints import Hit, check_and_count, common_faults, group_hits
+from mindinsight.server.debug.watchpoints import (
+    Hit,
+    Tally,
+    check_and_count,
+    check_claims,
+    common_faults,
+    group_hits,
+)
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
@@ -26,7 +34,7 @@ KINDS = [
     f"claim.check.{name}"
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
-        *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more"),
+        *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
     )
 ]
 
@@ -250,6 +258,22 @@ def a_non_finite_tensor_cannot_be_checked_for_more(folder: Path) -> Question:
 @situation(makes=["claim.check.none"], never=["claim.check.undecided"])
 def every_check_was_decided(folder: Path) -> Question:
     return checked(folder, lambda step: {"Default/ReLU-op0": np.abs(noise(step))})
+
+
+@situation(makes=["claim.check.failed", "claim.check.none"], never=["claim.check.no_data"])
+def a_check_of_an_extension_that_raised_an_error(folder: Path) -> Question:
+    return Question(direct=lambda: tallied(frozenset(["other.check"])))
+
+
+@situation(makes=["claim.check.no_data", "claim.check.none"], never=["claim.check.failed"])
+def a_check_of_an_extension_that_had_nothing_to_judge(folder: Path) -> Question:
+    return Question(direct=lambda: tallied(frozenset()))
+
+
+def tallied(failed: frozenset[str]) -> list[Claim]:
+    """The claims of two checks, of which the other distribution's judged nothing."""
+    requested = {"tensor_overflow": True, "other.check": True}
+    return check_claims([], Tally(Counter(tensor_overflow=3), requested, 1, 0, failed))
 
 
 @situation(

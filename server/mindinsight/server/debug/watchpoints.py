@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.conditions import (
+    FAILED,
     HOLDS_INF,
     NO_PREVIOUS,
     Condition,
@@ -134,6 +135,7 @@ class Tally:
     requested: Mapping[str, bool]  # condition ids, with True if a person asked for them
     ranks: int
     unread: int = 0  # tensors that could not be read
+    failed: frozenset[str] = frozenset()  # condition ids, of other distributions, that raised an error
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -146,7 +148,7 @@ class Tally:
                 "other": [condition_in_words(name) for name in sorted(conditions().keys() - self.requested)],
             },
         )
-        if missing := sorted(self.requested.keys() - self.decided):
+        if missing := sorted(self.requested.keys() - self.decided - self.failed):
             yield Claim(
                 "claim.check.no_data",
                 "unknown" if any(self.requested[name] for name in missing) else "note",
@@ -154,9 +156,9 @@ class Tally:
             )
 
 
-def condition_in_words(name: str) -> Claim:
-    """Return the name that the pages give to a condition."""
-    return Claim(f"dump.condition.{name}", "note")
+def condition_in_words(name: str) -> Claim | str:
+    """Return the name that the pages give to a condition: its id if it is another distribution's."""
+    return name if "." in name else Claim(f"dump.condition.{name}", "note")
 
 
 def check(
@@ -179,6 +181,7 @@ def check_and_count(
     """Yield the hits as ``check`` does and, last, what the check covered."""
     unread = 0
     decided: Counter[str] = Counter()
+    failed: set[str] = set()
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
         entry = result.entry
@@ -191,12 +194,14 @@ def check_and_count(
                 verdict = Verdict(False) if _may_be_zeros(entry) else verdict
             if not verdict.error:
                 decided[watchpoint.condition] += 1
-            if verdict.hit or verdict.error:
+            if verdict.error == FAILED:
+                failed.add(watchpoint.condition)
+            elif verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, requested, len(dump.ranks), unread)
+    yield Tally(decided, requested, len(dump.ranks), unread, frozenset(failed))
 
 
 def _search(
@@ -392,6 +397,9 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
         confirmed = [clear if judged else unknown]
     if tally.unread:
         confirmed.append(Claim("claim.check.unread", "unknown", {"n": tally.unread}))
+    if tally.failed:
+        names = [condition_in_words(name) for name in sorted(tally.failed)]
+        confirmed.append(Claim("claim.check.failed", "unknown", {"conditions": names}))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
     return [*confirmed, *tally.claims] if judged else confirmed

@@ -8,16 +8,22 @@ import pytest
 
 from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.conditions import (
+    FAILED,
     HOLDS_INF,
     HOLDS_NAN,
     NO_PREVIOUS,
     NO_VALUES,
+    Limits,
+    Name,
     Sample,
+    Verdict,
+    condition,
     conditions,
 )
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.watchpoints import checked_limits
 from mindinsight.server.formats.dumps.dump_types import RecordedStatistics
+from mindinsight.server.formats.read_limits import UnreadableError
 from tests.narrowing import require
 from tests.server.debug.conditions.conftest import judge
 
@@ -46,11 +52,9 @@ ABBREVIATIONS = {
 
 
 def test_the_twenty_conditions_are_found_under_their_names() -> None:
-    assert {condition.id: condition.abbreviation for condition in conditions().values()} == ABBREVIATIONS
-    for condition in conditions().values():
-        assert condition.id.startswith(
-            "operator" if condition.id == "operator_overflow" else condition.target
-        )
+    assert {known.id: known.abbreviation for known in conditions().values()} == ABBREVIATIONS
+    for known in conditions().values():
+        assert known.id.startswith("operator" if known.id == "operator_overflow" else known.target)
 
 
 @pytest.mark.parametrize(
@@ -154,11 +158,39 @@ def test_what_statistics_alone_do_not_tell_is_not_judged() -> None:
 
     statistics = require(infer_statistics(RecordedStatistics(max=4, min=-2, mean=1), (48,)))
     sample = Sample(statistics, never)
-    for condition in ("tensor_all_zero", "gradient_vanishing"):
-        limits = checked_limits(condition, {} if condition == "tensor_all_zero" else {"abs_mean_lt": 1e-9})
-        assert conditions()[condition].judge(sample, limits).error == NO_VALUES
+    for name in ("tensor_all_zero", "gradient_vanishing"):
+        limits = checked_limits(name, {} if name == "tensor_all_zero" else {"abs_mean_lt": 1e-9})
+        assert conditions()[name].judge(sample, limits).error == NO_VALUES
     assert (
         conditions()["tensor_too_large"].judge(sample, checked_limits("tensor_too_large", {"max_gt": 3})).hit
     )
     unknown = Sample(require(infer_statistics(RecordedStatistics(max=4), (48,))), never)
     assert conditions()["tensor_overflow"].judge(unknown, {}).error == NO_VALUES
+
+
+@pytest.mark.parametrize("problem", [ValueError("no"), ZeroDivisionError(), None])
+def test_a_rule_of_an_extension_that_fails_ends_nothing_else(
+    problem: Exception | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    def rule(sample: Sample, limits: Limits) -> Any:
+        if problem is not None:
+            raise problem
+        return "no verdict"
+
+    (known,) = condition(Name("other.check", "OC", "tensor"))(rule)
+    sample = Sample(measure(np.ones(3)), lambda: pytest.fail("it is not read"))
+    for _ in range(3):
+        assert known.judge(sample, {}) == Verdict(False, (), FAILED)
+    assert caplog.text.count("The check other.check of an extension failed") <= 1
+    (own,) = condition(Name("tensor_check", "TC", "tensor"))(rule)
+    with pytest.raises((ValueError, ZeroDivisionError, AttributeError)):
+        own.judge(sample, {})
+
+
+def test_a_file_that_cannot_be_read_is_no_fault_of_the_rule() -> None:
+    def rule(sample: Sample, limits: Limits) -> Verdict:
+        raise UnreadableError("dump.missing")
+
+    (known,) = condition(Name("other.reading", "OR", "tensor"))(rule)
+    with pytest.raises(UnreadableError):
+        known.judge(Sample(measure(np.ones(3)), lambda: pytest.fail("it is not read")), {})

@@ -6,6 +6,7 @@ edit: the modules of the package are imported, and forms are built from the para
 
 import functools
 import importlib
+import logging
 import math
 import pkgutil
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from mindinsight.server import extensions
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.arrays.lazy_array import Values
+from mindinsight.server.formats.read_limits import UnreadableError
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
 Limits: TypeAlias = Mapping[str, float]
@@ -23,6 +25,9 @@ HOLDS_NAN: Final = 1
 HOLDS_INF: Final = 2
 NO_PREVIOUS: Final = 4
 NO_VALUES: Final = 8  # not in MindInsight: only statistics were dumped, or the previous values are missing
+FAILED: Final = 16  # not in MindInsight: the rule, of another distribution, raised an error
+
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,14 @@ class Condition:
             error += NO_PREVIOUS
         if error or sample.statistics.count == 0:
             return Verdict(False, self._complete(()), error)
-        verdict = self.rule(sample, limits)
-        return Verdict(verdict.hit, self._complete(verdict.findings), verdict.error)
+        try:
+            verdict = self.rule(sample, limits)
+            return Verdict(verdict.hit, self._complete(verdict.findings), verdict.error)
+        except Exception as error:
+            if "." not in self.id or isinstance(error, UnreadableError | OSError):
+                raise
+            _warn(self.id, f"{type(error).__name__}: {error}")  # of an extension: it ends no check of others
+            return Verdict(False, self._complete(()), FAILED)
 
     def _complete(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """Return one finding for each parameter, in order."""
@@ -141,6 +152,11 @@ def conditions() -> Mapping[str, Condition]:
         if isinstance(known, Condition) and known.id.startswith(f"{name}.")
     }
     return own | further
+
+
+@functools.lru_cache(maxsize=100)  # once for each error, not for each tensor
+def _warn(name: str, error: str) -> None:
+    _log.warning("The check %s of an extension failed: %s", name, error)
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:

@@ -232,15 +232,11 @@ def parse_table(text: str) -> PipelineProfile:
     """Parse `minddata_pipeline_raw_<rank>.csv`. Raises ProfileError."""
     try:
         rows = list(csv.DictReader(io.StringIO(text)))
-        content = {
-            "op_info": [_row_of(row) for row in rows],
-            "sampling_interval": rows[0]["sample_interval"] if rows else None,
-        }
-        return _profile(_Samples.model_validate(content))
-    except ValidationError as error:
-        raise ProfileError(f"not a profile: {error.errors()[0]['msg']}") from error
+        interval = rows[0]["sample_interval"] if rows else None
+        data = json.dumps({"op_info": [_row_of(row) for row in rows], "sampling_interval": interval}).encode()
     except (csv.Error, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ProfileError(f"not a profile: {type(error).__name__}") from error
+    return parse_samples(data)
 
 
 def _row_of(row: Mapping[str, str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "../../components/dump/failure.js";
 import { faultSection, opening, overflowSection } from "./fault.js";
-import { reasonText } from "./reasons.js";
+import { conditionName, reasonText } from "./reasons.js";
 import { short, slotText } from "../../components/dump/rows.js";
 import { trendsSection } from "./trends.js";
 import { watchForm } from "./watch.js";
@@ -134,7 +134,7 @@ function hitRow(page, hit) {
   return h(
     "tr",
     null,
-    h("td", null, app.t(`dump.condition.${hit.condition}`)),
+    h("td", null, conditionName(app.t, hit.condition)),
     h("td", { class: "number" }, hit.rank),
     h("td", { class: "number" }, hit.step),
     h(

@@ -37,10 +37,19 @@ export function unchangedWord({ atol }) {
   return atol > 0 ? "tolerances" : "rtol";
 }
 
+/**
+ * Return the name of a condition. One of another distribution has its id, with a dot in it.
+ * @param {import("../../core/types.js").Translate} t
+ * @param {string} id
+ */
+export function conditionName(t, id) {
+  return id.includes(".") ? id : t(`dump.condition.${id}`);
+}
+
 /** Return the reason of a rule without limits. @param {App} app @param {Hit} hit */
 function overflowText({ t }, { condition, tensor: { statistics } }) {
   if (condition === "operator_overflow") return t("dump.reason.device");
-  if (!condition.endsWith("_overflow")) return t(`dump.condition.${condition}`);
+  if (!condition.endsWith("_overflow")) return conditionName(t, condition);
   const infs = infinities(statistics);
   if (!statistics || infs === null || statistics.nans === null) return t("dump.lost_not_counted");
   return t("dump.fault.counts", { nans: statistics.nans, infs, count: statistics.count ?? "?" });

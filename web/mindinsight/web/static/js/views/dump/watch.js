@@ -3,6 +3,7 @@
 import { button, iconButton } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
+import { conditionName } from "./reasons.js";
 
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{condition: string, limits: Record<string, number | null>, operators: string[]}} Watch */
@@ -55,7 +56,7 @@ class WatchForm {
       label: t("dump.check.own"),
       options: [
         { value: "", label: t("dump.check.add") },
-        ...ids.map((id) => ({ value: id, label: t(`dump.condition.${id}`) })),
+        ...ids.map((id) => ({ value: id, label: conditionName(t, id) })),
       ],
       value: "",
       onchange: (id) => {
@@ -93,7 +94,7 @@ class WatchForm {
     const incomplete = this.watches.find((watch) => !this.complete(watch));
     this.submit.disabled = !this.watches.length || Boolean(incomplete);
     this.why.textContent = incomplete
-      ? t("dump.check.incomplete", { condition: t(`dump.condition.${incomplete.condition}`) })
+      ? t("dump.check.incomplete", { condition: conditionName(t, incomplete.condition) })
       : this.watches.length
         ? ""
         : t("dump.check.empty");
@@ -131,7 +132,7 @@ class WatchForm {
     return h(
       "div",
       { class: "row wrap dump-watch" },
-      h("strong", null, t(`dump.condition.${watch.condition}`)),
+      h("strong", null, conditionName(t, watch.condition)),
       this.parameters(watch.condition).map(({ name }) => this.limit(watch, name)),
       operators,
       remove,
