@@ -1,8 +1,10 @@
 """The ranks of a job as one curve: median, range, axes, smoothing."""
 
 import asyncio
+import base64
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from mindinsight.server.errors import ApiError
+from mindinsight.server.formats.lineage import Lineage
 from mindinsight.server.http.service import Service
 from mindinsight.server.plugins.scalar.chart_columns import (
     CurveQuery,
@@ -238,3 +241,45 @@ def test_large_answers_are_not_kept() -> None:
     store.run = run_of([float(value) for value in range(20_000)], 3)
     assert len(store.body(View(0))) > 1 << 17
     assert store.cached() == 0
+
+
+def numbers(column: dict[str, str]) -> list[float]:
+    """The numbers of an encoded column."""
+    return np.frombuffer(base64.b64decode(column["bdata"]), column["dtype"]).tolist()
+
+
+def continuing(run_id: str, job: str, rank: int, parent: str, steps: range, add: float) -> Run:
+    """A rank whose values are its step plus `add` times its rank, and that continues another run."""
+    known = run(run_id, job, rank, loss=[part(steps, [step + add * rank for step in steps])])
+    return replace(known, lineage=Lineage(user_defined={"parent_run": parent} if parent else {}))
+
+
+def test_a_folded_job_continues_the_median_of_the_job_before(ask: Callable[..., TestClient]) -> None:
+    ranks = range(3)
+    before = [continuing(f"./a/rank_{rank}", "./a", rank, "", range(20), 0.1) for rank in ranks]
+    after = [continuing(f"./b/rank_{rank}", "./b", rank, "a@9", range(10, 15), 0.1) for rank in ranks]
+    client = ask(*before, *after)
+    query = {"tag": "loss", "run": [member.id for member in after]}
+    (folded,) = client.get("/series", params={**query, "fold": "./b"}).json()["series"]
+    (inherited,) = folded["inherited"]
+    assert inherited["run"] == "./a/rank_0"
+    assert numbers(inherited["step"]) == list(range(10))
+    assert numbers(inherited["value"]) == pytest.approx(
+        [step + 0.1 for step in range(10)]
+    )  # of the middle rank
+    single = client.get("/series", params=query).json()["series"]
+    assert [series["inherited"][0]["run"] for series in single] == [member.id for member in before]
+    assert numbers(single[2]["inherited"][0]["value"]) == pytest.approx([step + 0.2 for step in range(10)])
+
+
+def test_a_folded_job_in_a_range_ends_where_its_parent_does(ask: Callable[..., TestClient]) -> None:
+    before = [continuing(f"./a/rank_{rank}", "./a", rank, "", range(20), 0.1) for rank in range(2)]
+    after = [continuing(f"./b/rank_{rank}", "./b", rank, "a@9", range(10, 15), 0.1) for rank in range(2)]
+    query = {"tag": "loss", "run": [member.id for member in after], "fold": "./b"}
+    client = ask(*before, *after)
+    (part_of,) = client.get("/series", params={**query, "low": 4, "high": 7}).json()["series"]
+    assert [numbers(shown["step"]) for shown in part_of["inherited"]] == [
+        [3, 4, 5, 6, 7, 8]
+    ]  # a neighbour each
+    (later,) = client.get("/series", params={**query, "low": 11, "high": 14}).json()["series"]
+    assert later["inherited"] == []  # the own curve has its neighbour of the range

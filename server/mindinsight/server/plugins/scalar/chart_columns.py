@@ -368,12 +368,14 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     having = await run_in_threadpool(find) if query.tag.startswith(PREFIX) else find()
     cache = service.parts.of(SeriesAnswers)
     versions = [(member.id, member.version) for member, _ in having]
-    versions += [(parent.id, parent.version) for chain in parents.values() for parent, _ in chain]
+    kin = {parent.job for chain in parents.values() for parent, _ in chain}
+    before = [run for run in snapshot.runs.values() if run.job in kin] if kin else []
+    versions += [(member.id, member.version) for member in before]
     key = query, tuple(versions), COLUMNS in accept
     body = cache.find(key)
     if body is None:
         points = sum(series.count for _, series in having)
-        draw = partial(_drawn, query, having, parents, accept)
+        draw = partial(_drawn, query, having, parents, before, accept)
         much = points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
         body = await run_in_threadpool(draw) if much else draw()
         if len(body) <= _LARGEST:
@@ -381,9 +383,23 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     return body
 
 
-def _inherited(chain: Iterable[tuple[Run, int]], query: CurveQuery) -> Iterator[dict[str, Any]]:
-    """Yield the columns of the runs that a run continues, each up to the step at which it was left."""
+def _inherited(
+    chain: Iterable[tuple[Run, int]], query: CurveQuery, before: Iterable[Run] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield the columns of the runs that a run continues, each up to the step at which it was left.
+
+    Of a job among the runs `before` it is the median of the ranks.
+    """
     for parent, last in chain:
+        ranks = _having([run for run in before if run.job == parent.job], query.tag)
+        if len(ranks) > 1:
+            high = last if query.view.high is None else min(last, query.view.high)
+            job = job_series(ranks, replace(query.view, high=high))
+            end = int(np.searchsorted(job["step"], last, side="right"))  # a range has a neighbour beyond it
+            names = [name for name in ("step", "wall", "value", "smooth") if name in job]
+            if end:
+                yield {"run": job["run"], **{name: job[name][:end] for name in names}}
+            continue
         line = line_of(parent, query.tag)
         if line is not None:
             rows = line.rows(slice(0, int(np.searchsorted(line.steps, last, side="right"))))
@@ -400,6 +416,7 @@ def _drawn(
     query: CurveQuery,
     having: list[tuple[Run, Series]],
     parents: Mapping[str, list[tuple[Run, int]]],
+    before: Sequence[Run],
     accept: str,
 ) -> bytes:
     """Draw and encode the curves of one tag, and those of the runs that a run continues up to its fork."""
@@ -410,11 +427,15 @@ def _drawn(
     series: list[dict[str, Any]] = []
     for member, curve in having:
         of_job = ranks.get(member.job, [])
-        if len(of_job) < 2:
-            drawn = drawn_series(member, curve, query.view, query.overwritten)
-            if query.view.x == "step" and member.id in parents:
-                drawn["inherited"] = list(_inherited(parents[member.id], query))
-            series.append(drawn)
-        elif member is of_job[0][0]:
-            series.append(job_series(of_job, query.view))
+        folded = len(of_job) > 1
+        if folded and member is not of_job[0][0]:
+            continue
+        drawn = (
+            job_series(of_job, query.view)
+            if folded
+            else drawn_series(member, curve, query.view, query.overwritten)
+        )
+        if query.view.x == "step" and member.id in parents:
+            drawn["inherited"] = list(_inherited(parents[member.id], query, before if folded else ()))
+        series.append(drawn)
     return encoded({"tag": query.tag, "x": query.view.x, "series": series}, accept)
