@@ -453,8 +453,8 @@ class FlightRecorder:
         level: Level = "warning" if examined.cause == fault_signs.SILENT else "error"
         title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
         self._record.alert(title, text, level, self._number, wait_seconds=0, dump=path)
-        run = self._directory.absolute()
-        _log.warning("%s\nmindinsight explain %s --summary-base-dir %s", text, run.name, run.parent)
+        folder = self._directory.absolute()
+        _log.warning("%s\nmindinsight explain %s --summary-base-dir %s", text, folder.name, folder.parent)
         return text, path
 
     def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
