@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from mindinsight.writer.alerts import Level
@@ -453,8 +454,8 @@ class FlightRecorder:
         level: Level = "warning" if examined.cause == fault_signs.SILENT else "error"
         title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
         self._record.alert(title, text, level, self._number, wait_seconds=0, dump=path)
-        folder = self._directory.absolute()
-        _log.warning("%s\nmindinsight explain %s --summary-base-dir %s", text, folder.name, folder.parent)
+        name, base = quote(self._directory.name), quote(str(self._directory.parent))
+        _log.warning("%s\nmindinsight explain %s --summary-base-dir %s", text, name, base)
         return text, path
 
     def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
