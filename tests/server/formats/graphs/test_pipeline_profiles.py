@@ -221,6 +221,13 @@ def test_lines_of_batches() -> None:
     assert parse_batches(text) == ((110, 130), (5, 7))
 
 
+def test_what_the_thread_of_a_device_waited_for_is_no_wait_of_the_training(tmp_path: Path) -> None:
+    shutil.copy(SLOW_MAP, tmp_path / NAME)
+    (tmp_path / "device_queue_profiling_0.txt").write_text("0 0 2 90 1000\n0 0 3 90 1100\n")
+    profile = read_profile(tmp_path / NAME)
+    assert (profile.batch_time, profile.mean_wait) == (100.0, None)
+
+
 def test_the_newest_profile_of_the_rank(tmp_path: Path) -> None:
     analysed = tmp_path / "profiler" / "vm_1_2026_ascend_ms"
     for folder, name, time in (

@@ -214,9 +214,9 @@ def read_profile(path: Path) -> PipelineProfile:
     profile = parse_samples(data) if path.suffix == ".json" else parse_table(data.decode("utf-8", "replace"))
     use = _parsed(_UseSamples, folder / f"minddata_cpu_utilization_{rank}.json")
     means = _parsed(_Means, folder / f"minddata_pipeline_summary_{rank}.json")
-    names = (f"device_queue_profiling_{rank}.txt", f"dataset_iterator_profiling_{rank}.txt")
-    traces = (_beside(folder / name) for name in names)
-    batches, waits = parse_batches(next((text for text in traces if text), b""))
+    batches, waits = parse_batches(_beside(folder / f"dataset_iterator_profiling_{rank}.txt"))
+    if not batches:  # a device took them: what its thread waited for is no wait of the training
+        batches, _ = parse_batches(_beside(folder / f"device_queue_profiling_{rank}.txt"))
     return replace(_with_cpu(profile, use, means), batches=batches, waits=waits)
 
 
