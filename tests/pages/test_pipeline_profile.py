@@ -15,7 +15,7 @@ def test_the_bottleneck_is_named_and_marked(page: Page, serve: Callable[[Path], 
     page.goto(f"{serve(tmp_path / 'base')}graph?run=./map&view=dataset")
     expect(page.locator("[data-claim='claim.pipeline_profile.operator']")).to_contain_text("Map holds")
     badges = page.locator(".graph-drawing .badge text")
-    expect(badges).to_have_text(["⚠ 0 / 16", "14.4 / 16", "0 / 16"], use_inner_text=False)
+    expect(badges).to_have_text(["⚠ 0 / 16", "16 / 16", "0.0625 / 16"], use_inner_text=False)
     page.locator(".pipeline-profile tr.slowest button").click()
     expect(page.locator(".graph-facts h2")).to_contain_text("Map-1")
     assert "node=" in page.url

@@ -7,7 +7,10 @@ from pathlib import Path
 from tests.claims.situation import Question, exactly, situation
 
 DATA = Path(__file__).parents[2] / "data" / "pipelines"
-FACTS = ("operator", "source", "kept_up", "mixed", "at_rest", "few", "none", "other", "newest", "unreadable")
+FACTS = (
+    *("operator", "source", "kept_up", "untimed", "mixed", "at_rest", "few", "none", "other", "newest"),
+    "unreadable",
+)
 FULL, EMPTY, HALF = [16] * 20, [0] * 20, [0, 16] * 10
 
 
@@ -22,15 +25,21 @@ def about(folder: Path, run: str) -> Question:
     return Question(base=folder, request=f"/v2/graph/pipeline?run=./{run}", page=page)
 
 
-def queues(folder: Path, *after: list[int], batches: int = 0) -> Question:
-    """Write a profile with these queues after Generator, Map and Batch beside the lineage of the same."""
+def queues(folder: Path, *after: list[int], times: bool = True) -> Question:
+    """Write a profile with these queues after Generator, Map and Batch beside the lineage of the same.
+
+    With `times`, each sample is from between the first batch and the last.
+    """
     question = recorded(folder, "map")
     profiler = folder / "map" / "profiler"
     content = json.loads((profiler / "pipeline_profiling_0.json").read_text())
     for row, queue in zip(content["op_info"], reversed(after), strict=True):
         row["metrics"]["output_queue"]["size"] = queue
     (profiler / "pipeline_profiling_0.json").write_text(json.dumps(content))
-    lines = [f"0 0 {number + 2} 90 {1000 * number}\n" for number in range(batches)]
+    stamps = [1000 * number for number in range(len(after[0]))]
+    use = {"op_info": [], "time_stamp": stamps if times else []}
+    (profiler / "minddata_cpu_utilization_0.json").write_text(json.dumps(use))
+    lines = [f"0 0 {number + 2} 90 {stamp}\n" for number, stamp in enumerate((0, stamps[-1]))]
     (profiler / "dataset_iterator_profiling_0.txt").write_text("".join(lines))
     return question
 
@@ -47,22 +56,27 @@ def a_slow_training(folder: Path) -> Question:
 
 @situation(**exactly("claim.pipeline_profile", FACTS, "source"))
 def a_slow_source(folder: Path) -> Question:
-    return queues(folder, EMPTY, EMPTY, EMPTY, batches=20)
+    return queues(folder, EMPTY, EMPTY, EMPTY)
 
 
 @situation(**exactly("claim.pipeline_profile", FACTS, "at_rest"))
-def queues_that_are_empty_because_the_data_ended(folder: Path) -> Question:
-    return queues(folder, EMPTY, EMPTY, EMPTY, batches=5)
+def empty_queues_at_unknown_times(folder: Path) -> Question:
+    return queues(folder, EMPTY, EMPTY, EMPTY, times=False)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "untimed"))
+def full_queues_at_unknown_times(folder: Path) -> Question:
+    return queues(folder, FULL, FULL, FULL, times=False)
 
 
 @situation(**exactly("claim.pipeline_profile", FACTS, "mixed"))
 def a_queue_that_is_half_of_the_time_empty(folder: Path) -> Question:
-    return queues(folder, FULL, HALF, HALF, batches=20)
+    return queues(folder, FULL, HALF, HALF)
 
 
 @situation(**exactly("claim.pipeline_profile", FACTS, "few"))
 def nine_samples(folder: Path) -> Question:
-    return queues(folder, FULL[:9], EMPTY[:9], EMPTY[:9], batches=20)
+    return queues(folder, FULL[:9], EMPTY[:9], EMPTY[:9])
 
 
 @situation(**exactly("claim.pipeline_profile", FACTS, "none"))

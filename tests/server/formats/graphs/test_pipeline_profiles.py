@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_a_slow_map_is_the_bottleneck() -> None:
     claim, slowest = bottleneck(profile)
     assert claim.key == "claim.pipeline_profile.operator" and slowest is not None
     assert profile.operators[slowest].name == "Map"
-    assert claim.values == {"operator": "Map", "before": 1, "after": 10, "n": 10}
+    assert claim.values == {"operator": "Map", "before": 0, "after": 16, "n": 16}
 
 
 def test_a_slow_training_is_no_fault_of_the_pipeline() -> None:
@@ -69,8 +70,10 @@ def test_a_slow_training_is_no_fault_of_the_pipeline() -> None:
 
 def test_processor_time_and_waits() -> None:
     profile = read_profile(SLOW_MAP)
-    assert [operator.cpu for operator in profile.operators.values()] == [0.0, 1.0, 0.5]
-    assert profile.mean_wait == pytest.approx(57.8, abs=0.1)
+    assert [operator.cpu for operator in profile.operators.values()] == pytest.approx(
+        [0, 0.706, 0.471], abs=0.01
+    )
+    assert profile.mean_wait == pytest.approx(67.2, abs=0.1)
     assert [profile.operators[number].name for number in profile.sources_first()] == [
         "Generator",
         "Map",
@@ -116,14 +119,45 @@ def test_means_beside_a_table(tmp_path: Path) -> None:
     assert (profile.batch_time, profile.mean_wait) == (None, None)
 
 
+def timed(profile: PipelineProfile) -> PipelineProfile:
+    return replace(profile, timed=True)
+
+
 def test_a_source_is_named_only_while_batches_are_taken() -> None:
     profile = samples(("Batch", [1], EMPTY), ("Generator", [], EMPTY))
     assert bottleneck(profile)[0].key == "claim.pipeline_profile.at_rest"
-    taking = PipelineProfile(profile.operators, profile.interval, batches=(0, 20_000))
-    claim, slowest = bottleneck(taking)
+    claim, slowest = bottleneck(timed(profile))
     assert (claim.key, slowest) == ("claim.pipeline_profile.source", 1)
-    ended = PipelineProfile(profile.operators, profile.interval, batches=(0, 9_000))
-    assert bottleneck(ended)[1] is None
+
+
+def test_that_a_pipeline_kept_up_is_said_only_while_batches_are_taken() -> None:
+    profile = samples(("Batch", [1], FULL), ("Generator", [], FULL))
+    assert bottleneck(profile)[0].key == "claim.pipeline_profile.untimed"
+    assert bottleneck(timed(profile))[0].key == "claim.pipeline_profile.kept_up"
+
+
+def taking(folder: Path, queue: list[int], batches: list[int], stamps: list[int]) -> PipelineProfile:
+    """A profile whose samples and batches have these times."""
+    (folder / NAME).write_bytes(encoded(("Batch", [1], queue), ("Generator", [], [16] * len(queue))))
+    use = {"op_info": [], "time_stamp": stamps}
+    (folder / "minddata_cpu_utilization_0.json").write_text(json.dumps(use))
+    lines = [f"0 0 {number + 2} 5 {time}\n" for number, time in enumerate(batches)]
+    (folder / "dataset_iterator_profiling_0.txt").write_text("".join(lines))
+    return read_profile(folder / NAME)
+
+
+def test_samples_while_the_network_was_compiled_do_not_count(tmp_path: Path) -> None:
+    stamps = [1000 * number for number in range(60)]
+    starved = [16] * 40 + [0] * 20  # 40 seconds of compilation, and then each batch is waited for
+    profile = taking(tmp_path, starved, list(range(40_000, 59_001, 500)), stamps)
+    claim, slowest = bottleneck(profile)
+    assert (claim.key, slowest) == ("claim.pipeline_profile.operator", 0)
+    assert claim.values == {"operator": "Batch", "after": 20, "n": 20, "before": 0}
+
+
+def test_without_the_times_of_all_samples_all_count(tmp_path: Path) -> None:
+    profile = taking(tmp_path, [16] * 20, [0, 19_000], list(range(19)))
+    assert not profile.timed and bottleneck(profile)[0].key == "claim.pipeline_profile.untimed"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +247,7 @@ def test_what_is_no_table(text: str) -> None:
 def test_a_long_chain_of_operators() -> None:
     rows: list[Any] = [("Take", [number + 1], None) for number in range(999)]
     profile = samples(*rows, ("Generator", [], FULL))
-    assert bottleneck(profile)[0].key == "claim.pipeline_profile.kept_up"
+    assert bottleneck(timed(profile))[0].key == "claim.pipeline_profile.kept_up"
 
 
 def test_lines_of_batches() -> None:

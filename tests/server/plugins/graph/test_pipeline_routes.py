@@ -27,12 +27,12 @@ def profiled(tmp_path: Path, samples: Any) -> Callable[[str], Any]:
 def test_operators_in_the_order_of_the_data(profiled: Any) -> None:
     answer = profiled("a").json()
     assert [(row["name"], row["empty"], row["samples"], row["slowest"]) for row in answer["operators"]] == [
-        ("Generator", 1, 10, False),
-        ("Map", 10, 10, True),
-        ("Batch", 10, 10, False),
+        ("Generator", 0, 16, False),
+        ("Map", 16, 16, True),
+        ("Batch", 15, 16, False),
     ]
     assert all(row["node"] for row in answer["operators"])
-    assert (answer["interval_ms"], round(answer["wait_ms"])) == (1000.0, 58)
+    assert (answer["interval_ms"], round(answer["wait_ms"])) == (1000.0, 67)
     assert answer["file"] == "pipeline_profiling_0.json"
 
 

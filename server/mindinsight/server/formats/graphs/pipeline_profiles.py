@@ -76,6 +76,7 @@ class PipelineProfile:
     interval: float  # between two samples
     batches: tuple[int, ...] = ()  # times at which the training took one
     waits: tuple[int, ...] = ()  # for a batch
+    timed: bool = False  # whether all samples are from between the first batch and the last
 
     @property
     def last(self) -> int:
@@ -164,6 +165,7 @@ class _UseRow(BaseModel):
 
 class _UseSamples(BaseModel):
     op_info: list[_UseRow]
+    time_stamp: list[int] = []  # of each sample, on the clock of the batches
 
 
 class _Means(BaseModel):
@@ -217,7 +219,8 @@ def read_profile(path: Path) -> PipelineProfile:
     batches, waits = parse_batches(_beside(folder / f"dataset_iterator_profiling_{rank}.txt"))
     if not batches:  # a device took them: what its thread waited for is no wait of the training
         batches, _ = parse_batches(_beside(folder / f"device_queue_profiling_{rank}.txt"))
-    return replace(_with_cpu(profile, use, means), batches=batches, waits=waits)
+    profile = replace(_with_cpu(profile, use, means), batches=batches, waits=waits)
+    return _while_taking(profile, use.time_stamp if use is not None else ())
 
 
 def parse_samples(data: bytes) -> PipelineProfile:
@@ -296,6 +299,24 @@ def _with_cpu(profile: PipelineProfile, use: _UseSamples | None, means: _Means |
     return replace(profile, operators=operators)
 
 
+def _while_taking(profile: PipelineProfile, stamps: Sequence[int]) -> PipelineProfile:
+    """Return the profile with the samples between the first batch and the last.
+
+    Before it queues fill while the network is compiled, and after it they are empty. Without the times of
+    samples or batches, the profile is returned as it is.
+    """
+    counts = {len(operator.queue) for operator in profile.operators.values() if operator.queue}
+    if counts != {len(stamps)} or not profile.batches:
+        return profile
+    first, last = profile.batches[0], profile.batches[-1]
+    rows = [row for row, stamp in enumerate(stamps) if first <= stamp <= last]
+    operators = {
+        number: replace(operator, queue=tuple(operator.queue[row] for row in rows if operator.queue))
+        for number, operator in profile.operators.items()
+    }
+    return replace(profile, operators=operators, timed=True)
+
+
 def _parsed(model: type[Any], path: Path) -> Any:
     """Return what a file beside a profile contains, None if it is missing or something else."""
     try:
@@ -352,8 +373,8 @@ def bottleneck(profile: PipelineProfile) -> tuple[Claim, int | None]:
     """Return the claim about what holds a pipeline up, and the id of that operator or None.
 
     It is the operator after a queue that is rarely empty and before one that mostly is, looked for from the
-    training back to the sources. A source is named only if batches were taken for most of the time, because
-    after the last batch all queues are empty, too.
+    training back to the sources. That a source does, or that nothing does, is said only of samples that are
+    known to be from the time in which batches were taken.
     """
     operators = profile.operators
     samples = min((len(operator.queue) for operator in operators.values() if operator.queue), default=0)
@@ -371,13 +392,14 @@ def bottleneck(profile: PipelineProfile) -> tuple[Claim, int | None]:
         (slowest,) = starved
         queues = profile.queues_before(slowest)
     if slowest is None:
+        if not profile.timed:
+            return Claim("claim.pipeline_profile.untimed", "unknown", _facts(operators[waited])), None
         return Claim("claim.pipeline_profile.kept_up", "clear", _facts(operators[waited])), None
     facts = _facts(operators[slowest])
     if queues:
         facts |= {"before": operators[waited].empty}
         return Claim("claim.pipeline_profile.operator", "found", facts), slowest
-    taking = profile.batches[-1] - profile.batches[0] if profile.batches else 0
-    if taking < _MOSTLY * profile.interval * samples:
+    if not profile.timed:
         return Claim("claim.pipeline_profile.at_rest", "unknown", facts), None
     return Claim("claim.pipeline_profile.source", "found", facts), slowest
 
