@@ -110,6 +110,9 @@ def test_printing_goes_on_without_the_program_that_records(tmp_path: Path) -> No
 print("before", flush=True)
 children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 os.kill(int(children[0]), 9)
+stat = Path(f"/proc/{children[0]}/stat")
+while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
+    time.sleep(0.01)  # what it had read and not yet written is lost with it
 for i in range(20000):
     print(i)
 record.close()
