@@ -9,7 +9,7 @@ from tests.claims.situation import Question, exactly, situation
 DATA = Path(__file__).parents[2] / "data" / "pipelines"
 FACTS = (
     *("operator", "source", "kept_up", "untimed", "mixed", "at_rest", "few", "none", "other", "newest"),
-    "unreadable",
+    *("unreadable", "one_of", "first_of", "no_queue"),
 )
 FULL, EMPTY, HALF = [16] * 20, [0] * 20, [0, 16] * 10
 
@@ -25,7 +25,7 @@ def about(folder: Path, run: str) -> Question:
     return Question(base=folder, request=f"/v2/graph/pipeline?run=./{run}", page=page)
 
 
-def queues(folder: Path, *after: list[int], times: bool = True) -> Question:
+def queues(folder: Path, *after: list[int] | None, times: bool = True) -> Question:
     """Write a profile with these queues after Generator, Map and Batch beside the lineage of the same.
 
     With `times`, each sample is from between the first batch and the last.
@@ -34,12 +34,15 @@ def queues(folder: Path, *after: list[int], times: bool = True) -> Question:
     profiler = folder / "map" / "profiler"
     content = json.loads((profiler / "pipeline_profiling_0.json").read_text())
     for row, queue in zip(content["op_info"], reversed(after), strict=True):
-        row["metrics"]["output_queue"]["size"] = queue
+        if queue is None:
+            row["metrics"] = None
+        else:
+            row["metrics"]["output_queue"]["size"] = queue
     (profiler / "pipeline_profiling_0.json").write_text(json.dumps(content))
-    stamps = [1000 * number for number in range(len(after[0]))]
+    stamps = [1000 * number for number in range(len(after[2] or ()))]
     use = {"op_info": [], "time_stamp": stamps if times else []}
     (profiler / "minddata_cpu_utilization_0.json").write_text(json.dumps(use))
-    lines = [f"0 0 {number + 2} 90 {stamp}\n" for number, stamp in enumerate((0, stamps[-1]))]
+    lines = [f"0 0 {number + 2} 90 {stamp}\n" for number, stamp in enumerate(stamps)]
     (profiler / "dataset_iterator_profiling_0.txt").write_text("".join(lines))
     return question
 
@@ -77,6 +80,21 @@ def a_queue_that_is_half_of_the_time_empty(folder: Path) -> Question:
 @situation(**exactly("claim.pipeline_profile", FACTS, "few"))
 def nine_samples(folder: Path) -> Question:
     return queues(folder, FULL[:9], EMPTY[:9], EMPTY[:9])
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "one_of"))
+def a_map_without_a_queue_before_a_batch(folder: Path) -> Question:
+    return queues(folder, FULL, None, EMPTY)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "first_of"))
+def a_source_without_a_queue(folder: Path) -> Question:
+    return queues(folder, None, None, EMPTY)
+
+
+@situation(**exactly("claim.pipeline_profile", FACTS, "no_queue"))
+def no_queues(folder: Path) -> Question:
+    return queues(folder, None, None, None)
 
 
 @situation(**exactly("claim.pipeline_profile", FACTS, "none"))

@@ -45,5 +45,16 @@ def test_not_the_profile_of_another_rank(profiled: Any) -> None:
     assert [claim["key"] for claim in answer["claims"]] == ["claim.pipeline_profile.none"]
 
 
+def test_what_is_beside_the_base_is_not_looked_at(tmp_path: Path, samples: Any) -> None:
+    base = tmp_path / "base"  # itself a run of rank 0, beside that of rank 1 below it
+    shutil.copytree(DATA / "map", base)
+    shutil.copytree(DATA / "map", base / "rank_1")
+    (base / "profiler").rename(tmp_path / "profiler")
+    client = samples()
+    assert [run["rank"] for run in client.get("/v2/runs").json()["runs"] if run["id"] == "./"] == [0]
+    answer = client.get("/v2/graph/pipeline", params={"run": "./"}).json()
+    assert [claim["key"] for claim in answer["claims"]] == ["claim.pipeline_profile.none"]
+
+
 def test_an_unknown_run(profiled: Any) -> None:
     assert profiled("a", run="./b").status_code == 404

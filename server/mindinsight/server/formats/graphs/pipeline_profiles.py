@@ -16,12 +16,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
-from mindinsight.server.claims import Claim
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.files.opener import files_of, folders_of, open_stream
 from mindinsight.server.formats.graphs.pipelines import Step
 from mindinsight.server.formats.sanitizer import show_name
@@ -34,6 +34,7 @@ _FOLDER: Final = re.compile(r"profiler.*|.*_ascend_ms|FRAMEWORK|ASCEND_PROFILER_
 _DEPTH: Final = 3  # folders: profiler/rank-0_..._ascend_ms/FRAMEWORK
 _RARELY: Final = 0.25  # of the samples: a queue that is empty no more often feeds what is after it
 _MOSTLY: Final = 0.75  # of the samples: what is after a queue that is empty so often waits for it
+_NAMED: Final = 5  # operators in a sentence; few pipelines have more between two queues
 _LEAST: Final = 10  # samples; the first and the last ones see the pipeline fill and drain
 # Operators that run in the thread of the one after them, without a queue. MindSpore adds and drops some.
 _INLINE: Final = frozenset(
@@ -112,6 +113,16 @@ class PipelineProfile:
             operators[number].inputs, lambda n: not operators[n].queue, lambda n: operators[n].inputs
         )
 
+    def between_queues(self, number: int) -> list[int]:
+        """Return the ids of an operator and of those between it and the queues before it.
+
+        What these do is not told apart by the queues.
+        """
+        found = [number]
+        for current in found:
+            found += [before for before in self.operators[current].inputs if not self.operators[before].queue]
+        return found
+
 
 _Item = TypeVar("_Item")
 
@@ -131,9 +142,13 @@ def _without(
     return others
 
 
+_Count: TypeAlias = Annotated[int, Field(ge=0, lt=_MAX_NUMBER)]
+_Percent: TypeAlias = Annotated[float, Field(gt=-_MAX_NUMBER, lt=_MAX_NUMBER, allow_inf_nan=False)]
+
+
 class _Queue(BaseModel):
-    length: int = Field(ge=0, lt=_MAX_NUMBER)
-    size: list[int]
+    length: _Count
+    size: list[_Count]
 
 
 class _Metrics(BaseModel):
@@ -141,9 +156,9 @@ class _Metrics(BaseModel):
 
 
 class _Row(BaseModel):
-    op_id: int = Field(ge=0, lt=_MAX_NUMBER)
+    op_id: _Count
     op_type: str
-    num_workers: int | None = None
+    num_workers: _Count | None = None
     children: list[int] = []
     metrics: _Metrics | None = None
 
@@ -154,8 +169,8 @@ class _Samples(BaseModel):
 
 
 class _Use(BaseModel):
-    user_utilization: list[int] = []
-    sys_utilization: list[int] = []
+    user_utilization: list[_Count] = []
+    sys_utilization: list[_Count] = []
 
 
 class _UseRow(BaseModel):
@@ -170,7 +185,7 @@ class _UseSamples(BaseModel):
 
 class _Means(BaseModel):
     op_ids: list[int]
-    avg_cpu_pct: list[float]
+    avg_cpu_pct: list[_Percent]  # -1 where it is unknown
 
 
 def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, int]:
@@ -369,17 +384,20 @@ def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
     return paths
 
 
-def bottleneck(profile: PipelineProfile) -> tuple[Claim, int | None]:
-    """Return the claim about what holds a pipeline up, and the id of that operator or None.
+def bottleneck(profile: PipelineProfile) -> tuple[Claim, tuple[int, ...]]:
+    """Return the claim about what holds a pipeline up, and the ids of the operators of which one does.
 
     It is the operator after a queue that is rarely empty and before one that mostly is, looked for from the
-    training back to the sources. That a source does, or that nothing does, is said only of samples that are
-    known to be from the time in which batches were taken.
+    training back to the sources, with those between the two that have no queue. That a source does, or that
+    nothing does, is said only of samples that are known to be from the time in which batches were taken.
     """
     operators = profile.operators
-    samples = min((len(operator.queue) for operator in operators.values() if operator.queue), default=0)
-    if samples < _LEAST:
-        return Claim("claim.pipeline_profile.few", "unknown", {"n": samples, "least": _LEAST}), None
+    sampled = [operator for operator in operators.values() if operator.queue]
+    if not sampled:
+        return Claim("claim.pipeline_profile.no_queue", "unknown"), ()
+    fewest = min(sampled, key=lambda operator: len(operator.queue))
+    if len(fewest.queue) < _LEAST:
+        return Claim("claim.pipeline_profile.few", "unknown", {**_facts(fewest), "least": _LEAST}), ()
     queues = [profile.last] if operators[profile.last].queue else profile.queues_before(profile.last)
     slowest: int | None = None
     while queues:
@@ -388,20 +406,25 @@ def bottleneck(profile: PipelineProfile) -> tuple[Claim, int | None]:
         if operators[waited].share <= _RARELY:
             break
         if len(starved) != 1:
-            return Claim("claim.pipeline_profile.mixed", "unknown", _facts(operators[waited])), None
+            return Claim("claim.pipeline_profile.mixed", "unknown", _facts(operators[waited])), ()
         (slowest,) = starved
         queues = profile.queues_before(slowest)
     if slowest is None:
         if not profile.timed:
-            return Claim("claim.pipeline_profile.untimed", "unknown", _facts(operators[waited])), None
-        return Claim("claim.pipeline_profile.kept_up", "clear", _facts(operators[waited])), None
+            return Claim("claim.pipeline_profile.untimed", "unknown", _facts(operators[waited])), ()
+        return Claim("claim.pipeline_profile.kept_up", "clear", _facts(operators[waited])), ()
     facts = _facts(operators[slowest])
+    together = profile.between_queues(slowest)
+    if len(together) > 1:
+        facts |= {"operators": few([operators[number].name for number in together[::-1]], _NAMED)}
     if queues:
         facts |= {"before": operators[waited].empty}
-        return Claim("claim.pipeline_profile.operator", "found", facts), slowest
-    if not profile.timed:
-        return Claim("claim.pipeline_profile.at_rest", "unknown", facts), None
-    return Claim("claim.pipeline_profile.source", "found", facts), slowest
+        name = "one_of" if len(together) > 1 else "operator"
+    elif not profile.timed:
+        return Claim("claim.pipeline_profile.at_rest", "unknown", facts), ()
+    else:
+        name = "first_of" if len(together) > 1 else "source"
+    return Claim(f"claim.pipeline_profile.{name}", "found", facts), tuple(together)
 
 
 def _facts(operator: Operator) -> dict[str, Any]:

@@ -32,9 +32,12 @@ def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
     `node` is the index in the graph of the pipeline, or null. `batch_ms` is the mean time between two
     batches, `wait_ms` how long the training waited for one. `claims` names what holds the pipeline up.
     """
-    record = service.store.snapshot().run(run)
+    snapshot = service.store.snapshot()
+    record = snapshot.run(run)
     folder = Path(record.path)
-    folders = [folder] if record.rank is None else [folder, folder.parent]
+    # the folder of a rank that is itself served has no neighbours here
+    beside = record.rank is not None and record.id not in {f"./{base.name}" for base in snapshot.bases}
+    folders = [folder, folder.parent] if beside else [folder]
     path, count = profile_of(folders, record.rank)
     answer: dict[str, Any] = {
         "run": run,
@@ -64,7 +67,7 @@ def pipeline(service: CurrentService, run: str) -> dict[str, Any]:
         "batch_ms": profile.batch_time,
         "wait_ms": profile.mean_wait,
         "operators": [
-            _operator_json(profile, number, nodes.get(number), number == slowest)
+            _operator_json(profile, number, nodes.get(number), number in slowest)
             for number in profile.sources_first()
         ],
         "claims": [claim.as_json() for claim in claims],
