@@ -262,15 +262,15 @@ def every_check_was_decided(folder: Path) -> Question:
 
 @situation(makes=["claim.check.failed", "claim.check.none"], never=["claim.check.no_data"])
 def a_check_of_an_extension_that_raised_an_error(folder: Path) -> Question:
-    return Question(direct=lambda: tallied(frozenset(["other.check"])))
+    return Question(direct=lambda: tallied({"other.check": "ValueError: no norm"}))
 
 
 @situation(makes=["claim.check.no_data", "claim.check.none"], never=["claim.check.failed"])
 def a_check_of_an_extension_that_had_nothing_to_judge(folder: Path) -> Question:
-    return Question(direct=lambda: tallied(frozenset()))
+    return Question(direct=lambda: tallied({}))
 
 
-def tallied(failed: frozenset[str]) -> list[Claim]:
+def tallied(failed: dict[str, str]) -> list[Claim]:
     """The claims of two checks, of which the other distribution's judged nothing."""
     requested = {"tensor_overflow": True, "other.check": True}
     return check_claims([], Tally(Counter(tensor_overflow=3), requested, 1, 0, failed))

@@ -135,7 +135,7 @@ class Tally:
     requested: Mapping[str, bool]  # condition ids, with True if a person asked for them
     ranks: int
     unread: int = 0  # tensors that could not be read
-    failed: frozenset[str] = frozenset()  # condition ids, of other distributions, that raised an error
+    failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -148,7 +148,7 @@ class Tally:
                 "other": [condition_in_words(name) for name in sorted(conditions().keys() - self.requested)],
             },
         )
-        if missing := sorted(self.requested.keys() - self.decided - self.failed):
+        if missing := sorted(self.requested.keys() - self.decided - self.failed.keys()):
             yield Claim(
                 "claim.check.no_data",
                 "unknown" if any(self.requested[name] for name in missing) else "note",
@@ -181,7 +181,7 @@ def check_and_count(
     """Yield the hits as ``check`` does and, last, what the check covered."""
     unread = 0
     decided: Counter[str] = Counter()
-    failed: set[str] = set()
+    failed: dict[str, str] = {}
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
     for result, rules in _results(dump, watchpoints, executor, cache):
         entry = result.entry
@@ -195,13 +195,13 @@ def check_and_count(
             if not verdict.error:
                 decided[watchpoint.condition] += 1
             if verdict.error == FAILED:
-                failed.add(watchpoint.condition)
+                failed.setdefault(watchpoint.condition, verdict.why)
             elif verdict.hit or verdict.error:
                 yield Hit(watchpoint, result, verdict)
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, requested, len(dump.ranks), unread, frozenset(failed))
+    yield Tally(decided, requested, len(dump.ranks), unread, failed)
 
 
 def _search(
@@ -397,9 +397,9 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
         confirmed = [clear if judged else unknown]
     if tally.unread:
         confirmed.append(Claim("claim.check.unread", "unknown", {"n": tally.unread}))
-    if tally.failed:
-        names = [condition_in_words(name) for name in sorted(tally.failed)]
-        confirmed.append(Claim("claim.check.failed", "unknown", {"conditions": names}))
+    for name, why in sorted(tally.failed.items()):
+        facts = {"condition": condition_in_words(name), "why": why}
+        confirmed.append(Claim("claim.check.failed", "unknown", facts))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
     return [*confirmed, *tally.claims] if judged else confirmed

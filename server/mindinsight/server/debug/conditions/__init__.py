@@ -6,9 +6,9 @@ edit: the modules of the package are imported, and forms are built from the para
 
 import functools
 import importlib
-import logging
 import math
 import pkgutil
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -17,6 +17,7 @@ from mindinsight.server import extensions
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.sanitizer import show_name
 
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
 Limits: TypeAlias = Mapping[str, float]
@@ -26,8 +27,6 @@ HOLDS_INF: Final = 2
 NO_PREVIOUS: Final = 4
 NO_VALUES: Final = 8  # not in MindInsight: only statistics were dumped, or the previous values are missing
 FAILED: Final = 16  # not in MindInsight: the rule, of another distribution, raised an error
-
-_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,7 @@ class Verdict:
     hit: bool
     findings: tuple[Finding, ...] = ()
     error: int = 0
+    why: str = ""  # with FAILED: what the rule raised
 
 
 class Name(NamedTuple):
@@ -103,11 +103,11 @@ class Condition:
         try:
             verdict = self.rule(sample, limits)
             return Verdict(verdict.hit, self._complete(verdict.findings), verdict.error)
-        except Exception as error:
-            if "." not in self.id or isinstance(error, UnreadableError | OSError):
-                raise
-            _warn(self.id, f"{type(error).__name__}: {error}")  # of an extension: it ends no check of others
-            return Verdict(False, self._complete(()), FAILED)
+        except Exception as raised:
+            if "." not in self.id or isinstance(raised, UnreadableError | OSError):
+                raise  # what an extension's rule raises ends no check of others
+            why = show_name(traceback.format_exception_only(raised)[-1].strip())
+            return Verdict(False, self._complete(()), FAILED, why)
 
     def _complete(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """Return one finding for each parameter, in order."""
@@ -152,11 +152,6 @@ def conditions() -> Mapping[str, Condition]:
         if isinstance(known, Condition) and known.id.startswith(f"{name}.")
     }
     return own | further
-
-
-@functools.lru_cache(maxsize=100)  # once for each error, not for each tensor
-def _warn(name: str, error: str) -> None:
-    _log.warning("The check %s of an extension failed: %s", name, error)
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
