@@ -103,6 +103,16 @@ def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) ->
     assert [page for page, _ in part.links] == ["align", "why"]
 
 
+def test_a_job_with_a_fault_in_another_rank_is_no_healthy_run(tmp_path: Path) -> None:
+    for job, last in (("a", 1.0), ("b", np.nan), ("c", np.nan)):
+        for rank, value in enumerate((1.0, last)):
+            with SummaryRecord(str(tmp_path / job / f"rank_{rank}")) as record:
+                for step, loss in enumerate((1.0, value)):
+                    record.add_value("scalar", "loss", loss, step=step)
+    part = parts_of(tmp_path, "./c/rank_0")["difference"]
+    assert "a/rank_0" in text_of(part) and "b/rank_0" not in text_of(part)
+
+
 def test_progress_is_told_for_each_dump(tmp_path: Path) -> None:
     run = unpack("nan_in_data", tmp_path)
     shutil.copytree(run / "flight_dump", run / "second_dump")

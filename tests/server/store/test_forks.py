@@ -77,7 +77,7 @@ def test_a_setting_of_that_name_without_a_step_is_no_fork(tmp_path: Path) -> Non
     assert fork_of(runs["./run"], runs) is None
 
 
-@pytest.mark.parametrize("parent", ["run1", "@5", "run1@", "run1@x", "run1@-1"])
+@pytest.mark.parametrize("parent", ["run1", "@5", "run1@", "run1@x", "run1@-1", "run1@٥"])
 def test_a_parent_without_a_step_is_refused(tmp_path: Path, parent: str) -> None:
     with pytest.raises(ValueError, match="such as 'run1@500'"):
         SummaryRecord(str(tmp_path / "run"), parent=parent)

@@ -100,6 +100,11 @@ def test_times_are_those_of_the_events() -> None:
     assert (first_event(files[2:], created), last_event(files[2:], 1.7e9)) == (created, 1.7e9)
 
 
+def test_the_whole_second_in_a_name_gives_way_to_an_event_within_it() -> None:
+    assert first_event((file(1, first=10.0), file(2, first=10.7), file(3, first=10.9)), 5.0) == 10.7
+    assert first_event((file(1, first=10.0), file(2, first=11.2)), 5.0) == 10.0
+
+
 def test_times_that_cannot_be_are_not_shown() -> None:
     untimed, timed = file(3), file(1, first=1.7e9, last=1.7e9 + 60)
     assert first_event((untimed,), 2.0) == untimed.modified  # a name such as events.out.tfevents.2.x

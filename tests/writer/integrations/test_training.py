@@ -106,6 +106,15 @@ def test_what_is_no_parent(tmp_path: Path) -> None:
     assert parent_run(deep, tmp_path / "b") is None  # so far down it may be anybody's
 
 
+def test_a_checkpoint_in_a_bucket_is_in_no_run(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(reading.directory.parent / "here")
+    monkeypatch.chdir(reading.directory.parent / "here")  # the URL is no path below it
+    training = Training(reading.directory, also=())
+    training.resumed("s3://bucket/last.ckpt", 99)
+    training.close()
+    assert not [event for event in reading.lineage() if event.HasField("user_defined_info")]
+
+
 def test_a_resumed_training_names_its_parent(reading: Any) -> None:
     checkpoint = recorded(reading.directory.parent / "before")
     training = Training(reading.directory, also=())

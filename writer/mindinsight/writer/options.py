@@ -118,7 +118,7 @@ def tag(name: Any) -> str:
     return name
 
 
-_PARENT: Final = re.compile(r".+@\d{1,18}", re.DOTALL)
+_PARENT: Final = re.compile(r".+@[0-9]{1,18}", re.DOTALL)
 
 
 def parent(value: Any) -> None:

@@ -348,6 +348,13 @@ def is_without_fault(run: Run) -> bool:
     return finite and not any(_jumps([run])) and not any(_losses([run]))
 
 
+def _is_job_without_fault(run: Run, runs: Iterable[Run]) -> bool:
+    """Return True if neither a run nor another rank of its job has a fault, as in `is_without_fault`."""
+    return is_without_fault(run) and all(
+        is_without_fault(other) for other in runs if other.job == run.job and other.id != run.id
+    )
+
+
 def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
     """Return the runs that began before this one in the same directory, the last first.
 
@@ -371,7 +378,7 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     run = source.run
     before = runs_before(run, source.runs.values())[:_CANDIDATES]
     unknown = still_read(before)
-    other = next(filter(is_without_fault, before), None)
+    other = next((other for other in before if _is_job_without_fault(other, source.runs.values())), None)
     if other is None:
         key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
         return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]

@@ -10,7 +10,7 @@ from mindinsight.server.store.mounts import BASE
 from mindinsight.server.store.run import Run
 
 PARENT: Final = "parent_run"  # name in the custom data of the lineage
-_TEXT: Final = re.compile(r"(.+)@(\d{1,18})", re.DOTALL)
+_TEXT: Final = re.compile(r"(.+)@([0-9]{1,18})", re.DOTALL)
 
 
 class Fork(NamedTuple):

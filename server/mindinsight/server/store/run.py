@@ -181,7 +181,11 @@ def first_event(files: Iterable[FileState], created: float) -> float:
     earliest, latest = BELIEVABLE
     if not earliest <= created < latest:
         created = min((file.modified for file in files), default=created)
-    return min((file.first_event for file in files if file.first_event), default=created)
+    first = min((file.first_event for file in files if file.first_event), default=created)
+    # a lineage file has whole seconds, those in its name: an event in the same second is more exact
+    return min(
+        (time for file in files if (time := file.first_event) % 1 and time // 1 == first), default=first
+    )
 
 
 def torn_since(run: Run) -> dict[str, float]:

@@ -92,9 +92,10 @@ class Training:
 
     def resumed(self, checkpoint: str | Path, last_step: int) -> None:
         """Record that the training continues the run with a checkpoint, whose last step that counts is
-        ``last_step``. Without such a run nothing is recorded.
+        ``last_step``. Without such a run nothing is recorded, as with a checkpoint at a URL.
         """
-        parent = parent_run(Path(checkpoint), Path(self.writer.log_dir))
+        local = "://" not in str(checkpoint)
+        parent = parent_run(Path(checkpoint), Path(self.writer.log_dir)) if local else None
         if parent is not None:
             self.writer.record.add_value(
                 "custom_lineage_data", PARENT, {PARENT: f"{parent}@{last_step}"}, step=0

@@ -376,7 +376,7 @@ async def _body(service: Service, query: CurveQuery, accept: str) -> bytes:
     if body is None:
         points = sum(series.count for _, series in having)
         draw = partial(_drawn, query, having, parents, before, accept)
-        much = points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
+        much = bool(parents) or points * (_SMOOTHING if query.view.weight else 1) > _AT_ONCE
         body = await run_in_threadpool(draw) if much else draw()
         if len(body) <= _LARGEST:
             cache.get(key, partial(bytes, body))
