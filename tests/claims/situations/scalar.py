@@ -79,32 +79,42 @@ def four_ranks_alike(folder: Path) -> Question:
     return ranks(folder, four(lambda values: None))
 
 
-def two_groups(levels: Sequence[float]) -> dict[int, list[float]]:
+def of_levels(levels: Sequence[float]) -> dict[int, list[float]]:
     return {rank: (level * np.array(noisy(rank))).tolist() for rank, level in enumerate(levels)}
 
 
 @situation(makes=["claim.rank.spread"], never=but(RANK, "spread"))
 def two_ranks_against_two(folder: Path) -> Question:
     """None of them differs from most of the others, and they are not alike."""
-    return ranks(folder, two_groups([1, 1, 1.5, 1.5]))
+    return ranks(folder, of_levels([1, 1, 1.5, 1.5]))
+
+
+@situation(makes=["claim.rank.spread"], never=but(RANK, "spread"))
+def three_ranks_of_which_each_has_a_level_of_its_own(folder: Path) -> Question:
+    return ranks(folder, of_levels([1, 1.5, 2]))
+
+
+@situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
+def three_ranks_of_which_two_agree(folder: Path) -> Question:
+    return ranks(folder, of_levels([1, 1, 2]))
 
 
 @situation(makes=["claim.rank.alike"], never=["claim.rank.spread", "claim.rank.differs"])
 def ranks_of_nearly_one_level(folder: Path) -> Question:
-    return ranks(folder, two_groups([1, 1.001, 0.999, 1]))
+    return ranks(folder, of_levels([1, 1.001, 0.999, 1]))
 
 
 @situation(
     makes=["claim.health.groups"], never=["claim.health.alike", "claim.health.differs", "claim.health.spread"]
 )
 def health_of_two_ranks_against_two(folder: Path) -> Question:
-    question = ranks(folder, two_groups([1, 1, 1.5, 1.5]))
+    question = ranks(folder, of_levels([1, 1, 1.5, 1.5]))
     return Question(base=question.base, request="/v2/answers/health?job=./job", page="job?job=job")
 
 
 @situation(makes=["claim.health.alike"], never=["claim.health.spread", "claim.health.groups"])
 def health_of_ranks_of_nearly_one_level(folder: Path) -> Question:
-    question = ranks(folder, two_groups([1, 1.001, 0.999, 1]))
+    question = ranks(folder, of_levels([1, 1.001, 0.999, 1]))
     return Question(base=question.base, request="/v2/answers/health?job=./job")
 
 
@@ -249,7 +259,7 @@ def health(question: Question) -> Question:
 
 @situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))
 def a_rank_of_the_other_sign(folder: Path) -> Question:
-    return ranks(folder, two_groups([1, 1, -1, 1]))
+    return ranks(folder, of_levels([1, 1, -1, 1]))
 
 
 @situation(makes=["claim.rank.differs"], never=but(RANK, "differs"))

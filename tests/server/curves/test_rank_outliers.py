@@ -272,6 +272,30 @@ def test_two_strays_of_four_are_both_named() -> None:
     assert {(stray.row, stray.kind) for stray in of(values)} == {(0, "lasting"), (3, "spikes")}
 
 
+@pytest.mark.parametrize("levels", [(1, 1.5, 2), (1, 1.5, 5), (1, 2, 3, 4), (1, 1, 2, 3, 4)])
+def test_where_the_others_do_not_agree_none_is_blamed(levels: tuple[float, ...]) -> None:
+    values = step_times(5, len(levels)) * np.array(levels)[:, None]
+    assert of(values) == []
+    values[: len(levels) - 1] = step_times(5, len(levels))[:-1]  # the near miss: they agree
+    assert [(stray.row, stray.kind) for stray in of(values)] == [(len(levels) - 1, "lasting")]
+
+
+def test_each_of_three_is_named_while_the_others_agree() -> None:
+    values = step_times(6, 3)
+    for row in range(3):
+        values[row, 100 * row : 100 * row + 50] *= 1.5
+    assert [(stray.row, stray.step // 100) for stray in of(values)] == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_a_rank_is_compared_until_only_one_other_is_left() -> None:
+    values = step_times(7, 3)
+    values[1] *= 2
+    values[2, 100:] = np.nan
+    known = {stray.row: stray for stray in of(values) if stray.kind == "lasting"}
+    assert list(known) == [1] and known[1].last_step is not None
+    assert known[1].last_step <= 100
+
+
 def test_equal_values_but_for_rounding_are_alike() -> None:
     values = np.sin(np.arange(STEPS) / 9) + 1e-7 * np.random.default_rng(0).standard_normal((8, STEPS))
     assert of(values) == []

@@ -15,7 +15,7 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.jumps import first_jump, is_constant, rise
-from mindinsight.server.curves.rank_outliers import outlier_claim
+from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of

@@ -1,10 +1,12 @@
 """Anomaly of one rank's curve, and the measures of its size, growth and period."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from mindinsight.server.claims import Claim
 from mindinsight.server.curves.bands import FEWEST_STEPS, NOT_ZERO, column_medians, row_medians
 from mindinsight.server.curves.overflow_safe import LARGEST
 from mindinsight.server.types import Doubles, Ints
@@ -15,6 +17,8 @@ _LEAST_NOISE: Final = (
     1e-4  # share of the size, so that a curve is not noisier than equal ones by its rounding
 )
 _SAME_FACTOR: Final = 0.5  # share of a factor that half of the shares lie within
+_SHARE_LIMIT: Final = 1e300  # times the median, above which a share is cut off: its percent must be finite
+_PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read
 _PERIOD_CHANCE: Final = 0.02  # probability below which equal gaps between spikes are a period
 
 OutlierKind: TypeAlias = Literal["not_finite", "silent", "lasting", "spikes"]
@@ -94,3 +98,48 @@ def period_of(steps: Ints, width: float) -> int | None:
     away = float(np.max(np.abs(gaps - np.maximum(np.round(gaps / usual), 1) * usual)))
     by_chance = min((4 * away + width) / usual, 1.0) ** (len(gaps) - 1)
     return round(usual) if by_chance <= _PERIOD_CHANCE else None
+
+
+def row_evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict[str, Any], ...]:
+    """Return the evidence of a claim about rows of curves, whose ranks are ``ranks`` [r]."""
+    return tuple({"row": row, "rank": ranks[row]} for row in rows)
+
+
+def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim:
+    """Return the claim about one curve, or about two that differ from each other."""
+    rows = [stray.row] if stray.other is None else [stray.row, stray.other]
+    evidence = row_evidence(ranks, rows) if ranks else ()
+    facts: dict[str, Any] = {"step": stray.step}
+    if stray.kind in ("lasting", "spikes"):
+        facts["by"] = amount_claim(stray.relative, stray.both_sides)
+    if stray.end is not None and stray.other is None:
+        return Claim("claim.rank.grows", "found", {**facts, "by": amount_claim(stray.end)}, evidence)
+    if stray.kind == "lasting":
+        ended = stray.last_step is not None
+        facts |= {"last": stray.last_step} if ended else {}
+        name = "pair" if stray.other is not None else "differs"
+        return Claim(f"claim.rank.{name}_until" if ended else f"claim.rank.{name}", "found", facts, evidence)
+    if stray.kind == "silent":
+        return Claim("claim.rank.silent", "found", facts, evidence)
+    facts["n"] = stray.count
+    if stray.kind == "not_finite":
+        name = "non_finite_shared" if stray.shared else "non_finite"
+        return Claim(f"claim.rank.{name}", "found", facts, evidence)
+    if stray.period is not None:
+        return Claim("claim.rank.spikes_every", "found", {**facts, "period": stray.period}, evidence)
+    return Claim("claim.rank.spikes", "found", facts, evidence)
+
+
+def amount_claim(relative: float | None, both_sides: bool = False) -> Claim:
+    """Return a share of the median as part of a claim: in percent, or how many times the median it is.
+
+    None is a share of a median of 0.
+    """
+    if relative is None:
+        return Claim("claim.part.rank_from_zero", "note")
+    relative = min(max(relative, -_SHARE_LIMIT), _SHARE_LIMIT)
+    if relative >= _PLENTY and not both_sides:
+        return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
+    name = "either" if both_sides else "less" if relative < 0 else "more"
+    percent = float(f"{100 * abs(relative):.2g}")
+    return Claim(f"claim.part.rank_{name}", "note", {"percent": percent})

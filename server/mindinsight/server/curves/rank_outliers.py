@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,12 @@ from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.rank_anomaly import (
     FEWEST_LASTING,
     RankOutlier,
+    amount_claim,
     growth,
     noisier_rows,
+    outlier_claim,
     period_of,
+    row_evidence,
     share_of,
 )
 from mindinsight.server.types import Doubles, Floats, Ints
@@ -145,6 +148,8 @@ class Differences:
         self.raw = values - self.median
         self.unit = usual_change(self.raw, self.size)  # [r, c]
         self.scaled = self.raw / self.unit
+        # [c] of two values, beside curves that have ended, neither can be called the odd one
+        self.decided = (~np.isnan(values)).sum(axis=0) >= min(self.ranks, 3)
 
     def lasting(self) -> list[tuple[float, RankOutlier]]:
         """Return the clearest interval in which each curve differs, if any, with its score."""
@@ -199,7 +204,11 @@ class Differences:
         return strays
 
     def _lasting(self, row: int, begin: int, end: int) -> RankOutlier | None:
-        """Return a lasting difference between two columns, or None if it is too small."""
+        """Return a lasting difference between two columns, as far as others decide, or None if too small."""
+        decided = np.flatnonzero(self.decided[begin:end])
+        if not len(decided):
+            return None
+        begin, end = begin + int(decided[0]), begin + int(decided[-1]) + 1
         inside = slice(begin, end)
         others = np.delete(self.values[:, inside], row, axis=0) if self.ranks <= _FEW_RANKS else None
         centre = self.median[inside] if others is None else row_medians(others.T)
@@ -251,7 +260,7 @@ class Differences:
         limit, repeated = expected_largest(scaled)
         size = np.maximum(self.size, np.nanmedian(self.size))
         share = np.abs(np.nan_to_num(raw)) * (2 if self.ranks == 2 else 1) / np.maximum(size, 1e-300)
-        high = (scaled > repeated) & (share > _LEAST_SPIKE)
+        high = (scaled > repeated) & (share > _LEAST_SPIKE) & self.decided
         begins = high & ~np.roll(high, 1, axis=1)
         begins[:, 0] = high[:, 0]
         strays = []
@@ -354,8 +363,6 @@ def _moving_median(values: Doubles) -> Doubles:
 
 _SILENT_POINTS: Final = 10  # points that a silent rank misses at least
 _SILENT_SHARE: Final = 0.05  # and as share of its points
-_SHARE_LIMIT: Final = 1e300  # times the median, above which a share is cut off: its percent must be finite
-_PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,66 +388,24 @@ class Judgement:
         unknown = missing_ranks([rank for rank in job if rank is not None], 0, left_out)
         if short:
             facts = {"n": len(short), "fewest": FEWEST_STEPS}
-            unknown.append(Claim("claim.rank.too_few", "unknown", facts, _evidence(ranks, short)))
+            unknown.append(Claim("claim.rank.too_few", "unknown", facts, row_evidence(ranks, short)))
         if self.noisier:
             rows = sorted(self.noisier)
             facts = {"n": len(rows)}
-            unknown.append(Claim("claim.rank.noisier", "unknown", facts, _evidence(ranks, rows)))
+            unknown.append(Claim("claim.rank.noisier", "unknown", facts, row_evidence(ranks, rows)))
         if len(job) > len(ranks):
             facts = {"n": len(job) - len(ranks), "total": len(job)}
             unknown.append(Claim("claim.rank.not_recorded", "unknown", facts))
         if not claims and self.spread:
-            unknown.append(Claim("claim.rank.spread", "unknown", {"by": _amount(self.spread)}))
+            unknown.append(Claim("claim.rank.spread", "unknown", {"by": amount_claim(self.spread)}))
         if not claims and not unknown:
             claims = [Claim("claim.rank.alike", "clear", {"n": len(ranks)})]
         if self.elsewhere:
             rows = sorted(self.elsewhere)
-            unknown.append(Claim("claim.rank.near_steps", "note", {"n": len(rows)}, _evidence(ranks, rows)))
+            unknown.append(
+                Claim("claim.rank.near_steps", "note", {"n": len(rows)}, row_evidence(ranks, rows))
+            )
         return claims + unknown
-
-
-def _evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict[str, Any], ...]:
-    return tuple({"row": row, "rank": ranks[row]} for row in rows)
-
-
-def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim:
-    """Return the claim about one curve, or about two that differ from each other."""
-    rows = [stray.row] if stray.other is None else [stray.row, stray.other]
-    evidence = _evidence(ranks, rows) if ranks else ()
-    facts: dict[str, Any] = {"step": stray.step}
-    if stray.kind in ("lasting", "spikes"):
-        facts["by"] = _amount(stray.relative, stray.both_sides)
-    if stray.end is not None and stray.other is None:
-        return Claim("claim.rank.grows", "found", {**facts, "by": _amount(stray.end)}, evidence)
-    if stray.kind == "lasting":
-        ended = stray.last_step is not None
-        facts |= {"last": stray.last_step} if ended else {}
-        name = "pair" if stray.other is not None else "differs"
-        return Claim(f"claim.rank.{name}_until" if ended else f"claim.rank.{name}", "found", facts, evidence)
-    if stray.kind == "silent":
-        return Claim("claim.rank.silent", "found", facts, evidence)
-    facts["n"] = stray.count
-    if stray.kind == "not_finite":
-        name = "non_finite_shared" if stray.shared else "non_finite"
-        return Claim(f"claim.rank.{name}", "found", facts, evidence)
-    if stray.period is not None:
-        return Claim("claim.rank.spikes_every", "found", {**facts, "period": stray.period}, evidence)
-    return Claim("claim.rank.spikes", "found", facts, evidence)
-
-
-def _amount(relative: float | None, both_sides: bool = False) -> Claim:
-    """Return a share of the median as part of a claim: in percent, or how many times the median it is.
-
-    None is a share of a median of 0.
-    """
-    if relative is None:
-        return Claim("claim.part.rank_from_zero", "note")
-    relative = min(max(relative, -_SHARE_LIMIT), _SHARE_LIMIT)
-    if relative >= _PLENTY and not both_sides:
-        return Claim("claim.part.rank_times", "note", {"times": float(f"{1 + relative:.2g}")})
-    name = "either" if both_sides else "less" if relative < 0 else "more"
-    percent = float(f"{100 * abs(relative):.2g}")
-    return Claim(f"claim.part.rank_{name}", "note", {"percent": percent})
 
 
 def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
@@ -552,19 +517,34 @@ def _different(grid: Cells) -> list[RankOutlier]:
     """Return lasting differences and spikes.
 
     An outlier among few ranks shifts their median. So the clearest is removed until none is left, and each of
-    those removed is then compared with the rest.
+    those removed is then compared with the rest. If that is less than half of them, only those count that differ while
+    all the others agree.
     """
     rows = np.flatnonzero((~np.isnan(grid.mean)).sum(axis=1) >= FEWEST_STEPS // 2)
     if len(rows) > _FEW_RANKS:
         return _of_rows(grid, rows)
     first: dict[int, list[RankOutlier]] = {}
+    every = rows
     while len(rows) >= 2 and (remaining := _of_rows(grid, rows)):
         row = remaining[0].row
         first[row] = [stray for stray in remaining if stray.row == row]
         rows = rows[rows != row]
-    if len(rows) < 2 or len(first) < 2:
+    if len(first) < 2:
         return [stray for some in first.values() for stray in some]
-    return [stray for row in first for stray in _of_rows(grid, np.append(rows, row)) if stray.row == row]
+    if len(rows) > 1 and 2 * len(rows) >= len(every):
+        return [stray for row in first for stray in _of_rows(grid, np.append(rows, row)) if stray.row == row]
+    return [stray for stray in _of_rows(grid, every) if _agree(grid, every[every != stray.row], stray)]
+
+
+def _agree(grid: Cells, rows: Ints, outlier: RankOutlier) -> bool:
+    """Return True if curves do not differ from each other while another one does from them."""
+    there = grid.steps >= outlier.step
+    if outlier.kind == "lasting":
+        there &= grid.steps <= (grid.steps[-1] if outlier.last_step is None else outlier.last_step)
+    else:  # spikes lie apart from each other
+        there = np.ones(len(grid.steps), np.bool_)
+    some = Differences(grid.steps[there], grid.mean[rows][:, there])
+    return int(there.sum()) >= FEWEST_STEPS and not some.lasting() and not some.spikes([])
 
 
 def _of_rows(grid: Cells, rows: Ints) -> list[RankOutlier]:

@@ -22,7 +22,7 @@ from mindinsight.server.curves.alignment import (
 )
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
-from mindinsight.server.curves.rank_outliers import outlier_claim
+from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.curves.setting_separation import Separation, Value, identity, separations
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
