@@ -136,6 +136,19 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
     assert (network.random, network.gradient) == (4, 1.0)
 
 
+def test_steps_have_the_numbers_of_the_curves(network: Any, tmp_path: Path, dumps: Any) -> None:
+    alerts = Alerts()
+    recorder = FlightRecorder(network, tmp_path, record=alerts, on_trigger="raise")  # type: ignore[arg-type]
+    for step in (101, 102):
+        recorder.step(lambda: 1.0, step)
+    with pytest.raises(TrainingFaultError, match=r"^Step 103: .* --step 103$"):
+        recorder.step(lambda: math.nan)  # one more than before
+    recorder.step(lambda: 1.0)
+    ((_, text, _, step),) = alerts.kept
+    assert (step, text) == (103, "Step 103: the loss is NaN. Its dump is flight_dump, step 103.")
+    assert dumps[0][1] == 103
+
+
 @pytest.mark.parametrize(("scale", "faults"), [(65536.0, 0), (1.0, 1)])
 def test_gradients_that_overflow_are_left_to_a_scaler_until_its_scale_has_fallen(
     network: Any, tmp_path: Path, scale: float, faults: int

@@ -517,8 +517,8 @@ def _different(grid: Cells) -> list[RankOutlier]:
     """Return lasting differences and spikes.
 
     An outlier among few ranks shifts their median. So the clearest is removed until none is left, and each of
-    those removed is then compared with the rest. If that is less than half of them, only those count that differ while
-    all the others agree.
+    those removed is then compared with the rest. If that is less than half of them, only those count that
+    differ while all the others agree.
     """
     rows = np.flatnonzero((~np.isnan(grid.mean)).sum(axis=1) >= FEWEST_STEPS // 2)
     if len(rows) > _FEW_RANKS:

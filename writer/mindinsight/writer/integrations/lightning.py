@@ -258,7 +258,7 @@ class FlightRecorderCallback(Callback):
         """Begin a step of the recorder."""
         self._batch, self._loss = (batch, batch_idx), None
         if self._recorder is not None:
-            self._recorder.begin()
+            self._recorder.begin(trainer.global_step)  # as loggers count
 
     def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
         """Store the loss."""

@@ -145,12 +145,12 @@ class FlightRecorderCallback(TrainerCallback):
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Begin a step of the recorder."""
-        self._begin()
+        self._begin(state)
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Check a batch with accumulated gradients, and begin with the next."""
         self._end(given["model"])
-        self._begin()
+        self._begin(state)
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Check the step, before the optimizer changes a weight."""
@@ -165,10 +165,10 @@ class FlightRecorderCallback(TrainerCallback):
             self._recorder.close()
             self._recorder = None
 
-    def _begin(self) -> None:
+    def _begin(self, state: Any) -> None:
         self._inputs = self._loss = None
         if self._recorder is not None:
-            self._recorder.begin()
+            self._recorder.begin(state.global_step + 1)  # as logs count
 
     def _end(self, model: Any) -> None:
         inputs = self._inputs

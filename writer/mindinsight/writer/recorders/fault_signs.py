@@ -175,6 +175,7 @@ class DeadLayers:
     """
 
     def __init__(self) -> None:
+        self._begin: float = math.inf  # first watched step
         self._alive: dict[str, tuple[float, int]] = {}  # module -> norm of its output, and the step
         self._peaks: dict[str, float] = {}  # module -> largest norm of its output
         self._trained: set[str] = set()  # modules with a gradient at some time
@@ -186,6 +187,7 @@ class DeadLayers:
 
         Layers that die together are reported once.
         """
+        self._begin = min(self._begin, step)
         reasons = self._candidates(step, watched)
         self._streaks = {name: self._streaks.get(name, 0) + 1 for name in reasons}
         self._told &= reasons.keys()
@@ -216,7 +218,7 @@ class DeadLayers:
                 where = name or "the network"
                 reasons[name] = f"every output of {where} is zero; its norm was {before:.3g} at step {seen}"
         for name, highest in watched.highest.items():
-            since_begin = step >= _SETTLED
+            since_begin = step - self._begin >= _SETTLED
             if highest <= 0 and name in watched.quiet and (name in self._trained or since_begin):
                 reasons.setdefault(
                     name,

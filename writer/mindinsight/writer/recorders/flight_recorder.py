@@ -141,9 +141,9 @@ class FlightRecorder:
     """Recorder with little cost until a training step breaks, which then dumps that step::
 
         recorder = FlightRecorder(model, "./summary/run1", optimizer=optimizer)
-        for batch in loader:
-            loss = recorder.step(lambda: train_step(batch))    # forward and backward
-            optimizer.step()                                   # stays outside
+        for step, batch in enumerate(loader):
+            loss = recorder.step(lambda: train_step(batch), step)  # forward and backward
+            optimizer.step()                                       # stays outside
         recorder.close()
 
     After each step the returned loss and the norm of the gradients are checked for NaN, infinity, a jump by
@@ -218,7 +218,8 @@ class FlightRecorder:
         self._loss_scale = fault_signs.LossScale(scaler)
         self._health = fault_signs.HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
-        self._number = 0
+        self._number = 0  # of steps that were examined
+        self._ahead = 0  # difference of the caller's number of a step
         self._running = False
         self._replicas = fault_signs.Replicas(same_gradients)
         self._episode = fault_signs.FaultEpisode()
@@ -244,14 +245,15 @@ class FlightRecorder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def step(self, run: Callable[[], T]) -> T:
+    def step(self, run: Callable[[], T], number: int | None = None) -> T:
         """Run one training step, forward and backward, and return its result.
 
+        ``number`` is that of the step as the curves count, by default one more than before, 0 at first.
         ``run`` is called a second time if the step broke, so it must not consume its data: take the batch
         from the loader outside. Raises the exception of ``run``, and TrainingFaultError with
         ``on_trigger="raise"``.
         """
-        self.begin()
+        self.begin(number)
         try:
             result = run()
         except BaseException:
@@ -260,8 +262,9 @@ class FlightRecorder:
         self.end(result, run)
         return result
 
-    def begin(self) -> None:
+    def begin(self, number: int | None = None) -> None:
         """Begin a step: save generators and buffers, and measure the modules if the schedule says so."""
+        self._ahead = self._ahead if number is None else int(number) - self._number
         self.cancel()  # a step that was begun and never ended
         if self._is_retired():
             return
@@ -304,6 +307,11 @@ class FlightRecorder:
         self._number += 1
         return examined.cause > fault_signs.SILENT
 
+    @property
+    def _step(self) -> int:
+        """Return the number of this step as the caller counts."""
+        return self._number + self._ahead
+
     def _fit_sample(self, seconds: float) -> None:
         """Make the sample of the gradients smaller if it costs too much. Ranks must measure the same."""
         size = self._size.fewer(self._number, seconds, len(self._tensors.sample))
@@ -320,7 +328,7 @@ class FlightRecorder:
         own = fault_signs.RankSign(examined.cause, math.nan if norm is None else norm, weights)
         signs = self._torch.gather_signs(own, self._torch.device_of(self._tensors))
         examined = fault_signs.combined(signs, examined, rank_of().number)
-        differ = self._replicas.check(number, signs)
+        differ = self._replicas.check(self._step, signs)
         return (
             fault_signs.Examined(differ, fault_signs.SHARED)
             if differ and examined.cause <= fault_signs.SILENT
@@ -348,7 +356,7 @@ class FlightRecorder:
     def _end_watched(self, watch: Any, healthy: bool) -> None:
         begin = self._size.clock()
         if healthy and self._watching.due(self._number):
-            self._health.update(self._number, watch.outputs, self._weight_norms())
+            self._health.update(self._step, watch.outputs, self._weight_norms())
         self._watching.measured(self._number, watch.seconds + self._size.clock() - begin)
 
     def cancel(self) -> None:
@@ -419,28 +427,28 @@ class FlightRecorder:
             return fault_signs.Examined(norm_reason + self._loss_scale.remark(norm), fault_signs.SHARED)
         if watched is None or (loss == 0 and not norm):  # nothing is left to learn
             return fault_signs.Examined("", fault_signs.FINE)
-        silenced = self._layers.check(self._number, watched)
+        silenced = self._layers.check(self._step, watched)
         return fault_signs.Examined(silenced, fault_signs.SILENT if silenced else fault_signs.FINE)
 
     def _trigger(
         self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
     ) -> None:
         """Carry out ``on_trigger``. Record and report the first step of a fault before."""
-        text, path = f"Step {self._number}: {examined.reason}.", None
+        text, path = f"Step {self._step}: {examined.reason}.", None
         if self._episode.begins(examined.reason.startswith(_OUTPUT)):
             text, path = self._report(run, before, examined, norm)
         if self._on_trigger == "skip":
             self._torch.take_gradients(self._tensors)
         if self._on_trigger == "raise":
+            command = f"mindinsight dump check {path} --step {self._step}"
             self._number += 1
-            command = f"mindinsight dump check {path} --step {self._number - 1}"
             raise TrainingFaultError(f"{text} {command}" if path else text)
 
     def _report(
         self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
     ) -> tuple[str, Path | None]:
         """Record the step again and raise the alert. Return the text, and the dump or None."""
-        parts, path = [f"Step {self._number}: {examined.reason}."], None
+        parts, path = [f"Step {self._step}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
             path = self._directory / FOLDER  # one for all ranks
@@ -453,7 +461,7 @@ class FlightRecorder:
         text = " ".join(filter(None, parts))
         level: Level = "warning" if examined.cause == fault_signs.SILENT else "error"
         title = f"Training {'warning' if level == 'warning' else 'fault'}: {examined.reason}"[:200]
-        self._record.alert(title, text, level, self._number, wait_seconds=0, dump=path)
+        self._record.alert(title, text, level, self._step, wait_seconds=0, dump=path)
         name, base = quote(self._directory.name), quote(str(self._directory.parent))
         _log.warning("%s\nmindinsight explain %s --summary-base-dir %s", text, name, base)
         return text, path
@@ -466,16 +474,16 @@ class FlightRecorder:
             self._torch.restore_state(self._tensors, before)
             again, problem = self._replay(run, path, norm)
             rank = path / f"rank_{rank_of().number}"
-            self._health.write(rank, self._number, self._weight_norms())
+            self._health.write(rank, self._step, self._weight_norms())
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."
         finally:
             self._torch.restore_state(self._tensors, after)
             self._torch.give_gradients(self._tensors, gradients)
-        where = f"Its dump is {FOLDER}, step {self._number}."
+        where = f"Its dump is {FOLDER}, step {self._step}."
         if problem:
-            where = f"Its dump {FOLDER}, step {self._number}, is incomplete: {problem}."
+            where = f"Its dump {FOLDER}, step {self._step}, is incomplete: {problem}."
         return where if again else f"The step did not break when it ran again. {where}"
 
     def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
@@ -483,7 +491,7 @@ class FlightRecorder:
 
         If another rank reported the step, a norm of the gradients equal to ``first`` means the same outcome.
         """
-        settings = {"net_name": "Net", "saved_data": "full", "initial_iteration": self._number}
+        settings = {"net_name": "Net", "saved_data": "full", "initial_iteration": self._step}
         with DumpRecorder(self._models, settings, path, limit=self._budget) as recorder:
             self._running = True
             try:

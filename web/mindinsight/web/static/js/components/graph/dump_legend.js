@@ -113,7 +113,7 @@ function coverage(
   const text = t("graph.dump.found", { found: matched, n: dumped });
   const ways = Object.entries({ by_order, by_module, ambiguous }).filter(([, n]) => n > 0);
   return [
-    h("span", { class: few ? "badge warn" : "muted", title: few ? t("graph.dump.few") : null }, text),
+    h("span", { class: matched === 0 && few ? "badge warn" : "muted" }, text),
     few && h("span", { class: "muted" }, t("graph.dump.few")),
     ways.map(([way, n]) =>
       h("span", { class: "muted", title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n })),
