@@ -49,7 +49,10 @@ def test_a_framework_may_answer_bytes_a_builder_or_nothing(framework: Any) -> No
 
 
 def test_inputs_reach_the_framework(framework: Any) -> None:
-    assert graph_of({"graph": lambda inputs: repr(inputs).encode()}, (1, 2)) == b"(1, 2)"
+    network = {"graph": lambda inputs: repr(inputs).encode()}
+    assert graph_of(network, (1, 2)) == b"(1, 2)"
+    assert graph_of(network, 3) == b"(3,)"  # the only one
+    assert graph_of(network) == b"None"
 
 
 @pytest.mark.parametrize("inputs", [(1, 1j), ([{"weight": [0, 1j]}],)])

@@ -18,6 +18,7 @@ from mindinsight.proto.summary_pb2 import LossLandscape
 from mindinsight.writer import SummaryRecord
 from mindinsight.writer import record as variables
 from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.network import graph_of
 from mindinsight.writer.record import NetworkGraph
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
@@ -118,6 +119,15 @@ def test_what_is_not_of_the_kind_is_refused_and_costs_nothing_else(
         record.add_value("scalar", "kept", 1.0)
         with pytest.raises(error):
             record.add_value(plugin, "bad", value)
+        record.record(1)
+    assert reading.scalars() == [(1, "kept", 1.0)]
+
+
+def test_a_network_that_cannot_be_traced_has_no_graph_and_costs_nothing(tmp_path: Path, reading: Any) -> None:
+    with SummaryRecord(str(tmp_path)) as record:
+        record.add_value("graph", "net", graph_of(lambda x: x))
+        record.add_value("graph", "net", None, step=3)
+        record.add_value("scalar", "kept", 1.0)
         record.record(1)
     assert reading.scalars() == [(1, "kept", 1.0)]
 

@@ -159,9 +159,6 @@ WRONG = [
     ("add_hparams", ([], {}), TypeError, "hparam_dict must be a dict"),
     ("add_hparams", ({"a": object()}, {}), TypeError, "a number, a bool or text"),
     ("add_hparams", ({"a": 1}, {}, {"b": [1]}), ValueError, "unknown"),
-    ("add_embedding", (np.ones((3, 2)),), NotImplementedError, "add_tensor"),
-    ("add_mesh", ("a", np.ones((1, 3, 3))), NotImplementedError, "add_tensor"),
-    ("add_onnx_graph", ("net.onnx",), NotImplementedError, "add_graph"),
 ]
 
 
@@ -176,6 +173,24 @@ def test_wrong_values_are_refused_in_words_and_nothing_is_lost(tmp_path: Path, c
         writer.flush()
         (path,) = tmp_path.iterdir()
         assert path.stat().st_size > 100
+
+
+def test_what_has_no_page_is_left_out_with_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with SummaryWriter(tmp_path, format="tensorboard") as writer:
+        for _ in range(2):
+            writer.add_embedding(np.ones((3, 2)), metadata=["a", "b", "c"])
+            writer.add_mesh("a", np.ones((1, 3, 3)))
+            writer.add_onnx_graph("net.onnx")
+        writer.add_scalar("loss", 0.25, 2)
+    assert list(read(tmp_path)["."]) == ["loss"]
+    advice = [record.getMessage().partition("; ")[2] for record in caplog.records]
+    assert [text.split(" ")[-3:] for text in advice] == [
+        ["add", "torch's", "writer"],
+        ["add", "torch's", "writer"],
+        ["itself", "with", "add_graph"],
+    ]
 
 
 def test_steps_may_be_any_number(tmp_path: Path) -> None:

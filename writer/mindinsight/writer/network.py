@@ -10,21 +10,22 @@ from mindinsight.writer.graph import GraphBuilder
 _log = logging.getLogger(__name__)
 
 
-def graph_of(network: object, inputs: Sequence[object] | None = None) -> bytes | None:
+def graph_of(network: object, inputs: object = None) -> bytes | None:
     """Return the graph of ``network`` as bytes of a ModelProto, or None if it has none.
 
     Takes a MindSpore Cell (its compiled graph, in PyNative mode only with ``inputs``), a PyTorch module
     (exported with shapes if there are ``inputs``, otherwise traced by name), a function of JAX with
-    ``inputs``, or a GraphBuilder. ``inputs`` are the positional arguments of one call. The network is not
-    run. A network that its framework cannot trace gives a warning and None.
+    ``inputs``, or a GraphBuilder. ``inputs`` are the positional arguments of one call, a list or tuple, or
+    the only one. The network is not run. A network that its framework cannot trace gives a warning and None.
     """
     if isinstance(network, GraphBuilder):
         return network.serialised()
-    framework = _framework(network, inputs)
+    given = inputs if inputs is None or isinstance(inputs, (list, tuple)) else (inputs,)
+    framework = _framework(network, given)
     if framework is None:
         return None
     try:
-        builder: bytes | GraphBuilder | None = framework.trace(network, inputs)
+        builder: bytes | GraphBuilder | None = framework.trace(network, given)
     except Exception as error:  # whatever tracing the user's code runs into
         _log.warning("no graph of %s: %s", type(network).__name__, str(error).partition("\n")[0])
         return None

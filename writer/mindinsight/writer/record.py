@@ -196,13 +196,16 @@ class SummaryRecord:
         ``plugin`` is a kind of the table in ``mindinsight.proto.kinds``, whose column ``takes`` names the
         accepted values. ``docs/writer.md`` lists them. A lineage message (``train_lineage``,
         ``eval_lineage``, ``dataset_graph``, ``custom_lineage_data``) is the message or a dict of its fields.
-        An array is one of NumPy, MindSpore, PyTorch or JAX, and is copied immediately.
+        An array is one of NumPy, MindSpore, PyTorch or JAX, and is copied immediately. A graph of None, as
+        ``graph_of`` returns for a network that cannot be traced, is not recorded.
 
         Of two values with the same name and step, readers show the later one. Threads that share a recorder
         share the collected values: the ``record`` of one takes the values of all. With ``step`` a value is a
         separate event at ``wall_time`` (Unix seconds, default now). Raises TypeError for a value of another
         kind, ValueError for an unknown plugin, an empty name or an impossible shape.
         """
+        if value is None and plugin == "graph":
+            return  # of a network that cannot be traced: graph_of has given the warning
         if step is not None:
             step = options.step(step)
             if not self._refuses("'%s' is not recorded", name):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 Batch = npt.NDArray[np.uint8]  # (N, C, H, W)
+_log: Final = logging.getLogger(__name__)
 _AXES: Final = "NCHW"
 
 
@@ -224,6 +226,7 @@ class SummaryWriter:
         self.max_queue, self.flush_secs = max_queue, options.positive(flush_secs, "flush_secs")
         self.filename_suffix = options.name_end(filename_suffix, "filename_suffix")
         self._format = format
+        self._left_out: set[str] = set()  # warnings that were given
         self._open_files: event_targets.Target | None = self._opened()
 
     def get_logdir(self) -> str:
@@ -367,9 +370,7 @@ class SummaryWriter:
         del verbose, use_strict_trace
         from mindinsight.writer.network import graph_of  # loads protobuf, which scalars do without
 
-        given = input_to_model
-        inputs = tuple(given) if isinstance(given, (tuple, list)) else None if given is None else (given,)
-        if (graph := graph_of(model, inputs)) is not None:  # if not, the log says why
+        if (graph := graph_of(model, input_to_model)) is not None:  # if not, the log says why
             self._files().graph(graph)
 
     def add_hparams(
@@ -516,18 +517,21 @@ class SummaryWriter:
         """Record a page of one chart with a line and its margin: tags of value, lower and upper end."""
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
-    def add_embedding(self, *_arguments: Any, **_named: Any) -> NoReturn:
-        """Raise NotImplementedError: embeddings are not supported by either format's pages."""
-        raise NotImplementedError(
-            "embeddings are not written; record the matrix with add_tensor, or add torch's writer"
+    def add_embedding(self, *_arguments: Any, **_named: Any) -> None:
+        """Give a warning, once: embeddings have no page. Nothing is recorded, and the training goes on."""
+        self._leave_out(
+            "embeddings are not recorded; record the matrix with add_tensor, or add torch's writer"
         )
 
-    def add_mesh(self, *_arguments: Any, **_named: Any) -> NoReturn:
-        """Raise NotImplementedError, like ``add_embedding``."""
-        raise NotImplementedError(
-            "meshes are not written; record the vertices with add_tensor, or add torch's writer"
-        )
+    def add_mesh(self, *_arguments: Any, **_named: Any) -> None:
+        """Give a warning, once, like ``add_embedding``."""
+        self._leave_out("meshes are not recorded; record the vertices with add_tensor, or add torch's writer")
 
-    def add_onnx_graph(self, *_arguments: Any, **_named: Any) -> NoReturn:
-        """Raise NotImplementedError: record the network itself."""
-        raise NotImplementedError("ONNX files are not read; record the network itself with add_graph")
+    def add_onnx_graph(self, *_arguments: Any, **_named: Any) -> None:
+        """Give a warning, once: ONNX files are not read. Record the network itself."""
+        self._leave_out("ONNX files are not read; record the network itself with add_graph")
+
+    def _leave_out(self, why: str) -> None:
+        if why not in self._left_out:
+            self._left_out.add(why)
+            _log.warning("%s", why)
