@@ -46,13 +46,14 @@ def record(
     scalars: Mapping[str, Sequence[float]],
     settings: Mapping[str, Any] | None = None,
     code: str = "",
+    script: str = "train.py",
 ) -> None:
-    """Write a run of scalars, with settings, and a program of one package version."""
+    """Write a run of scalars, with settings, and a program of one package version and script."""
     with SummaryRecord(str(run)) as summary:
         if settings:
             summary.add_value("custom_lineage_data", "user", dict(settings))
         if code:
-            facts = {"command": ["train.py"], "python": "3.11.2", "packages": {"numpy": code}}
+            facts = {"command": [script], "python": "3.11.2", "packages": {"numpy": code}}
             summary.add_value("code", "code", facts)
         for step in range(max(map(len, scalars.values()), default=0)):
             for tag, values in scalars.items():
@@ -207,13 +208,38 @@ def loss_that_is_nan_with_another_setting(folder: Path) -> Question:
 
 @situation(
     makes=["claim.explain.same_settings", "claim.code.packages_differ", "claim.explain.baseline"],
-    never=["claim.explain.settings", "claim.explain.no_code", "claim.explain.no_settings"],
+    never=[
+        *("claim.explain.settings", "claim.explain.settings_alone"),
+        *("claim.explain.no_code", "claim.explain.no_settings"),
+    ],
     exit_code=1,
 )
 def same_settings_and_another_package(folder: Path) -> Question:
     record(folder / "a", {"loss": falling()}, {"lr": 0.01}, code="1.26.4")
     wait_for_the_next_second()
     record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01}, code="2.1.0")
+    return ask(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.settings", "claim.explain.settings_alone", "claim.explain.baseline"],
+    never=["claim.explain.same_settings", "claim.explain.none_healthy"],
+)
+def a_setting_that_one_of_two_recorded(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01, "warmup": 10})
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.1})
+    return ask(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.none_healthy"],
+    never=["claim.explain.baseline", "claim.explain.settings", "claim.code.scripts_differ"],
+)
+def an_earlier_run_of_another_script(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()}, {"lr": 0.01}, code="1.26.4", script="tune.py")
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.1}, code="1.26.4")
     return ask(folder, "b")
 
 

@@ -223,6 +223,7 @@ CODE = [
     for name in (
         *("same", "changed_alike", "commits_differ", "changes_differ", "untracked", "cut"),
         *("no_changes_known", "no_git", "packages_same", "packages_differ", "pythons_differ", "no_packages"),
+        "scripts_differ",
     )
 ]
 GIT = {"commit": "1" * 40, "branch": "main", "remote": "", "diff": "", "cut": False, "untracked": 0}
@@ -241,6 +242,16 @@ def programs(folder: Path, first: Mapping[str, Any], second: Mapping[str, Any]) 
 
 def git(**changes: Any) -> dict[str, Any]:
     return {"git": {**GIT, **changes}}
+
+
+@situation(makes=["claim.code.scripts_differ"], never=but(CODE, "scripts_differ", "packages_same"))
+def two_runs_of_two_scripts(folder: Path) -> Question:
+    return programs(folder, {"command": ["/a/train.py"]}, {"command": ["/a/tune.py"], "git": None})
+
+
+@situation(makes=["claim.code.same", "claim.code.packages_same"], never=but(CODE, "same", "packages_same"))
+def two_runs_of_one_script_in_two_folders(folder: Path) -> Question:
+    return programs(folder, {"command": ["/a/train.py", "--lr", "1"]}, {"command": ["/b/train.py"]})
 
 
 @situation(makes=["claim.code.same", "claim.code.packages_same"], never=but(CODE, "same", "packages_same"))

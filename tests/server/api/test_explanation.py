@@ -122,7 +122,11 @@ def test_progress_is_told_for_each_dump(tmp_path: Path) -> None:
 
 def test_a_run_that_is_still_read_is_not_known_to_be_healthy(tmp_path: Path) -> None:
     unpack("dead_relu", tmp_path)
-    run = mindinsight.open(tmp_path).run("./dead_relu")
+    assert not is_without_fault(mindinsight.open(tmp_path).run("./dead_relu"))  # it has a warning
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    run = mindinsight.open(tmp_path).run("./run")
     assert is_without_fault(run)
     assert not is_without_fault(replace(run, total=run.read + 1))
     later = replace(run, id="./later", job="./later", first_event=run.first_event + 9)

@@ -28,7 +28,7 @@ from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
-from mindinsight.server.plugins.code import code_claims, recorded_code
+from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of
 from mindinsight.server.report.run_report import MOST, Page, StoryPart, make_report, recorded_alerts
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
@@ -338,21 +338,22 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
 
 
 def is_without_fault(run: Run) -> bool:
-    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, error
-    alert, jump or rise of a loss."""
+    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, error,
+    warning, jump or rise of a loss."""
     if run.failure or not run.scalars or run.read < run.total:
         return False
-    if any(alert.content.level == "error" for alert in recorded_alerts(run)):
+    if any(alert.content.level in ("error", "warning") for alert in recorded_alerts(run)):
         return False
     finite = all(np.isfinite(series.line().values).all() for series in run.scalars.values())
     return finite and not any(_jumps([run])) and not any(_losses([run]))
 
 
-def _is_job_without_fault(run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if neither a run nor another rank of its job has a fault, as in `is_without_fault`."""
-    return is_without_fault(run) and all(
-        is_without_fault(other) for other in runs if other.job == run.job and other.id != run.id
-    )
+def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
+    """Return True if no rank of a job has a fault, as in `is_without_fault`, and its script is no other."""
+    if not all(is_without_fault(rank) for rank in (other, *runs) if rank.job == other.job):
+        return False
+    codes = _codes(run, other)
+    return codes is None or different_scripts(*codes) is None
 
 
 def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
@@ -378,7 +379,7 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     run = source.run
     before = runs_before(run, source.runs.values())[:_CANDIDATES]
     unknown = still_read(before)
-    other = next((other for other in before if _is_job_without_fault(other, source.runs.values())), None)
+    other = next((other for other in before if _is_baseline(other, run, source.runs.values())), None)
     if other is None:
         key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
         return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]
@@ -392,10 +393,11 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
 
 def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
     """Return claims about settings, code and packages of two runs, and about what was not recorded."""
-    claims, unknown = [], []
+    claims: list[Claim] = []
+    unknown: list[Claim] = []
     ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
     if ours and theirs:
-        claims.append(_settings_claim(ours, theirs))
+        claims += _settings_claims(ours, theirs)
     else:
         unknown.append(Claim("claim.explain.no_settings", "unknown"))
     codes = _codes(run, other)
@@ -405,11 +407,19 @@ def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
     return claims, unknown
 
 
-def _settings_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Claim:
+def _settings_claims(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Claim]:
     common = sorted(ours.keys() & theirs.keys())
     differing = [name for name in common if ours[name] != theirs[name]]
-    if not differing:
-        return Claim("claim.explain.same_settings", "note", {"n": len(common)})
+    if differing:
+        yield _differing_claim(ours, theirs, differing)
+    elif common:
+        yield Claim("claim.explain.same_settings", "note", {"n": len(common)})
+    if alone := sorted(ours.keys() ^ theirs.keys()):
+        facts = {"n": len(alone), "names": few(alone, 2 * _NAMED)}
+        yield Claim("claim.explain.settings_alone", "note", facts)
+
+
+def _differing_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any], differing: Sequence[str]) -> Claim:
     parts = [
         Claim(
             "claim.part.explain.setting",

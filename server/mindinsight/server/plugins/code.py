@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
+from pathlib import PurePath
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -85,8 +86,18 @@ def code_claims(first: Code, second: Code, run: str, other: str) -> list[Claim]:
     return [_git_claim(first, second, run, other), _package_claim(first, second)]
 
 
+def different_scripts(first: Code, second: Code) -> tuple[str, str] | None:
+    """Return the names of the scripts that were started, or None if they are equal or one is not known."""
+    if not first.command or not second.command:
+        return None
+    names = PurePath(first.command[0]).name, PurePath(second.command[0]).name
+    return names if names[0] != names[1] else None
+
+
 def _git_claim(first: Code, second: Code, run: str, other: str) -> Claim:
-    """Compare commits, then uncommitted changes. Files that Git does not know may differ unseen."""
+    """Compare scripts, commits and uncommitted changes. Files that Git does not know may differ unseen."""
+    if (names := different_scripts(first, second)) is not None:
+        return Claim("claim.code.scripts_differ", "found", {"first": names[0], "second": names[1]})
     without = [name for name, side in ((run, first), (other, second)) if side.git is None]
     if first.git is None or second.git is None:
         return Claim("claim.code.no_git", "unknown", {"runs": without})

@@ -520,7 +520,7 @@ class SummaryWriter:
     def add_embedding(self, *_arguments: Any, **_named: Any) -> None:
         """Give a warning, once: embeddings have no page. Nothing is recorded, and the training goes on."""
         self._leave_out(
-            "embeddings are not recorded; record the matrix with add_tensor, or add torch's writer"
+            "embeddings are not recorded; record their matrix by add_tensor, or add torch's writer"
         )
 
     def add_mesh(self, *_arguments: Any, **_named: Any) -> None:
