@@ -152,8 +152,9 @@
  *   damage: Damage | null, [measure: string]: unknown}} Pair
  */
 /**
- * Mean, deviation and range over runs by step; `curves` reach a step, of `jobs`.
- * @typedef {Record<"step" | "mean" | "deviation" | "low" | "high" | "curves", Float64Array> &
+ * Centre, spread and range over runs by step; `curves` reach a step, of `jobs`.
+ * @typedef {Record<"step" | "mean" | "deviation" | "median" | "lower" | "upper" | "low" | "high" | "curves",
+ *   Float64Array> &
  *   {runs: string[], jobs: number, claims: Claim[]}} GroupBand
  */
 /**
