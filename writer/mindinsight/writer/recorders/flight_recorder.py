@@ -7,6 +7,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
@@ -127,7 +128,7 @@ class SampleSize:
 
 OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
-FOLDER: Final = "flight_dump"  # below the directory of the run
+FOLDER: Final = "flight_dump"  # below the directory of the run; of a later training there flight_dump_2
 _RANKS_EVERY: Final = 10  # steps between two measurements of all weights in a distributed training
 _OUTPUT: Final = "the output of"  # begin of a reason that only watched steps give
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
@@ -201,6 +202,9 @@ class FlightRecorder:
         self._models = models_of(model)
         self._tensors = training.collect(self._models, training.SAMPLED_TENSORS)
         self._directory = Path(directory).absolute()
+        names = chain([FOLDER], (f"{FOLDER}_{number}" for number in count(2)))
+        rank = f"rank_{rank_of().number}"  # all ranks dump alike, so that all choose the same folder
+        self._folder = next(name for name in names if not (self._directory / name / rank).exists())
         self._record = record or SummaryRecord(str(directory))
         self._owns_record = record is None
         self._on_trigger = on_trigger
@@ -451,7 +455,7 @@ class FlightRecorder:
         parts, path = [f"Step {self._step}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
-            path = self._directory / FOLDER  # one for all ranks
+            path = self._directory / self._folder  # one for all ranks
             parts.append(self._dump(run, before, path, norm))
         else:
             parts.append("No dump was written: their number is used up.")
@@ -481,9 +485,9 @@ class FlightRecorder:
         finally:
             self._torch.restore_state(self._tensors, after)
             self._torch.give_gradients(self._tensors, gradients)
-        where = f"Its dump is {FOLDER}, step {self._step}."
+        where = f"Its dump is {self._folder}, step {self._step}."
         if problem:
-            where = f"Its dump {FOLDER}, step {self._step}, is incomplete: {problem}."
+            where = f"Its dump {self._folder}, step {self._step}, is incomplete: {problem}."
         return where if again else f"The step did not break when it ran again. {where}"
 
     def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
