@@ -202,9 +202,7 @@ class FlightRecorder:
         self._models = models_of(model)
         self._tensors = training.collect(self._models, training.SAMPLED_TENSORS)
         self._directory = Path(directory).absolute()
-        names = chain([FOLDER], (f"{FOLDER}_{number}" for number in count(2)))
-        rank = f"rank_{rank_of().number}"  # all ranks dump alike, so that all choose the same folder
-        self._folder = next(name for name in names if not (self._directory / name / rank).exists())
+        self._folder = _free_folder(self._directory)
         self._record = record or SummaryRecord(str(directory))
         self._owns_record = record is None
         self._on_trigger = on_trigger
@@ -513,3 +511,9 @@ class FlightRecorder:
                 "optimizer.step() was called inside FlightRecorder.step(): call it after, so that a fault"
                 " is found before the weights change"
             )
+
+
+def _free_folder(directory: Path) -> str:
+    """Return the name of a folder for dumps that has none of this rank: all ranks dump, and choose alike."""
+    names = chain([FOLDER], (f"{FOLDER}_{number}" for number in count(2)))
+    return next(name for name in names if not (directory / name / f"rank_{rank_of().number}").exists())
