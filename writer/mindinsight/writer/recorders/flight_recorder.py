@@ -220,8 +220,7 @@ class FlightRecorder:
         self._loss_scale = fault_signs.LossScale(scaler)
         self._health = fault_signs.HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
-        self._number = 0  # of steps that were examined
-        self._ahead = 0  # difference of the caller's number of a step
+        self._number = self._ahead = 0  # steps that were examined; how far ahead the caller counts
         self._running = False
         self._replicas = fault_signs.Replicas(same_gradients)
         self._episode = fault_signs.FaultEpisode()
