@@ -88,7 +88,7 @@ class ConsoleRecorder:
         threading.Thread(target=self._watch, name="mindinsight-console", daemon=True).start()
 
     def close(self) -> None:
-        """End: print as before, and return when all that was printed has been passed on and recorded."""
+        """Stop recording and restore the console. Return once everything printed before is recorded."""
         if os.getpid() != self._pid or not self._leave():
             return
         with suppress(OSError):

@@ -119,7 +119,7 @@ class Listing:
     def some(
         self, snapshot: Snapshot, marks: Marks, runs: Iterable[Run], troubles: Iterable[DirectoryDamage] = ()
     ) -> bytes:
-        """Return the given runs of a snapshot as encoded JSON."""
+        """Return the given runs of a snapshot as encoded JSON. `marks` and `troubles` are as for `whole`."""
         notes, slots = marks.notes, marks.slots
         rows = [self._row(run, notes.get(run.id, _NO_NOTE), slots.get(run.job, 0)) for run in runs]
         return _json(_head(snapshot, troubles, marks))[:-1] + b',"runs":[' + b",".join(rows) + b"]}"
@@ -189,7 +189,7 @@ class TagsQuery(BaseModel):
 
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:
-    """Return every run, or the given ones, with the columns of a list."""
+    """Return the list of runs: one row per run with its summary, for every run or those in the query."""
     accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
     # in a thread, because it may write the colours of new runs
     return await run_in_threadpool(run_list, state.service, *accepted, query.run)

@@ -31,7 +31,7 @@ Label = Annotated[str, Field(min_length=1, max_length=100)]
 def files(service: CurrentService, run: str) -> dict[str, Any]:
     """Return the files of one run: reading progress, and every section that could not be read.
 
-    `claims` of a file say what could not be read of it, those of the run that everything was read.
+    `claims` of a file name its damage. `claims` of the run say whether everything was read.
     """
     record = service.store.snapshot().run(run)
     service.loader.want([run])

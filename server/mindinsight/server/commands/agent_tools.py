@@ -116,7 +116,7 @@ class Tools:
         return _text([*_sentences(answer["claims"]), "Each scalar:", *rows], "ask for a larger tolerance")
 
     async def why(self, good: list[str], bad: list[str]) -> str:
-        """Say which settings separate good runs from bad ones, and where their metrics part."""
+        """Say which settings separate good runs from bad ones, and where their metrics diverge."""
         groups = {name: [self._run(run).id for run in runs] for name, runs in (("good", good), ("bad", bad))}
         answer = await self._ask("v2/answers/why", **groups)
         return _text(_sentences(answer["claims"]), "ask for smaller groups")

@@ -48,9 +48,10 @@ def discard(base: Path, below: str, stamp: str) -> None:
 
 
 def restore(base: Path, below: str, stamp: str) -> None:
-    """Move a directory back from the trash, and remove the folders that are empty then.
+    """Move the directory ``below`` from the trash folder ``stamp`` back to ``base``.
 
-    Raises LinkError, or OSError, also if its path is taken.
+    Folders of the trash that are empty afterwards are removed. Raises LinkError for a link on the path, and
+    OSError, also if the path is taken.
     """
     *folders, name = below.split("/")
     with (

@@ -114,7 +114,10 @@ class Training:
             self.evaluation(metrics)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers. Nested dicts are named by path. A fault is one alert for all tags."""
+        """Record numbers. Nested dicts are named by path.
+
+        The first non-finite number raises an alert. No other follows until all tags are finite again.
+        """
         for tag, number in self._numbers(values, prefix):
             if tag in _LOSSES:
                 self._loss = number

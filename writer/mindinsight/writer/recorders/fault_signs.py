@@ -59,7 +59,7 @@ class Replicas:
         self._since = 0  # the last step at which the weights were equal
 
     def check(self, step: int, signs: Sequence[RankSign]) -> str:
-        """Return a description of the ranks that diverge, "" if none does or they may differ."""
+        """Return a description of the ranks that diverge, "" if none does or the ranks are no replicas."""
         if self._declared is False or len(signs) < 2:
             return ""
         return self._gradients([sign.norm for sign in signs]) or self._weights(
@@ -240,7 +240,8 @@ class FaultEpisode:
     def begins(self, hidden: bool) -> bool:
         """Record a broken step. Return True if a new fault begins with it.
 
-        ``hidden`` says that a step that does not measure outputs would have looked healthy.
+        With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
+        count as healthy.
         """
         new = self._healthy >= _HEALTHY
         self._healthy, self._hidden = 0, hidden

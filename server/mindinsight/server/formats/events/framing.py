@@ -292,7 +292,7 @@ def scan_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Rec
     After a damaged header, bytes are skipped up to the next valid header. If there is none, everything except
     the last 11 bytes is damage, because a header can begin there. With ``at_end``, trailing zeros are space
     that is allocated and not written yet, so they stay unread like an incomplete record. With a ``schema``,
-    rounds known from other files are searched.
+    rounds (see `rounds`) that other files had are recognised at once.
     """
     chains, gaps, at = [], [], 0
     rounds: list[KnownRounds] = []

@@ -48,7 +48,7 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Operator of a pipeline. The queue is the one after it: samples of its length, and its capacity."""
+    """Operator of a data pipeline. ``queue`` holds samples of the length of its output queue."""
 
     name: str  # as in the recorded pipeline: "Map"
     inputs: tuple[int, ...]  # ids
@@ -204,7 +204,7 @@ def _profiles(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def rank_of(path: Path) -> int:
-    """Return the rank in the name of a profile."""
+    """Return the rank in the name of a profile, or 0 for other names."""
     match = _PROFILE.fullmatch(path.name)
     return int(match[1]) if match else 0
 

@@ -46,7 +46,10 @@ class BoxCounts:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison. Pairs are indexed by side, LEFT and RIGHT. [t]: indices of a tree."""
+    """Result of a comparison of two graphs.
+
+    Each tuple has one element for LEFT and one for RIGHT. [t]: one element per index of that side's tree.
+    """
 
     trees: tuple[Tree, Tree]
     partners: tuple[Numbers, Numbers]  # [t] index in the other tree, -1 for none
@@ -312,10 +315,10 @@ def _input_spans(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
 
 
 def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
-    """Yield the operators that differ. Operators of only this side are yielded as the outermost scopes of
-    them.
+    """Yield the tree indices of operators that are CHANGED or ONLY, in order.
 
-    Operators that only follow others are not listed.
+    A scope without any operator of the other graph is yielded once, instead of its operators. Operators
+    in state FOLLOWS, equal ones with different inputs, are omitted.
     """
     tree, states = comparison.trees[side], comparison.states[side].tolist()
     index = 1

@@ -40,8 +40,8 @@ class Box:
     open: bool
     content: Content
     parent: int  # enclosing scope
-    enters: int = 0  # values from outside the enclosing scope that no line shows
-    leaves: int = 0  # values to the outside that no line shows
+    enters: int = 0  # number of values from outside the enclosing scope that no line shows
+    leaves: int = 0  # number of values to the outside that no line shows
 
     def moved(self, x: float, y: float) -> Box:
         """Return a copy moved by (x, y)."""

@@ -48,7 +48,7 @@ class Source:
     rule: str = ""  # id; empty if the training code raised the alerts
     tag: str = ""
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
-    counts: Ints | None = None  # [n] points, for rules over scalars
+    counts: Ints | None = None  # [n] number of points that fulfil the rule, for rules over scalars
     ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
     recovered: int | None = None  # step of the first value after the points of a rule over scalars
     contents: tuple[Alert, ...] = ()  # [n] of the training code
