@@ -40,14 +40,14 @@ class _Output(NamedTuple):
 
 
 class ConsoleRecorder:
-    """Recorder of what this process and its children print, from its creation to ``close``.
+    """Recorder of the output of this process and its children, from its creation to ``close``.
 
-    Standard output and error that lead to one place stay in one order, and are not told apart. What is a
-    terminal stays a terminal for those who ask.
+    Standard output and error that are redirected to the same place keep their common order, and are not
+    distinguished. A terminal remains a terminal to programs that check for one.
     """
 
     def __init__(self, directory: Path, limit_mb: float = LIMIT_MB) -> None:
-        """Begin. Raises OSError if that is not possible, and then changes nothing."""
+        """Begin to record. Raises OSError if that is not possible, and then changes nothing."""
         if os.name != "posix":
             raise OSError("it is recorded on Linux and macOS alone")
         if not sys.executable or getattr(sys, "frozen", False):  # would start the program again

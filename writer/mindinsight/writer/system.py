@@ -31,7 +31,7 @@ _DEVICE: Final = "DEVICE_ID"  # all that MindSpore's launcher sets; a single tra
 
 
 class Record(Protocol):
-    """What samples are written to: a SummaryRecord."""
+    """Interface of the recorder of samples, such as SummaryRecord."""
 
     def add_value(
         self, plugin: str, name: str, value: Any, *, step: int | None, wall_time: float | None
@@ -40,7 +40,7 @@ class Record(Protocol):
 
 
 def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return False if another process of this training, on this machine, samples it."""
+    """Return True unless another process of this training, on this machine, records the samples."""
     names = (*_LOCAL_RANKS, _DEVICE) if rank_of(environment).world > 1 else _LOCAL_RANKS
     numbers = (environment.get(name, "") for name in names)
     return next((int(number) == 0 for number in numbers if number.isdecimal()), True)
@@ -53,7 +53,10 @@ class SystemSampler:
     """
 
     def __init__(self, record: Record, directory: str, seconds: float = SECONDS) -> None:
-        """Start the thread. Raises ImportError without psutil, ValueError for less than a second."""
+        """Start the thread. ``seconds`` below 1 count as 1.
+
+        Raises ImportError without psutil, ValueError unless ``seconds`` is above 0.
+        """
         self._seconds = max(options.positive(seconds, "seconds"), _LEAST_SECONDS)
         self._record = weakref.ref(record)
         self._probes: list[Callable[[], Values]] = [Machine(directory).values, *accelerators()]
@@ -62,7 +65,7 @@ class SystemSampler:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread. A driver that does not answer is waited for two seconds."""
+        """End the thread. Wait up to two seconds for a driver that does not respond."""
         self._ended.set()
         self._thread.join(2.0)
 
@@ -91,7 +94,7 @@ class SystemSampler:
 
 
 class Machine:
-    """Processors, memory, disk and network of this machine, and what this process takes of them."""
+    """Sampler of processors, memory, disk and network of this machine, and of the usage by this process."""
 
     def __init__(self, directory: str) -> None:
         """Begin the counts. ``directory`` is on the disk whose free space is recorded."""

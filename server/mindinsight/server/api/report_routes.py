@@ -206,7 +206,7 @@ def start(
     run: Annotated[str, Query(description="run id")],
     language: Literal["en", "zh"] = "en",
 ) -> dict[str, int]:
-    """Start the report of a run. Its progress and page are read by the number in the response."""
+    """Start the report of a run in the background. Return its number as `report`."""
     return {"report": REPORT.start(service, RunReport(run=run, language=language))}
 
 

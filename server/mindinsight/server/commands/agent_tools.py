@@ -93,7 +93,9 @@ class Tools:
         return _text(lines, "ask for the first fault of one dump")
 
     async def series(self, run: str, tag: str, points: int = 40) -> str:
-        """Summarise one scalar of a run, or one of its machine (`system/...`), with at most 200 points."""
+        """Summarise one scalar of a run, or of its machine (`system/...`), with `points` points (at most
+        200).
+        """
         record = self._run(run)
         series = record.curve(tag)
         if series is None:
@@ -109,7 +111,7 @@ class Tools:
         return _text([head, f"{len(listed)} of {len(line.steps)} points:", *listed], "ask for fewer points")
 
     async def compare_runs(self, run: str, baseline: str, tolerance: float = 0.001) -> str:
-        """Say at which step each scalar of a run departs from a baseline, by more than a share of it."""
+        """Say at which step each scalar of a run diverges from a baseline, by more than a share of it."""
         first, second = self._run(run).id, self._run(baseline).id
         answer = await self._ask("v2/answers/alignment", run=first, baseline=second, tolerance=tolerance)
         rows = [f"{row['tag']}: {row['claim']['text']}" for row in answer["tags"]]
@@ -122,7 +124,7 @@ class Tools:
         return _text(_sentences(answer["claims"]), "ask for smaller groups")
 
     async def job_health(self, job: str) -> str:
-        """Say which ranks of a distributed job stray from the others, stopped, or are missing."""
+        """Say which ranks of a distributed job diverge from the others, stopped, or are missing."""
         answer = await self._ask("v2/answers/health", job=_id(job))
         lines = [text for health in answer["jobs"].values() for text in _sentences(health["claims"])]
         return _text(lines or [f"There is no job {job}."], "ask for one job")

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def complete(top: argparse.ArgumentParser) -> None:
-    """Tell a shell what may follow, and exit. Without argcomplete nothing is told."""
+    """Print completions for the shell and exit, if a shell asks for them. Exit with 1 without argcomplete."""
     try:
         import argcomplete
     except ModuleNotFoundError:

@@ -65,7 +65,7 @@ class Threads:
         return self._any
 
     def run(self, call: Callable[[], object]) -> bool:
-        """Have a call performed, which must raise nothing. Return False if there is no thread for it."""
+        """Queue a call for the threads. The call must not raise. Return False if there is no thread."""
         begun = self.start()
         if begun:
             self._calls.put(call)

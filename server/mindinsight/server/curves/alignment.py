@@ -529,10 +529,11 @@ def difference_claim(
 
 
 def relative_to_nearby(values: Doubles, base: Doubles) -> Doubles:
-    """Return [n] ``values - base`` relative to the larger of ``|base|`` and its usual size nearby. Always
+    """Return [n] ``values - base`` relative to the larger of ``|base|`` and its usual size nearby, always
     finite.
 
-    A change is searched in it. The share of a value near 0 would be as large without a change.
+    `find_change` searches in this instead of in shares of ``|base|``, which are large near 0 even without a
+    change.
     """
     if not len(base):
         return np.zeros(0)

@@ -180,7 +180,7 @@ _GAP: Final = 3.0  # times the width of either group that two groups lie apart
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Levels of curves that are not alike, though no majority agrees from which some differ."""
+    """Levels of three or more curves that differ without a majority of equal ones."""
 
     order: tuple[int, ...]  # rows, the lowest level first
     low: int  # how many of them form the lower of two groups; 0 if there are no two groups
@@ -188,7 +188,10 @@ class Spread:
 
 
 def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
-    """Return how the levels of at least three curves differ, in all or half of their steps; None if alike."""
+    """Return how the levels of at least three curves differ, or None if they do not.
+
+    The levels over all steps are compared first, then those of the second half, then of the first half.
+    """
     longest = max((len(steps) for steps, _ in curves), default=0)
     if len(curves) < 3 or longest < FEWEST_STEPS:
         return None

@@ -474,7 +474,10 @@ def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutl
 
 
 def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the outlier ranks among ``curves`` (steps ascending, values), by row. What most have is none."""
+    """Return the outlier ranks among ``curves`` (steps ascending, values), by row.
+
+    An anomaly that most of the curves have makes no rank an outlier.
+    """
     return [stray for stray in judge(curves).strays if not stray.shared]
 
 

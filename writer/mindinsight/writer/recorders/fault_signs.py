@@ -452,7 +452,7 @@ class LossScale:
         return scale > _LEAST
 
     def remark(self, norm: float) -> str:
-        """Return words on a scale that has fallen to one, "" for finite gradients or without a scaler."""
+        """Return a clause about a scale that fell to one, "" for finite gradients or without a scaler."""
         if self._scaler is None or math.isfinite(norm):
             return ""
         return f" although the loss scale has fallen to {self._scaler.get_scale():g}"

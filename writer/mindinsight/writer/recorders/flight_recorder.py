@@ -74,7 +74,10 @@ class Schedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool = False) -> bool:
-        """Return True if this step is to be measured. A suspicion may spend three of them in advance."""
+        """Return True if this step is to be measured.
+
+        With ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance.
+        """
         if self._every is not None and step % self._every == 0:
             return True
         if suspected:

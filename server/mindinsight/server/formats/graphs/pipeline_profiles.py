@@ -176,7 +176,8 @@ class _Means(BaseModel):
 def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, int]:
     """Return the newest profile of a rank, or of any rank for None, and the number of profiles.
 
-    They are in the given folders and in those of profilers below. Tables are left out beside their samples.
+    The folders and the folders of profilers below them are searched. A table beside the samples of the same
+    rank does not count.
     """
     every = [path for folder in folders for path in _profiles(folder, _DEPTH)]
     every = [path for path in every if rank is None or rank_of(path) == rank]
@@ -255,10 +256,10 @@ def _row_of(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parse_batches(data: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Parse the trace of batches: "kind part batch value time". Return times and waits of a batch in
-    milliseconds, without the first, which waits for the start of the workers.
+    """Parse the trace of batches. Return [n] times and [n] waits per batch in milliseconds.
 
-    Lines that are no such five numbers are left out.
+    A line is "kind part batch value time". Other lines are skipped, and so is the first batch, which waits
+    for the start of the workers.
     """
     lines = re.findall(rb"^0 0 (\d{1,18}) (\d{1,18}) (\d{1,18})$", data, re.MULTILINE)
     rows = [(int(wait), int(time)) for batch, wait, time in lines if int(batch) > 1]
@@ -344,8 +345,8 @@ def _content(path: Path) -> bytes:
 def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
     """Return the path in the drawing of each operator that has a counterpart in the recorded pipeline.
 
-    Inline operators are left out on both sides. Empty if the others differ in order or name; the names of
-    sources are not compared, because MindSpore names their classes otherwise than its functions.
+    Inline operators are ignored on both sides. Empty if the others differ in order or name. Names of sources
+    are not compared, because MindSpore's classes and functions name them differently.
     """
     operators = profile.operators
 
@@ -370,11 +371,11 @@ def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
 
 
 def bottleneck(profile: PipelineProfile) -> tuple[Claim, int | None]:
-    """Return the claim about what holds a pipeline up, and the id of that operator or None.
+    """Return the claim about the bottleneck of a pipeline, and the id of that operator or None.
 
-    It is the operator after a queue that is rarely empty and before one that mostly is, looked for from the
-    training back to the sources. That a source does, or that nothing does, is said only of samples that are
-    known to be from the time in which batches were taken.
+    The bottleneck is the operator after a queue that is rarely empty and before a queue that mostly is. The
+    search runs from the training back to the sources. A source is named, or a bottleneck ruled out, only for
+    samples from the time in which batches were taken.
     """
     operators = profile.operators
     samples = min((len(operator.queue) for operator in operators.values() if operator.queue), default=0)

@@ -205,9 +205,9 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
 
 
 def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
-    """Return the claim in how many runs a rule fires on everything recorded; nothing is stored.
+    """Return the claim about the number of runs in which a rule fires on everything recorded.
 
-    A rule for silence is evaluated at Unix time ``now`` only.
+    A rule for silence is evaluated at Unix time ``now`` only. Nothing is stored.
     """
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
     silent = rule.condition == "silent"
@@ -357,7 +357,7 @@ def recovery_claim(step: int) -> Claim:
 
 
 def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim | None:
-    """Return the claim of an alert of ``rule``; None if the rule is another one than that which found it."""
+    """Return the claim of an alert of ``rule``, or None if ``rule`` was changed and no longer fits it."""
     facts: dict[str, Any] = {"tag": source.tag}
     if source.strays and rule.condition == "strays":
         facts["claim"] = outlier_claim(source.strays[row])

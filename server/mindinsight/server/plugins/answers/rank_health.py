@@ -63,7 +63,10 @@ class HealthCache:
         self._judged: OrderedDict[str, _Judged] = OrderedDict()
 
     def of(self, members: Sequence[Run], left_out: int = 0) -> JobHealth:
-        """Return the health of a job, given the runs of all its ranks but those among the ones left out."""
+        """Return the health of a job. ``members`` are the runs of its ranks that the server shows.
+
+        ``left_out`` is the number of runs that the server does not show.
+        """
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)
         series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
@@ -153,8 +156,8 @@ def health_claims(
 ) -> list[Claim]:
     """Return the claims about a job: ranks by their worst divergence, then unknowns.
 
-    `compared` has the indices of the compared ranks for each scalar. `levels` are the claims that the levels
-    of ranks differ, though none is the odd one. The server shows all runs but ``left_out``.
+    `compared` has the indices of the compared ranks for each scalar. `levels` are the claims about levels
+    that differ without an outlier rank. ``left_out`` is the number of runs that the server does not show.
     """
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}

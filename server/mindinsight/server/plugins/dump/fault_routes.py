@@ -127,7 +127,7 @@ CHECK: Final = NumberedJob("check", Check, _check)
 
 @router.post("/check")
 def start_check(service: CurrentService, body: Check) -> dict[str, int]:
-    """Start a check. Its hits are read by the number in the response."""
+    """Start a check in the background. Return its number as `check`."""
     return {"check": CHECK.start(service, body)}
 
 
