@@ -49,7 +49,7 @@ def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
 class SystemSampler:
     """Thread that records a sample every ``seconds``, at the same times on all machines.
 
-    The step of a sample is its Unix time in seconds. Values that a machine does not give are left out.
+    The step of a sample is its Unix time in seconds. Values that a machine does not provide are omitted.
     """
 
     def __init__(self, record: Record, directory: str, seconds: float = SECONDS) -> None:

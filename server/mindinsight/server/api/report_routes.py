@@ -230,7 +230,7 @@ def page(service: CurrentService, number: int, name: FileName = "report") -> Res
 
 
 def report_source(service: Service, run: str) -> ReportSource:
-    """Return a run with what an explanation or a report of it reads. Raises ApiError for an unknown one."""
+    """Return a run with everything that its explanation or report needs. Raises ApiError if it is unknown."""
     snapshot = service.store.snapshot()
     paths, cache = _dump_paths(service), cache_of(service)
     return ReportSource(

@@ -511,9 +511,9 @@ _UNITS: Final = {
 def difference_claim(
     size: float | None, absolute: bool, unit: str = "automatic", other: float | None = None
 ) -> Claim | None:
-    """Return a difference as part of a claim: as share of the baseline, or absolute; None for none.
+    """Return a difference as part of a claim, or None for None.
 
-    It has as many digits as it takes to differ from ``other``.
+    It is a share of the baseline, or with ``absolute`` a number, with enough digits to differ from ``other``.
     """
     if size is None:
         return None

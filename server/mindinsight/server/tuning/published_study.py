@@ -48,7 +48,7 @@ class _Part(BaseModel):
 
 
 class Trial(_Part):
-    """One trial. Times are Unix seconds; `run` is a path below the base directory."""
+    """One trial. Times are Unix seconds. `run` is a path below the base directory."""
 
     number: int = Whole
     state: Literal["running", "complete", "pruned", "failed", "interrupted", "imported"]
@@ -132,7 +132,7 @@ class PublishedStudy(_Part):
 
 
 class Publisher:
-    """Writer of the published study of one tuner. An error is kept in `error`; tuning goes on without."""
+    """Writer of the published study of one tuner. An error is stored in `error`, and tuning continues."""
 
     def __init__(self, base: Path, study: str) -> None:
         self._base = base
@@ -141,7 +141,7 @@ class Publisher:
         self.error: OSError | None = None
 
     def write(self, study: Study, ended: bool) -> None:
-        """Write the study, unless it was written just now and goes on."""
+        """Write the study. Unless it has `ended`, skip the write for some time after a slow one."""
         begun = time.monotonic()
         if not ended and begun < self._next:
             return

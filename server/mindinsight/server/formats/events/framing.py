@@ -292,7 +292,7 @@ def scan_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Rec
     After a damaged header, bytes are skipped up to the next valid header. If there is none, everything except
     the last 11 bytes is damage, because a header can begin there. With ``at_end``, trailing zeros are space
     that is allocated and not written yet, so they stay unread like an incomplete record. With a ``schema``,
-    rounds (see `rounds`) that other files had are recognised at once.
+    rounds (see `rounds`) that other files had are recognized at once.
     """
     chains, gaps, at = [], [], 0
     rounds: list[KnownRounds] = []
@@ -451,8 +451,8 @@ def verified_records(data: bytes, at_end: bool, schema: Schema | None = None) ->
 
     Everything from ``end`` on is an incomplete record or not written yet. That includes zeros at the end of a
     file, which a crashed machine or a network file system allocated. Only a valid header announces a record,
-    so after a damaged header only the last 11 bytes are kept. With a ``schema``, rounds known from other
-    files are searched. They are returned only if every record is intact.
+    so after a damaged header only the last 11 bytes are kept. With a ``schema``, rounds (see `rounds`) that
+    other files had are recognized at once. They are returned only if every record is intact.
     """
     frames = scan_records(data, at_end, schema)
     starts, sizes, end = frames.starts, frames.sizes, frames.end

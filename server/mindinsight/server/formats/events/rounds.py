@@ -213,7 +213,7 @@ _LARGE: Final = 1 << 16  # bytes of a large round, which takes several times as 
 
 
 class KnownRounds(NamedTuple):
-    """Run of ``repeats`` consecutive rounds with the same layout, starting at record ``row``."""
+    """Sequence of ``repeats`` consecutive rounds with the same layout, starting at record ``row``."""
 
     row: int  # number of their first record
     model: Round

@@ -211,7 +211,7 @@ def rank_of(path: Path) -> int:
 
 
 def read_profile(path: Path) -> PipelineProfile:
-    """Read a profile and what MindSpore wrote beside it. Raises ProfileError, OSError."""
+    """Read a profile and the other files that MindSpore wrote beside it. Raises ProfileError, OSError."""
     rank, folder = rank_of(path), path.parent
     data = _content(path)
     profile = parse_samples(data) if path.suffix == ".json" else parse_table(data.decode("utf-8", "replace"))

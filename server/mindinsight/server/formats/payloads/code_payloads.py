@@ -44,7 +44,7 @@ class Code:
 
 
 def code(payload: bytes) -> Code:
-    """Decode the facts about a program. Raises UnreadableError. Facts of another type are left out."""
+    """Decode the facts about a program. Raises UnreadableError. Facts of an unexpected type are omitted."""
     _PAYLOAD.check_size(len(payload))
     with unreadable("payload.unparsable", "code", UnparsableError, ValueError, RecursionError):
         parts = [

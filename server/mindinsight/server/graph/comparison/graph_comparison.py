@@ -508,7 +508,7 @@ def constant_changes(
 def input_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the inputs that only one of a pair has, although the other graph did not lose them."""
+    """Yield the inputs that only one operator of a pair has, without those that only one graph has."""
     for pair in paired_inputs(comparison.matching, comparison.input_ids, nodes):
         if is_lost(comparison.matching, pair):
             side: Side = LEFT if pair[LEFT] >= 0 else RIGHT

@@ -64,7 +64,7 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
 
 
 def spelling(op_type: str) -> str:
-    """Return what the spellings of a type have in common: BatchNorm is batch_norm, but relu_ is not relu."""
+    """Return a normal form of an operator type: equal for BatchNorm and batch_norm, not relu and relu_."""
     words = op_type.rstrip("_")
     return words.replace("_", "").casefold() + op_type[len(words) :]
 
