@@ -22,10 +22,10 @@ from mindinsight.writer.program import LONG_WORD, SECRETS
 
 _log: Final = logging.getLogger(__name__)
 LIMIT_MB: Final = 64.0  # of the files of one process: half from the beginning, half from the end
-_LEAST_MB: Final = 1.0
+_LEAST_MB: Final = 1.0  # smaller limits count as this one
 _START_SECONDS: Final = 5.0  # an interpreter starts in 0.03; a file system under load takes longer
 _END_SECONDS: Final = 5.0  # in which what was printed must have reached the terminal
-_READ: Final = 1 << 16
+_READ: Final = 1 << 16  # bytes at once: what a pipe holds
 _Identity = tuple[int, int]  # device and inode
 
 

@@ -23,7 +23,7 @@ PREFIX: Final = "system/"  # of the tags, which readers show apart from the metr
 SECONDS: Final = 5.0  # between two samples
 _LEAST_SECONDS: Final = 1.0  # a step is a second
 _FIRST: Final = 1.0  # seconds after which the first sample shows what was done since the start
-_MEGABYTE: Final = 1e6
+_MEGABYTE: Final = 1e6  # bytes, as in the names that end in _MB
 Values: TypeAlias = Iterator[tuple[str, float]]
 # Number of a process on its machine, by the variables of launchers.
 _LOCAL_RANKS: Final = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID")
@@ -206,7 +206,7 @@ _ASCEND: Final = {  # name: function of DCMI, type of utilisation, factor
     "temperature_C": ("dcmi_get_device_temperature", None, 1.0),
     "power_W": ("dcmi_get_device_power_info", None, 0.1),
 }
-_MOST_CARDS: Final = 64
+_MOST_CARDS: Final = 64  # the limit of DCMI
 
 
 class Ascend:

@@ -22,7 +22,7 @@ Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raise
 
 LONGEST: Final = 10_000  # bytes of an answer: about 4,000 tokens, of 2.5 letters or one Chinese character
 _CONTROL: Final = re.compile(r"\x1b\[[\d;:]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal
-_MOST_POINTS: Final = 200
+_MOST_POINTS: Final = 200  # of a curve: lines of some 25 bytes, half of LONGEST
 _PATIENCE: Final = 60.0  # s, for an explanation: agents give up on a tool after a minute or two
 _POLL: Final = 0.2  # s between two looks at it
 _MOST_LINES: Final = 200  # of a console

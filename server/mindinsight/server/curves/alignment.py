@@ -14,7 +14,8 @@ from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.overflow_safe import relative_to, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
-LIMIT: Final = 5.5  # noise levels from which a change is not chance
+# Thresholds without a reason of their own hold the promise of benchmarks/drift.py: 1 % of false alarms.
+LIMIT: Final = 5.5  # noise levels of a change. 4.5: 2.5 % of false alarms in spiky noise; 6.5: 14 % of misses
 POOR: Final = 15.0  # rows at which the limit is twice as high
 _POOR_GROWTH: Final = 60.0  # the same for growth in units of the noise nearby, which few rows estimate badly
 FEWEST: Final = 16  # rows below which nothing is claimed
@@ -173,7 +174,7 @@ def find_divergence(relative: Doubles, floor: float, poor: float = POOR) -> Chan
 
 
 _NOISE_ROWS: Final = 24  # from which the noise nearby is estimated, at least
-_NOISE_BLOCKS: Final = 32
+_NOISE_BLOCKS: Final = 32  # parts of a curve with a noise of their own, at most
 
 
 def local_noise(values: Doubles) -> Doubles:

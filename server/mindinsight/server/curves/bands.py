@@ -20,7 +20,7 @@ from mindinsight.server.types import Doubles, Floats, Ints
 CELLS: Final = 2_000_000  # limit of curves x columns: half a second
 FEWEST_STEPS: Final = 16  # steps below which curves of ranks are not compared
 NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
-_WRAP: Final = 1 << 64
+_WRAP: Final = 1 << 64  # uint64 counts modulo this number
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def row_medians(values: Doubles) -> Doubles:
     return column_medians(values.T)
 
 
-_LEVEL_BLOCKS: Final = 16
+_LEVEL_BLOCKS: Final = FEWEST_STEPS  # parts of a curve, of which none is empty then
 _LEAST_SPREAD: Final = 0.05  # share of the level by which alike curves differ at most
 _SURE: Final = 8.0  # standard errors of a level that the levels of 64 alike curves never lie apart
 _GAP: Final = 3.0  # times the width of either group that two groups lie apart

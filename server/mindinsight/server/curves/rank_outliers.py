@@ -35,6 +35,7 @@ from mindinsight.server.curves.rank_anomaly import (
 )
 from mindinsight.server.types import Doubles, Floats, Ints
 
+# Thresholds without a reason of their own hold the promise of benchmarks/ranks.py: 1 % of false alarms.
 CHANCE: Final = 0.002  # probability of a false alarm per job and kind, if differences were normal
 _LEAST_NOISE: Final = 0.1  # units of the usual change: beside nearly equal ranks, any rank would be noisier
 _LOWER_MEAN: Final = 0.4375  # mean of the lower 80 % of squared standard normal values

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 MAX_BYTES: Final = 32 << 20  # about 60,000 trials
-_VERSION: Final = 1
+_VERSION: Final = 1  # of the file: readers reject another one
 _LOGS: Final = 100  # failed trials that keep their last lines, newest first; the others have their trial.log
 _TIMES: Final = 20  # writing a large study takes a twentieth of the time at most
 _QUICK: Final = 0.05  # seconds; what is written faster is written after each change
@@ -215,7 +215,8 @@ def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Pat
 def read_published(path: Path) -> PublishedStudy:
     """Read a published study.
 
-    Raises OSError if it cannot be read, ValueError if it is too long, damaged or of a later version.
+    Raises OSError if it cannot be read or is longer than MAX_BYTES, ValueError if it is damaged or of another
+    version.
     """
     with open_stream(path) as file:
         content = file.read(MAX_BYTES + 1)

@@ -18,7 +18,7 @@ from mindinsight.writer.encoding.events import Job, summary_event, value_tag
 
 # Range in which float32 shows no difference. Above, neighbouring integers merge. Below, digits are lost.
 LARGEST: Final = float(1 << 24)
-SMALLEST: Final = 2.0**-126
+SMALLEST: Final = 2.0**-126  # smallest normal float32
 
 Bytes = npt.NDArray[np.uint8]
 EncodeScalar: TypeAlias = Callable[[str, float], bytes]  # a Summary.Value that ends with its float32

@@ -253,6 +253,7 @@ class FaultEpisode:
         self._healthy += not self._hidden
 
 
+# Thresholds without a reason of their own report no healthy series of benchmarks/results/recorders.md.
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
 _HISTORY: Final = 50  # recent values. Longer than most cycles of a training, such as accumulation
 _BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent ones needs no mean

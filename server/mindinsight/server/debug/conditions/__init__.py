@@ -21,6 +21,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
 Limits: TypeAlias = Mapping[str, float]
 
+# Error codes of MindInsight, which a verdict sums up.
 HOLDS_NAN: Final = 1
 HOLDS_INF: Final = 2
 NO_PREVIOUS: Final = 4

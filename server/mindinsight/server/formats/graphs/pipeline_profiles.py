@@ -27,8 +27,8 @@ from mindinsight.server.formats.graphs.pipelines import Step
 from mindinsight.server.formats.sanitizer import show_name
 
 MAX_BYTES: Final = 16 << 20  # of a file; a day of a sample each second for 50 operators has 13 MB
-MAX_OPERATORS: Final = 1000
-_MAX_NUMBER: Final = 1 << 31
+MAX_OPERATORS: Final = 1000  # of a pipeline, which has some dozens; bounds the work for hostile files
+_MAX_NUMBER: Final = 1 << 31  # beyond int32, as no id, length or interval is
 _PROFILE: Final = re.compile(r"(?:pipeline_profiling|minddata_pipeline_raw)_(\d{1,6})\.(?:json|csv)")
 _FOLDER: Final = re.compile(r"profiler.*|.*_ascend_ms|FRAMEWORK|ASCEND_PROFILER_OUTPUT")
 _DEPTH: Final = 3  # folders: profiler/rank-0_..._ascend_ms/FRAMEWORK

@@ -11,7 +11,7 @@ from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, 
 from mindinsight.server.graph.model.graph import scope_of as enclosing_scope
 from mindinsight.server.graph.scopes.folding import Hashes, mix
 
-CONTROL_SLOT: Final = -1
+CONTROL_SLOT: Final = -1  # slots of inputs count from 0
 _PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one more value shifts the positions of the rest
 
 
