@@ -233,6 +233,7 @@ def _level_errors(levels: Doubles) -> Doubles:
 
 
 def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
+    """Return how ``levels`` [r] with standard ``errors`` [r] differ, as two groups or in general, or None."""
     known = np.flatnonzero(~np.isnan(levels))
     order = known[np.argsort(levels[known], kind="stable")]
     ordered = levels[order]

@@ -70,6 +70,7 @@ def diverged_from_equal(curves: Sequence[tuple[Ints, Floats]], mean: Doubles) ->
 
 
 def _compared(row: int, curve: tuple[Ints, Floats], reference: tuple[Ints, Floats]) -> _Compared:
+    """Return the finite differences of a curve from a reference at their common steps, as shares."""
     (steps, values), (base_steps, base) = curve, reference
     if not np.array_equal(steps, base_steps):
         steps, mine, theirs = np.intersect1d(steps, base_steps, return_indices=True)

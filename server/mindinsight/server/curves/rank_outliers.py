@@ -124,7 +124,7 @@ def expected_largest(scaled: Doubles) -> tuple[float, float]:
 
 
 _BLOCKS: Final = 24  # blocks between which a lasting difference begins and ends
-_MARGIN: Final = 1.3  # factor on the threshold, because scales are estimates
+_MARGIN: Final = 1.3  # on the threshold: 1.0 gives false alarms, 1.6 misses drifts (benchmarks/ranks.py)
 _LEAST_LASTING: Final = 0.02  # smallest lasting difference, as share of the median's size
 _LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
 _NEAR: Final = 10  # columns on each side from which the usual value is estimated

@@ -112,6 +112,7 @@ def layout(
 def _encode_alike(
     offsets: Layout, jobs: Sequence[Job], encode_scalar: EncodeScalar, encode_event: EncodeEvent
 ) -> list[bytes]:
+    """Return the records of ``jobs`` with the same tags and width of step, encoded as one matrix."""
     numbers = np.array([job[2][1::2] for job in jobs], np.float64)
     with np.errstate(over="ignore"):
         floats = numbers.astype("<f4")

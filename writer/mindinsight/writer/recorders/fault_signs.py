@@ -307,6 +307,7 @@ class JumpDetector:
         return reason
 
     def _anomaly(self, value: float, magnitude: float) -> str:
+        """Return a description of a jump or of growth that ends with ``value``, "" if there is none."""
         if magnitude <= _BEYOND_ALL * self._earlier:
             return ""
         sizes = [*map(abs, self._recent)]

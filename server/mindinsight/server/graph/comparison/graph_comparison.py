@@ -238,6 +238,7 @@ class _InputDifferences(NamedTuple):
 def _input_differences(
     matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> _InputDifferences:
+    """Return flags [pairs] of the ways in which the inputs of matched operators differ."""
     left, right = matching.left.graph, matching.right.graph
     spans = _input_spans(left, left_nodes), _input_spans(right, right_nodes)
     counts = spans[LEFT][1] - spans[LEFT][0], spans[RIGHT][1] - spans[RIGHT][0]

@@ -327,6 +327,7 @@ def _is_replaced(source: Source, row: int, run: Run | None) -> bool:
 
 
 def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict[str, Any]:
+    """Return one alert as JSON, with the fields that the route describes."""
     last = row == len(source.steps) - 1
     content = source.contents[row] if source.contents else None
     return {
