@@ -72,7 +72,7 @@ class Threads:
         return begun
 
     def stop(self) -> None:
-        """End the threads after the calls given by now, without waiting for that. Later calls find none."""
+        """End the threads after the calls queued so far, without waiting. Later calls are not performed."""
         self._unstarted.clear()
         self._any = False
         self._end()

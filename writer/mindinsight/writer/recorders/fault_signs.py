@@ -226,7 +226,7 @@ class DeadLayers:
         return reasons
 
 
-class FaultEpisode:
+class OngoingFault:
     """Consecutive broken steps of one fault. Twenty healthy steps in a row end it.
 
     A fault that only the outputs of modules showed may last in the steps that do not measure them. Healthy

@@ -224,7 +224,7 @@ class FlightRecorder:
         self._number = 0
         self._running = False
         self._replicas = fault_signs.Replicas(same_gradients)
-        self._episode = fault_signs.FaultEpisode()
+        self._episode = fault_signs.OngoingFault()
         self._layers = fault_signs.DeadLayers()
         self._silent = fault_signs.SilentGradients()
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients

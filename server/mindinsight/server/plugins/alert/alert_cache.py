@@ -67,7 +67,7 @@ class _RunAlerts:
     """Alerts of one run, and the version of the run and the rules that they were computed from."""
 
     known: tuple[int, Mapping[str, Rule]] | None = None
-    watched: Mapping[tuple[str, str], rule_evaluation.RuleEpisodes] = field(default_factory=dict)
+    watched: Mapping[tuple[str, str], rule_evaluation.RuleIntervals] = field(default_factory=dict)
     recorded: tuple[int, tuple[Source, ...]] = (-1, ())
     sources: tuple[Source, ...] = ()
 
@@ -89,7 +89,7 @@ class _RunAlerts:
 
     def _watch(
         self, run: Run, rules: Mapping[str, Rule], unchanged: set[str]
-    ) -> Iterator[tuple[tuple[str, str], rule_evaluation.RuleEpisodes]]:
+    ) -> Iterator[tuple[tuple[str, str], rule_evaluation.RuleIntervals]]:
         for rule_id, rule in rules.items():
             condition = rule.condition
             if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
@@ -98,7 +98,7 @@ class _RunAlerts:
                 before = self.watched.get((rule_id, tag)) if rule_id in unchanged else None
                 yield (
                     (rule_id, tag),
-                    rule_evaluation.rule_episodes(before, series, condition, rule.limit, rule.since),
+                    rule_evaluation.rule_intervals(before, series, condition, rule.limit, rule.since),
                 )
 
 
@@ -124,7 +124,7 @@ class AlertCache:
         }
         self._runs = runs
         sources = [source for run_alerts in runs.values() for source in run_alerts.sources]
-        for rule_id, ranks in self._jobs.strays(snapshot.runs.values(), rules):
+        for rule_id, ranks in self._jobs.divergences(snapshot.runs.values(), rules):
             sources.append(_stray_source(rule_id, rules[rule_id], ranks))
         return sources
 
@@ -159,25 +159,25 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
         return None
 
 
-def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleEpisodes) -> Source:
+def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleIntervals) -> Source:
     """Return the alert of a rule over a scalar: its first point stands for all intervals."""
-    episodes = state.episodes
+    intervals = state.intervals
     return Source(
         run.id,
         rule.level,
         state.steps[:1],
         state.walls[:1],
-        episodes.rows[:1],
+        intervals.rows[:1],
         rule=key[0],
         tag=key[1],
         values=state.values[:1],
-        counts=np.array([episodes.counts.sum()]),
-        ongoing=episodes.ongoing and not run.finished,
+        counts=np.array([intervals.counts.sum()]),
+        ongoing=intervals.ongoing and not run.finished,
         recovered=state.recovered,
     )
 
 
-def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.RankStrays) -> Source:
+def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.RankDivergences) -> Source:
     return Source(
         rank_strays.run,
         rule.level,
@@ -222,7 +222,9 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
         if len(state.steps)
     }
     fired |= {
-        name for _, rank in rule_evaluation.JobWatch().strays(runs, rules) for name in (rank.run, rank.other)
+        name
+        for _, rank in rule_evaluation.JobWatch().divergences(runs, rules)
+        for name in (rank.run, rank.other)
     }
     fired |= {source.run for source in _silences(runs, rules, now)}
     facts = {"n": len(fired - {""}), "count": len(runs)}

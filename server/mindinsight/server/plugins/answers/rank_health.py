@@ -29,7 +29,7 @@ _TELLING: Final = (r"step_?time|time_per|duration|throughput|tokens|samples_per"
 
 
 @dataclass(frozen=True, slots=True)
-class RankStray:
+class RankDivergence:
     """Divergence of a rank in one scalar. `stray.row` is the index of the rank in `ranks`."""
 
     tag: str
@@ -43,7 +43,7 @@ class JobHealth:
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
     tags: tuple[str, ...]  # that were compared
-    strays: tuple[RankStray, ...]
+    strays: tuple[RankDivergence, ...]
     claims: tuple[Claim, ...]
 
 
@@ -110,7 +110,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
             spreads.append((tag, [rows[number] for number in rest], spread))
         for stray in judgement.strays:
             other = None if stray.other is None else rows[stray.other]
-            rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
+            rank_strays.append(RankDivergence(tag, replace(stray, row=rows[stray.row], other=other)))
     elsewhere -= {stray.stray.row for stray in rank_strays if stray.stray.kind == "silent"}
     others = _about(ranks, sorted(elsewhere), "claim.health.other_steps", "unknown")
     noisy = _about(ranks, sorted(noisier), "claim.health.noisier", "unknown")
@@ -150,7 +150,7 @@ def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread)
 def health_claims(
     ranks: Sequence[Run],
     compared: Mapping[str, Collection[int]],
-    rank_strays: Sequence[RankStray],
+    rank_strays: Sequence[RankDivergence],
     levels: Sequence[Claim] = (),
     left_out: int = 0,
 ) -> list[Claim]:
@@ -186,7 +186,7 @@ def health_claims(
     return claims + unknown
 
 
-def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
+def _two_differ(ranks: Sequence[Run], pair: RankDivergence) -> Claim:
     """Return the claim that two ranks differ from each other. Which is wrong is unknown."""
     both = (ranks[pair.stray.row], ranks[pair.stray.other or 0])
     evidence = tuple({"run": run.id, "rank": run.rank, "step": pair.stray.step} for run in both)
