@@ -104,7 +104,9 @@ class Tools:
         (row,) = (await self._ask("v2/scalar/statistics", run=record.id, tag=tag))["rows"]
         facts = (f"{name} {value}" for name, value in row.items() if name != "run" and value is not None)
         line = series.line()
-        rows = sample_rows(line.steps.astype(np.float64), line.values, max(1, min(points, _MOST_POINTS)))
+        per_bucket = 2 if np.isfinite(line.values).all() else 3
+        buckets = (min(max(points, 5), _MOST_POINTS) - 2) // per_bucket
+        rows = sample_rows(line.steps.astype(np.float64), line.values, buckets)
         shown = zip(line.steps[rows].tolist(), line.values[rows].tolist(), strict=True)
         head = f"{tag} of {record.id}: {', '.join(facts)}"
         listed = [f"step {step}: {value:.6g}" for step, value in shown]
