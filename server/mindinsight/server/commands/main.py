@@ -74,7 +74,10 @@ def complete(top: argparse.ArgumentParser) -> None:
 
 
 def exit_code_of(command: Callable[[], int]) -> int:
-    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C."""
+    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C.
+
+    The exit code is 0 if the reader of a pipe has exited.
+    """
     try:
         code = command()
         sys.stdout.flush()

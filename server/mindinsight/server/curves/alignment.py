@@ -574,7 +574,8 @@ _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"
 
 def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
     """Pair the tags of two runs, by name or else by an unambiguous similar name."""
-    pairs = [(tag, tag) for tag in base_tags if tag in set(tags)]
+    known = set(tags)
+    pairs = [(tag, tag) for tag in base_tags if tag in known]
     base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)
     for name, rest in base_alike.items():
         if len(rest) == 1 and len(alike.get(name, ())) == 1:
