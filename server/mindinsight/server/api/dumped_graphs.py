@@ -146,6 +146,7 @@ def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[s
 
 
 def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]) -> dict[str, Any]:
+    """Return boxes with the value of ``column``, such as a norm, and the symptom in ``ill``, as JSON."""
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
     ends = [size for size in (least, most) if size is not None]

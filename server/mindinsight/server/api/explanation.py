@@ -107,7 +107,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
 
 
 def in_order(items: Iterable[Progress | Part]) -> list[Part]:
-    """Return the parts among what was yielded, the summary first."""
+    """Return the parts among the items that `explain_run` yielded, the summary first."""
     parts = [item for item in items if isinstance(item, Part)]
     return sorted(parts, key=lambda part: part.topic != "summary")
 

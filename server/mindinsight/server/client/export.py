@@ -61,7 +61,10 @@ class CsvTable:
 
 
 class ParquetTable:
-    """Parquet writer with the same columns and their types, one row group for each series."""
+    """Parquet writer with the columns of `CsvTable`, typed. Each series is one row group.
+
+    Raises BadSettings if pyarrow is not installed.
+    """
 
     def __init__(self, path: Path, overwritten: bool) -> None:
         try:

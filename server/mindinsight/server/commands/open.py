@@ -3,6 +3,7 @@
 import argparse
 import os
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +29,24 @@ def register(subparsers: Any) -> None:
 def open_files(options: argparse.Namespace) -> int:
     """Write the graphs into a directory of the workspace, and start a server on it.
 
-    Return the exit code of `start`.
+    Each file is a run. Graphs of an earlier version of a file are removed. Return the exit code of `start`.
     """
     graphs = {path: _graphs(path) for path in options.files}
     names = "\0".join(str(path.absolute()) for path in options.files)
     workspace = options.workspace.expanduser().absolute()
     folder = workspace / "opened" / sha256(names.encode()).hexdigest()[:12]
+    runs: set[str] = set()
     try:
         for path, files in graphs.items():
-            run = folder / safe(path.stem)
+            run = folder / _unused(safe(path.stem), runs)
             for part in (folder.parent, folder, run):
                 own_folder(part)
+            for earlier in run.glob("*.pb"):
+                earlier.unlink()
+            names_in_run: set[str] = set()
             for name, data in files:
-                (run / f"{safe(name)}.pb").unlink(missing_ok=True)
-                descriptor = open_own(run / f"{safe(name)}.pb", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                target = run / f"{_unused(safe(name), names_in_run)}.pb"
+                descriptor = open_own(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
     except OSError as error:
@@ -49,6 +54,17 @@ def open_files(options: argparse.Namespace) -> int:
         raise bad_settings("workspace", path=workspace, why=why) from error
     options.summary_base_dir = [str(folder)]
     return start(options)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """Return the name, or with a number if it is taken, and add it to ``taken``."""
+    unused = name
+    for number in count(2):
+        if unused not in taken:
+            break
+        unused = f"{name} ({number})"
+    taken.add(unused)
+    return unused
 
 
 def _graphs(path: Path) -> list[tuple[str, bytes]]:

@@ -26,6 +26,7 @@ DivergenceKind: TypeAlias = Literal[
 ]
 ORDER: Final[tuple[DivergenceKind, ...]] = get_args(DivergenceKind)
 
+# Thresholds without a reason of their own hold the promise of benchmarks/drift.py: 2 % of groups named.
 _COLUMNS: Final = 1024  # columns of the grid
 FEWEST: Final = 16  # common columns of both groups below which nothing is claimed
 _NOISE: Final = 1e-4  # share of a value below which a difference is rounding

@@ -76,6 +76,7 @@ def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
     return float(np.sqrt((counts * (means - target.mean()) ** 2).sum() / whole))
 
 
+# Thresholds without a reason of their own hold the promise of benchmarks/importance.py: 3 % named by chance.
 FEWEST: Final = 12  # runs, or combinations of settings, below which hardly any effect exceeds chance
 _DECIDED: Final = 30  # runs from which "nothing matters" is an answer: fewer miss a medium effect
 _REPEATS: Final = 5  # shuffles of each setting
@@ -96,7 +97,7 @@ _NAMED: Final = 8  # settings that one sentence lists
 _WEAK: Final = 0.02  # chance, of any setting, below which a correlation is told though no forest can use it
 _PAIR: Final = 0.01  # the same of any pair of settings
 _FAILING: Final = 0.01  # the same of a setting that separates runs without an objective
-_ROUNDING: Final = 1e-6
+_ROUNDING: Final = 1e-6  # range below which nothing but rounding is left of a product of ranks
 _EXACT: Final = 1 << 53  # integers below are exact as floats
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 

@@ -60,9 +60,10 @@ def share_of(difference: Doubles, centre: Doubles) -> float | None:
 
 
 def noisier_rows(values: Doubles) -> frozenset[int]:
-    """Return the rows of at least three curves [r, c] that fluctuate about the median far more than others.
+    """Return the rows of curves [r, c] that fluctuate about the median far more than the others.
 
-    Half of their changes from column to column exceed nine tenths of those of a usual curve, twice.
+    The median change of such a row exceeds twice the 90th percentile of the changes of a usual row. Empty for
+    fewer than three curves.
     """
     known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= FEWEST_STEPS)
     if len(known) < 3:
@@ -87,9 +88,10 @@ def growth(shares: Doubles) -> float | None:
 
 
 def period_of(steps: Ints, width: float) -> int | None:
-    """Return the steps between events if their gaps are multiples of it as they rarely are by chance.
+    """Return the number of steps between events if they are periodic, else None.
 
-    ``width`` is the smallest difference of steps that can be told.
+    Events are periodic if their gaps are closer to multiples of one number than is likely by chance.
+    ``width`` is the resolution of ``steps``.
     """
     if len(steps) < 3:
         return None

@@ -144,9 +144,10 @@ def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
 
 
 def difference_claims(differences: Sequence[WeightDifference], plain: Sequence[str] = ()) -> list[Claim]:
-    """Return what all differences of two files say. A tensor that cannot be read is neither equal nor not.
+    """Return the claims about two files, given the differences of all tensors.
 
-    ``plain`` are the differences of their other values.
+    A tensor that cannot be read is neither equal nor different. ``plain`` are the differences of the other
+    values.
     """
     claims = _tensor_claims(differences)
     values = {"n": len(plain), "names": few(plain, _NAMED)}
@@ -435,10 +436,10 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
 def timeline_claims(
     rows: Sequence[TimelineRow], checkpoints: Sequence[str], damaged: Sequence[int] = ()
 ) -> list[Claim]:
-    """Return what all rows of a timeline say.
+    """Return the claims about a series of checkpoints, given all rows of its timeline.
 
-    ``checkpoints`` are the names of its columns, of which those at ``damaged`` have bytes that their checksum
-    contradicts.
+    ``checkpoints`` are the names of the columns. ``damaged`` are the columns of files that contradict their
+    checksum.
     """
     claims = []
     if damaged:

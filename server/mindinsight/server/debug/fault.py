@@ -63,8 +63,11 @@ MODULES: Final = "L0"  # level of dumps that record modules, but not the functio
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """First fault of one rank and step. ``results`` are its measured non-finite tensors, the first one
-    first; ``entries`` and ``operators`` all that were listed at the step."""
+    """First fault of one rank and step.
+
+    ``results`` are its measured non-finite tensors, the first one first. ``entries`` and ``operators`` are
+    all that were listed at the step.
+    """
 
     origin: Origin
     rank: int
@@ -267,9 +270,10 @@ _GAPS: Final = (*_CUT, "backward", "compiled")
 
 
 def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) -> Iterator[Claim]:
-    """Yield a claim about what ran and is not in a dump, unless there is nothing.
+    """Yield a claim about the parts of a step that ran and are not in the dump, if any.
 
-    It is unknown whether missing tensors are finite, or equal. What no recorder sees is only noted.
+    Its verdict is unknown, because missing tensors may be non-finite or different. It is a note if all gaps
+    are of kinds that no recorder can see.
     """
     if gaps:
         kinds = dict.fromkeys(gap.kind for gap in gaps)

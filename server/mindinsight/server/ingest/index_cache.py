@@ -32,7 +32,7 @@ from mindinsight.server.ingest.staged_columns import Axis, ReferenceGroup, Scala
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at, little_endian
 from mindinsight.server.types import Damage
 
-FORMAT: Final = 8
+FORMAT: Final = 8  # version of cache files: those of another version are read no more
 _READ: Final = 1 << 22  # bytes read at a time
 _MAX_BLOCK: Final = 1 << 21  # numbers of an array of many tags
 _MIN_SHRUNK: Final = 4096  # numbers of an array; fewer are read faster than they are added up

@@ -209,7 +209,7 @@ def torn_files(run: Run, now: float) -> list[FileState]:
 
 
 def file_claims(file: FileState, torn: bool) -> list[Claim]:
-    """Return the claims about one file: what could not be read of it, or is still to be read."""
+    """Return the claims about one file: its damage, and the bytes still to be read."""
     claims = []
     if file.error:
         claims.append(Claim("claim.file.unreadable", "found", {"why": Claim(file.error, "note")}))

@@ -1,12 +1,15 @@
 """Routes of checkpoints."""
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mindinsight.server.formats.weights.weight_files import open_weights
+from mindinsight.server.debug import checkpoint_weights
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.weight_files import WeightFile, open_weights
 from mindinsight.server.http.responses import decode
 
 
@@ -50,6 +53,26 @@ def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base: Any, finished
     finally:
         path.unlink()
     assert answer["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]
+
+
+def test_a_comparison_whose_checksums_were_not_checked_has_an_error_and_no_verdict(
+    base: Any, finished: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(file: WeightFile) -> Iterator[UnreadableError]:
+        raise OSError("the disk is gone")
+        yield
+
+    monkeypatch.setattr(checkpoint_weights, "damage_of", cut_off)
+    path = base / "weights" / "copied.ckpt"
+    path.write_bytes((base / "weights" / "tinynet-1.ckpt").read_bytes())
+    try:
+        answer = finished(
+            "checkpoint/difference", first="./weights/tinynet-1.ckpt", second="./weights/copied.ckpt"
+        )
+    finally:
+        path.unlink()
+    assert "the disk is gone" in answer["error"]
+    assert answer["claims"] == []
 
 
 def test_checkpoints_of_one_training_are_a_series_with_steps(ask: Any) -> None:

@@ -59,7 +59,7 @@ class Replicas:
         self._since = 0  # the last step at which the weights were equal
 
     def check(self, step: int, signs: Sequence[RankSign]) -> str:
-        """Return a description of the ranks that diverge, "" if none does or they may differ."""
+        """Return a description of the ranks that diverge, "" if none does or the ranks are no replicas."""
         if self._declared is False or len(signs) < 2:
             return ""
         return self._gradients([sign.norm for sign in signs]) or self._weights(
@@ -228,7 +228,7 @@ class DeadLayers:
         return reasons
 
 
-class FaultEpisode:
+class OngoingFault:
     """Consecutive broken steps of one fault. Twenty healthy steps in a row end it.
 
     A fault that only the outputs of modules showed may last in the steps that do not measure them. Healthy
@@ -242,7 +242,8 @@ class FaultEpisode:
     def begins(self, hidden: bool) -> bool:
         """Record a broken step. Return True if a new fault begins with it.
 
-        ``hidden`` says that a step that does not measure outputs would have looked healthy.
+        With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
+        count as healthy.
         """
         new = self._healthy >= _HEALTHY
         self._healthy, self._hidden = 0, hidden
@@ -254,6 +255,7 @@ class FaultEpisode:
         self._healthy += not self._hidden
 
 
+# Thresholds without a reason of their own report no healthy series of benchmarks/results/recorders.md.
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
 _HISTORY: Final = 50  # recent values. Longer than most cycles of a training, such as accumulation
 _BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent ones needs no mean
@@ -307,6 +309,7 @@ class JumpDetector:
         return reason
 
     def _anomaly(self, value: float, magnitude: float) -> str:
+        """Return a description of a jump or of growth that ends with ``value``, "" if there is none."""
         if magnitude <= _BEYOND_ALL * self._earlier:
             return ""
         sizes = [*map(abs, self._recent)]
@@ -453,7 +456,7 @@ class LossScale:
         return scale > _LEAST
 
     def remark(self, norm: float) -> str:
-        """Return words on a scale that has fallen to one, "" for finite gradients or without a scaler."""
+        """Return a clause about a scale that fell to one, "" for finite gradients or without a scaler."""
         if self._scaler is None or math.isfinite(norm):
             return ""
         return f" although the loss scale has fallen to {self._scaler.get_scale():g}"

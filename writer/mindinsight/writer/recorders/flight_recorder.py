@@ -51,7 +51,7 @@ _WATCH_SHARE: Final = 0.005
 _EXACT_SHARE: Final = 0.002
 _SAMPLE_SHARE: Final = 0.01  # for the sample of the gradients
 _FITTED: Final = 3  # step after which the size of the sample is chosen
-_FEWEST_SAMPLED: Final = 2
+_FEWEST_SAMPLED: Final = 2  # tensors of a sample, whatever it costs
 _WATCH_EVERY: Final = 10  # steps between two that nothing asks for
 _EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
 _EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
@@ -75,7 +75,10 @@ class Schedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool = False) -> bool:
-        """Return True if this step is to be measured. A suspicion may spend three of them in advance."""
+        """Return True if this step is to be measured.
+
+        With ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance.
+        """
         if self._every is not None and step % self._every == 0:
             return True
         if suspected:
@@ -223,7 +226,7 @@ class FlightRecorder:
         self._number = self._ahead = 0  # steps that were examined; how far ahead the caller counts
         self._running = False
         self._replicas = fault_signs.Replicas(same_gradients)
-        self._episode = fault_signs.FaultEpisode()
+        self._episode = fault_signs.OngoingFault()
         self._layers = fault_signs.DeadLayers()
         self._silent = fault_signs.SilentGradients()
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients

@@ -27,7 +27,7 @@ _UNPARALLEL: Final = 5e-7  # largest sine between a tensor and a multiple of it:
 _ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # largest sine for these types: four roundings
 _EPSILON: Final = 1e-15  # rounding of a cosine
 _SHARE: Final = 0.25  # of the difference of outputs, beyond which it may come from that of the inputs
-_NEAR_ONE: Final = 0.1
+_NEAR_ONE: Final = 0.1  # distance from 1 at which four digits, as sentences have, may hide a factor
 _TELLING: Final = 3  # values other than zero from which a common factor is no accident
 _NAMED: Final = 5  # names in a sentence
 _MODULES: Final = ("Module.", "Cell.")
@@ -72,7 +72,9 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order only are not part of the decision."""
+    """Return the state of a row. Rows matched by order have the state "order" and do not count in
+    decisions.
+    """
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
@@ -351,7 +353,7 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
     if measures and measures.differing and not measures.apart and target and reference:
         factor = _factor(row)
         if factor is not None:
-            shown = f"{factor:.6g}" if abs(factor - 1) < _NEAR_ONE else factor  # four digits would hide it
+            shown = f"{factor:.6g}" if abs(factor - 1) < _NEAR_ONE else factor
             yield Claim("claim.dump.scaled", "note", {"name": tensor_name(row), "factor": shown})
         elif _size(target) != 1 and _equal_statistics(target, reference) and _rearranged(row):
             yield Claim("claim.dump.rearranged", "note", {"name": tensor_name(row)})

@@ -11,7 +11,7 @@ from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, 
 from mindinsight.server.graph.model.graph import scope_of as enclosing_scope
 from mindinsight.server.graph.scopes.folding import Hashes, mix
 
-CONTROL_SLOT: Final = -1
+CONTROL_SLOT: Final = -1  # slots of inputs count from 0
 _PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one more value shifts the positions of the rest
 
 
@@ -64,7 +64,7 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
 
 
 def spelling(op_type: str) -> str:
-    """Return what the spellings of a type have in common: BatchNorm is batch_norm, but relu_ is not relu."""
+    """Return a normal form of an operator type: equal for BatchNorm and batch_norm, not relu and relu_."""
     words = op_type.rstrip("_")
     return words.replace("_", "").casefold() + op_type[len(words) :]
 

@@ -157,7 +157,7 @@ def short_number(value: int) -> str:
 
 
 def role_of(graph: Graph, node: int) -> int:
-    """Return what a parameter is: WEIGHT, BUFFER or INPUT. A role that is not recorded is guessed by name."""
+    """Return the role of a parameter: WEIGHT, BUFFER or INPUT. A role not recorded is guessed by the name."""
     recorded = recorded_role(graph, node)
     if recorded != ParameterProto.UNKNOWN:
         return recorded

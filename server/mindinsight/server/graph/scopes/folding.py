@@ -149,7 +149,7 @@ def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> lis
 
 
 def operator_codes(tree: scope_tree.Tree) -> Hashes:
-    """Return a code for each node of the tree, [t]; 0 for scopes.
+    """Return a code for each node of the tree, [t], 0 for scopes.
 
     Operators have equal codes if their type, attributes, output, parameter shapes and constants are equal.
     """

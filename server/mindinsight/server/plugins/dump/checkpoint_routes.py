@@ -106,10 +106,11 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
     plain = checkpoint_weights.compare_plain(*pair)
-    claims = checkpoint_weights.difference_claims(differences, plain) if done and not job.error else []
+    error = job.error or next((damage.error for damage in damage_jobs if damage.error), "")
+    claims = checkpoint_weights.difference_claims(differences, plain) if done and not error else []
     return {
         "done": done,
-        "error": job.error,
+        "error": error,
         "claims": [claim.as_json() for claim in claims],
         "counts": checkpoint_weights.count_states(differences),
         "differences": [_difference_json(difference) for difference in differences],

@@ -68,7 +68,7 @@ COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 @router.post("/compare")
 def start_comparison(service: CurrentService, body: Comparison) -> dict[str, int]:
-    """Start a comparison. Its rows are read by the number in the response."""
+    """Start a comparison in the background. Return its number as `comparison`."""
     return {"comparison": COMPARISON.start(service, body)}
 
 

@@ -53,7 +53,9 @@ def summary(service: CurrentService, dump: DumpId) -> dict[str, Any]:
 @router.get("/overflows")
 def overflows(service: CurrentService, dump: DumpId, rank: Rank = 0, step: Step = 0) -> dict[str, Any]:
     """Return the overflows that the device reported at a rank and step, with their operators."""
-    listing = list_overflows(open_known_dump(service, dump), rank, step)
+    opened = open_known_dump(service, dump)
+    dump_requests.require_place(opened, [rank], [step])
+    listing = list_overflows(opened, rank, step)
     names = ("graph", "unit", "status", "task", "stream", "operator")
     rows = [{name: getattr(overflow, name) for name in names} for overflow in listing.items]
     return {"overflows": rows, "damage": [damage_json(damage) for damage in listing.damage]}

@@ -1,6 +1,5 @@
 """Routes of fault search: the first fault, the chain of operators to it, watchpoints and trends."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
@@ -90,7 +89,7 @@ def fault(
     tensors are finite and the others are unknown. `claims` states all of this in sentences.
     """
     opened = open_known_dump(service, dump)
-    _require_place(opened, rank, step)
+    dump_requests.require_place(opened, rank, step)
     report = faults.find_faults(
         opened, rank, step, service.executor, dump_requests.cache_of(service), every=all
     )
@@ -108,16 +107,10 @@ def fault(
     }
 
 
-def _require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
-    """Raise ApiError if the dump does not have a rank or step that was asked for."""
-    if absent := faults.missing_place(dump, ranks, steps):
-        raise dump_requests.unknown_step(*absent)
-
-
 def _check(service: Service, body: Check) -> BackgroundJob[Hit | Tally]:
     dump, watched = open_known_dump(service, body.dump), _watchpoints(body)
     for watchpoint in watched:
-        _require_place(dump, watchpoint.ranks, watchpoint.steps)
+        dump_requests.require_place(dump, watchpoint.ranks, watchpoint.steps)
     executor, cache = service.executor, dump_requests.cache_of(service)
     return BackgroundJob(service.jobs, lambda: watchpoints.check_and_count(dump, watched, executor, cache))
 
@@ -127,7 +120,7 @@ CHECK: Final = NumberedJob("check", Check, _check)
 
 @router.post("/check")
 def start_check(service: CurrentService, body: Check) -> dict[str, int]:
-    """Start a check. Its hits are read by the number in the response."""
+    """Start a check in the background. Return its number as `check`."""
     return {"check": CHECK.start(service, body)}
 
 
@@ -165,8 +158,9 @@ def hits(
 def weights_and_gradients(
     service: CurrentService, dump: DumpId, rank: Rank, step: Step, before: Step
 ) -> dict[str, Any]:
-    """Return the trends of weights and gradients from an earlier step to a step."""
+    """Return the trends of weights and gradients from the step `before` to `step`."""
     opened = open_known_dump(service, dump)
+    dump_requests.require_place(opened, [rank], [step, before])
     now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
     rows = [
         {
