@@ -224,7 +224,6 @@ class FlightRecorder:
         self._health = fault_signs.HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
         self._number = self._ahead = 0  # steps that were examined; how far ahead the caller counts
-        self._running = False
         self._replicas = fault_signs.Replicas(same_gradients)
         self._episode = fault_signs.OngoingFault()
         self._layers = fault_signs.DeadLayers()
@@ -240,7 +239,7 @@ class FlightRecorder:
         self._token = secrets.token_hex(8)
         for network in self._models.values():
             vars(network)[_MARK] = self._token  # text, so that networks can be pickled as before
-        self._retired = False
+        self._retired = self._running = False
         self._hook = optimizer.register_step_pre_hook(self._refuse_inside) if optimizer is not None else None
 
     def __enter__(self) -> FlightRecorder:

@@ -342,9 +342,21 @@ def _assemble(data: bytes, fields: list[Field]) -> graph.Graph:
         payload=data,
         starts=message_spans[:, 0],
         ends=message_spans[:, 1],
-        contents=np.concatenate([nodes.contents.T, message_spans[len(nodes.rows) :]]),
+        contents=np.concatenate([nodes.contents.T, _unnamed(data, message_spans[len(nodes.rows) :])]),
         losses=graph.Losses(nodes.types.count(""), dangling, outer.unreadable),
     )
+
+
+def _unnamed(data: bytes, spans: Ints) -> Ints:
+    """Return the spans [n, 2] of messages without the name, if that is the first field."""
+    octets = np.frombuffer(data, np.uint8)
+    starts, ends = spans.T
+    starts, lengths = starts.copy(), octets[np.minimum(starts + 1, len(octets) - 1)].astype(np.int64)
+    named = (
+        (ends - starts > 1) & (lengths < 0x80) & (octets[np.minimum(starts, len(octets) - 1)] == _INPUT_NAME)
+    )
+    starts[named] += 2 + lengths[named]
+    return np.column_stack([starts, ends])
 
 
 def _paths(nodes: Nodes) -> Iterator[str]:

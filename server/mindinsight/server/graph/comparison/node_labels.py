@@ -7,9 +7,20 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mindinsight.proto.graph_pb2 import NamedValueProto, NodeProto, ParameterProto
-from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Codes, Flags, Graph, Offsets
+from mindinsight.server.graph.model.graph import (
+    CONSTANT,
+    OPERATOR,
+    PARAMETER,
+    Codes,
+    Flags,
+    Graph,
+    Hashes,
+    Offsets,
+    flag_values,
+    mix,
+    number_values,
+)
 from mindinsight.server.graph.model.graph import scope_of as enclosing_scope
-from mindinsight.server.graph.scopes.folding import Hashes, mix
 
 CONTROL_SLOT: Final = -1  # slots of inputs count from 0
 _PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one more value shifts the positions of the rest
@@ -52,11 +63,11 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
     return NodeColumns(
         graphs,
         kinds=np.concatenate([graph.kinds for graph in graphs]),
-        names=_codes(names),
-        types=_codes(spelling(kind) for graph in graphs for kind in graph.types),
-        scopes=_codes(map(enclosing_scope, names)),
-        attributes=_codes(attributes for attributes, _ in contents),
-        outputs=_codes(output for _, output in contents),
+        names=number_values(names),
+        types=number_values(spelling(kind) for graph in graphs for kind in graph.types),
+        scopes=number_values(map(enclosing_scope, names)),
+        attributes=number_values(attributes for attributes, _ in contents),
+        outputs=number_values(output for _, output in contents),
         sources=np.concatenate([own.sources + offset for own, offset in edges]).astype(np.int64),
         targets=np.concatenate([own.targets + offset for own, offset in edges]).astype(np.int64),
         slots=np.concatenate([_slots(graph) for graph in graphs]),
@@ -74,35 +85,20 @@ def of_types(columns: NodeColumns, types: Collection[str]) -> Flags:
     return np.array([kind in types for graph in columns.graphs for kind in graph.types], dtype=np.bool_)
 
 
-def _codes(values: Iterable[Hashable]) -> Offsets:
-    """Return one integer per value, equal for equal values."""
-    known: dict[Hashable, int] = {}
-    return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
-
-
 def _slots(graph: Graph) -> Offsets:
-    edges = graph.edges
-    begins = np.searchsorted(edges.targets, edges.targets, "left")
-    packing = np.array([kind in _PACKING for kind in graph.types], dtype=np.bool_)
-    slots = np.where(packing[edges.targets], 0, np.arange(len(edges)) - begins)
-    return np.where(edges.controls, CONTROL_SLOT, slots)
+    packed = flag_values(graph.types, _PACKING)[graph.edges.targets]
+    return np.where(graph.edges.controls, CONTROL_SLOT, np.where(packed, 0, graph.edges.slots()))
 
 
 def _contents(graphs: Iterable[Graph]) -> list[tuple[Hashable, bytes]]:
-    """Return ``_content`` of all nodes. Operators with equal bytes are decoded once."""
-    known: dict[bytes, tuple[Hashable, bytes]] = {}
+    """Return ``_content`` of all nodes. Those with equal bytes are decoded once."""
     contents = []
     for graph in graphs:
-        spans = graph.contents.tolist()
-        for node, kind in enumerate(graph.kinds.tolist()):
-            if kind != OPERATOR:
-                contents.append(_content(graph, node))
-                continue
-            key = graph.payload[spans[node][0] : spans[node][1]]
-            content = known.get(key)
-            if content is None:
-                content = known[key] = _content(graph, node)
-            contents.append(content)
+        known: dict[int, tuple[Hashable, bytes]] = {}
+        for node, number in enumerate(graph.content_numbers.tolist()):
+            if number not in known:
+                known[number] = _content(graph, node)
+            contents.append(known[number])
     return contents
 
 

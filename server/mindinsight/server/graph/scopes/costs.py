@@ -14,7 +14,6 @@ import numpy.typing as npt
 from mindinsight.proto.graph_pb2 import ParameterProto
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
 from mindinsight.server.graph.model.node_details import output_of, recorded_role, shapes_at
-from mindinsight.server.graph.scopes.folding import unnamed
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 Shape = Sequence[int]
@@ -184,11 +183,12 @@ def _count_roles(graph: Graph) -> dict[str, int]:
 def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
     """Return elements and bytes of each weight of the network."""
     elements, sizes = {}, {}
-    known: dict[bytes, tuple[int, int]] = {}
+    known: dict[int, tuple[int, int]] = {}
+    numbers = graph.content_numbers.tolist()
     for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
         if role_of(graph, node) != ParameterProto.WEIGHT:
             continue
-        content = unnamed(graph, node)
+        content = numbers[node]
         if content not in known:
             known[content] = _elements_and_bytes(graph, node)
         elements[node], sizes[node] = known[content]
@@ -238,12 +238,12 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
 
 def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
     """Return [t] the operations of each operator, and 1 for operators of which they are unknown."""
-    graph, known = tree.graph, dict[tuple[int, bytes], Shape]()
+    graph = tree.graph
+    contents = graph.content_numbers.tolist()
+    known: dict[int, Shape] = {}
 
-    @cache
     def shape(node: int) -> Shape:
-        kind = int(graph.kinds[node])
-        content = (kind, unnamed(graph, node) if kind else graph.content(node))
+        content = contents[node]
         if content not in known:
             shapes = shapes_at(graph, node)
             known[content] = tuple(shapes[0]) if len(shapes) == 1 else ()

@@ -52,6 +52,20 @@ class Tree:
         return indices
 
     @cached_property
+    def first_nodes(self) -> model.Numbers:
+        """Return [t] the first node of the graph in each subtree, in file order."""
+        beyond = np.int32(len(self.graph))
+        nodes = np.append(np.where(self.nodes >= 0, self.nodes, beyond), beyond)
+        bounds = np.column_stack([np.arange(len(self.ends)), self.ends])
+        first: model.Numbers = np.minimum.reduceat(nodes, bounds.ravel())[::2]
+        return first
+
+    @cached_property
+    def levels(self) -> list[model.Numbers]:
+        """Return the indices of each depth. Only the root has depth 0."""
+        return _by_depth(np.maximum(self.parents, ROOT))
+
+    @cached_property
     def counts(self) -> model.Offsets:
         """Return [t] the number of children."""
         return np.bincount(self.parents[1:], minlength=len(self.paths))
@@ -63,7 +77,8 @@ class Tree:
     def children(self, index: int) -> list[int]:
         """Return the indices of the children, ascending."""
         order, begins = self._siblings
-        return [int(child) + 1 for child in order[begins[index] : begins[index + 1]]]
+        children: list[int] = (order[begins[index] : begins[index + 1]] + 1).tolist()
+        return children
 
     def is_leaf(self, index: int) -> bool:
         """Return True if an index is an operator, parameter or constant."""
