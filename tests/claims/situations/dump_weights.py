@@ -1,4 +1,4 @@
-"""Dumps of a network of equal blocks with its graph, as PyTorch records them: weights are inputs of operators."""
+"""Dumps of equal blocks with their graph, as PyTorch records them: weights are inputs of operators."""
 
 from pathlib import Path
 from typing import Any
