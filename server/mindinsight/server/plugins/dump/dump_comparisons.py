@@ -114,7 +114,7 @@ def rows(
         "claims": [claim.as_json() for claim in (*outcome.claims, *about)] if done and not job.error else [],
         "offset": offset,
         "request": service.workspace.job_requests.body("comparison", number),
-        "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
+        "rows": [row_json(row, tolerance) for row in selected[offset : offset + limit]],
     }
 
 
@@ -210,7 +210,8 @@ def _position(selected: Sequence[Row], outcome: Outcome) -> int:
     return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
 
 
-def _row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
+def row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
+    """Return a row with the tensors of both sides, its parameter, state and codes."""
     pair = row.compared.pair
     tensors = {"target_tensor": _tensor_json(pair.target), "reference_tensor": _tensor_json(pair.reference)}
     damage = damage_json(row.compared.damage)

@@ -106,9 +106,9 @@ function lost(app, value, row) {
 }
 
 /**
- * Return a scoped name without its outer scopes: its last two parts, and before them every scope with a number,
- * which distinguishes blocks of equal layers. "…" stands for the scopes left out. Names of two parts or fewer
- * are unchanged.
+ * Return a scoped name without its outer scopes: its last two parts, and before them every scope with a
+ * number, which distinguishes blocks of equal layers. "…" stands for the scopes left out. Names of two parts
+ * or fewer are unchanged.
  * @param {string} name
  */
 export function short(name) {
