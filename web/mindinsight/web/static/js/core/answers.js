@@ -149,7 +149,13 @@
  * A pair of tensors of two dumps; measures are null if they could not be taken.
  * @typedef {{target: string, reference: string, matched_by: string, target_tensor: Slot, reference_tensor:
  *   Slot, codes: string[], messages: string, state: string, result: string,
- *   damage: Damage | null, [measure: string]: unknown}} Pair
+ *   damage: Damage | null, parameter: string, [measure: string]: unknown}} Pair
+ */
+/**
+ * A pair with its largest difference.
+ * @typedef {Pair & {parameter: string, differing: number | null, count: number | null,
+ *   largest: number[] | null, has_difference: boolean,
+ *   request: {target: Position, reference: Position} | null}} ComparedPair
  */
 /**
  * Mean, deviation and range over runs by step; `curves` reach a step, of `jobs`.
