@@ -1,7 +1,7 @@
 """Importance of parameters: Optuna's evaluators on a journal, and on a study published beside its runs."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 import pytest
@@ -52,7 +52,7 @@ def test_the_parameter_that_makes_the_target_has_the_larger_share(tmp_path: Path
 def test_the_best_of_a_target_to_maximize_are_the_highest(tmp_path: Path) -> None:
     """Shares are those of the negated target to minimize: only high values follow `x`."""
 
-    def shares(goal: str, sign: int) -> dict[str, float]:
+    def shares(goal: Literal["minimize", "maximize"], sign: int) -> dict[str, float]:
         path = tmp_path / f"{goal}{SUFFIX}"
         with quiet_optuna():
             storage = open_journal(path)
