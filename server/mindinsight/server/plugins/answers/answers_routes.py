@@ -1,5 +1,6 @@
 """Plugin of answers: why runs differ, and up to which step two runs agree."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -79,8 +80,7 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     ]
     first = next((row for row in rows if row.alignment.onset is not None), None)
     if first is not None:
-        onset = {"tag": first.tag, "step": first.alignment.onset}
-        claims.append(Claim("claim.align.first", "found", onset, evidence=(onset,)))
+        claims.append(_first_claim(first, rows, tolerance))
     if len(rows) == 1:
         return claims
     verdicts = [row.claim.verdict for row in rows]
@@ -92,6 +92,19 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     if not differing and not undecided:
         claims.append(Claim("claim.align.all_agree", "clear", {**facts, "n": len(rows)}))
     return claims
+
+
+def _first_claim(first: TagAlignment, rows: list[TagAlignment], tolerance: float) -> Claim:
+    """Return the claim on the first lasting divergence, with the first difference beyond the tolerance."""
+    onset = {"tag": first.tag, "step": first.alignment.onset}
+    beyond = {row.tag: row.alignment.beyond for row in rows if row.alignment.beyond is not None}
+    other = min(beyond, key=lambda tag: beyond[tag], default=first.tag)
+    if beyond.get(other, math.inf) >= (first.alignment.onset or 0):
+        return Claim("claim.align.first", "found", onset, evidence=(onset,))
+    size = difference_claim(tolerance, absolute=False)
+    before = {"other": other, "beyond": beyond[other], "tolerance": size}
+    evidence = (onset, {"tag": other, "step": beyond[other]})
+    return Claim("claim.align.first_after", "found", {**onset, **before}, evidence=evidence)
 
 
 def _interest(tag: str) -> tuple[bool, bool, int, str]:
