@@ -195,8 +195,9 @@ test("losses are best low, accuracies high, and of other scalars it is not known
 });
 
 test("a run's state follows the age of its last event", () => {
-  const at = (last_event) => stateOf({ last_event, finished: false, updated: 10_000 }, 10_000);
+  const at = (last_event) => stateOf({ last_event, events: true, finished: false, updated: 10_000 }, 10_000);
   assert.deepEqual([9_990, 9_000, 5_000].map(at), ["running", "quiet", "stopped"]);
+  assert.equal(stateOf({ last_event: 9_990, events: false, finished: false }, 10_000), "unrecorded");
 });
 
 test("a run whose files were closed is finished at once", () => {

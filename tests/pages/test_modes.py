@@ -2,6 +2,7 @@
 
 import math
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,10 +48,15 @@ def test_ranks_have_a_band_and_a_map_whose_cells_show_a_curve(
     heat = chart("Deviation of each rank from the median: loss/auto")
     (grid,) = heat.traces()
     assert len(grid["z"]) == 4
-    band = chart("Mean, standard deviation and range of loss/auto across ranks")
-    mean = next(trace for trace in band.traces() if trace["name"] == "Mean across ranks")
+    band = chart("Median, middle half and range of loss/auto across ranks")
+    traces = band.traces()
+    median = next(trace for trace in traces if trace["name"] == "Median rank")
     every = [expected_rank(expected, rank)[1] for rank in range(4)]
-    assert mean["y"][0] == pytest.approx(sum(every) / 4)
+    assert median["y"][0] == pytest.approx(statistics.median(every))
+    drawn = [trace["y"][0] for trace in traces]
+    assert (min(drawn), max(drawn)) == pytest.approx((min(every), max(every)))
+    key = card(page, "loss/auto").locator(".scalar-key").first
+    expect(key).to_have_text("Median rankMiddle half of the ranksSmallest to largest")
     box = heat.plot_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.35 * box["height"])
     eventually_true(page, lambda: any(trace["name"] == "Rank 2" for trace in band.traces()))
@@ -94,11 +100,38 @@ def test_hundreds_of_ranks_fit_and_the_one_that_strays_is_named_and_seen(
         foot.get_by_role("button", name=re.compile("^Rank 200: NaN or infinite at 5 steps, .* step 16$"))
     ).to_be_visible()
     foot.get_by_role("button", name=re.compile("^Rank 123: .* since step 11$")).click()
-    band = chart("Mean, standard deviation and range of loss across ranks")
+    band = chart("Median, middle half and range of loss across ranks")
     traces = band.until(lambda traces: any(trace["name"] == "Rank 123" for trace in traces))
     curve = next(trace for trace in traces if trace["name"] == "Rank 123")
     assert curve["y"][-1] == pytest.approx(0.55, abs=0.01)
     expect(page.locator("option", has_text=re.compile(r"^job \(300 ranks\)$"))).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_of_a_rank_card_leaves_it_and_no_number_breaks(
+    page: Page, tmp_path: Path, serve: Callable[..., str], width: int
+) -> None:
+    for rank in range(4):
+        with SummaryRecord(str(tmp_path / "base" / "job" / f"rank_{rank}")) as record:
+            for step in range(500):
+                away = max(0, step - 300) / 70 if rank == 2 else 0
+                record.add_value("scalar", "loss", 1 + away + 0.01 * math.sin(step * (rank + 2)))
+                record.record(step)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{serve(tmp_path / 'base')}scalar?m=ranks")
+    box = card(page, "loss")
+    expect(box.get_by_role("button", name=re.compile("^Rank 2: changing gradually"))).to_be_visible()
+    inside = "(all, edge) => all.every(e => e.getBoundingClientRect().right <= edge)"
+    edge = box.evaluate("e => e.getBoundingClientRect().right")
+    assert box.locator("footer *, .scalar-key *").evaluate_all(inside, edge)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    scale = box.locator(".scalar-key").filter(has_text="deviation from the median rank").locator("span.row")
+    rectangles = """e => {
+        const contents = document.createRange();
+        contents.selectNodeContents(e);
+        return contents.getClientRects().length;
+    }"""
+    assert scale.evaluate(rectangles) == 3, "two numbers on one line each, and the scale between"
 
 
 def test_a_job_is_one_curve_with_its_range_until_it_is_unfolded(

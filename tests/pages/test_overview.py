@@ -200,3 +200,18 @@ def test_an_error_that_the_training_raised_leads_to_its_cause(
     expect(page.get_by_role("heading", name="warned")).to_be_visible()
     expect(page.get_by_text("Everything written so far has been read")).to_be_visible()
     expect(page.locator(".overview-divergence")).to_be_hidden()
+
+
+def test_a_directory_of_dumps_is_no_running_training_and_is_not_opened_by_default(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    data = Path(__file__).parents[1] / "data"
+    shutil.copytree(data / "events" / "lenet", tmp_path / "base" / "lenet")
+    shutil.copytree(data / "dumps" / "ms_sync_v2_0_names", tmp_path / "base" / "dumped")
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}overview")
+    expect(page.get_by_role("heading", name="lenet", exact=True)).to_be_visible()
+    page.goto(url)
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name="base", exact=True))
+    expect(row).to_contain_text("no event files")
+    expect(page.get_by_text(re.compile(r"[1-9] running"))).to_have_count(0)

@@ -109,7 +109,7 @@ def test_a_rank_picked_later_stays(page: Any, samples: Any, chart: Any) -> None:
     page.goto(f"{samples}scalar?m=ranks&q=loss/auto")
     heat = chart("Deviation of each rank from the median: loss/auto")
     heat.traces()
-    band = chart("Mean, standard deviation and range of loss/auto across ranks")
+    band = chart("Median, middle half and range of loss/auto across ranks")
     band.traces()  # what lies above the map is there: it moves no more
     held = DelayedAnswer(page, r"scalar/series.*rank_0")
     pick(page, heat, 0, 0.9)

@@ -15,6 +15,7 @@ from optuna.trial import TrialState, create_trial
 from benchmarks.planted_networks import PlantedNetwork, ResNetOptions, encode_planted, gpt, resnet
 from mindinsight.proto.framing import encode_record
 from mindinsight.proto.lineage_pb2 import LineageEvent
+from mindinsight.server.api.run_answers import run_summary
 from mindinsight.server.claims import Claim
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.compute.background_jobs import Threads
@@ -33,12 +34,15 @@ from mindinsight.server.store.run import Run, state_of
 from mindinsight.server.texts import language_texts
 from mindinsight.server.tuning import study_facts
 from mindinsight.server.tuning.study import IMPORTED, INTERRUPTED
+from mindinsight.server.types import FileState
+from mindinsight.server.workspace.notes import Note
 from mindinsight.writer import GraphBuilder, SummaryRecord
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, exactly, situation, words
 from tests.claims.situations.graph import SMALL, stack
 
-RUN = ("running.why", "quiet.why", "stopped.why", "finished.why", "failed.why")
+RUN = ("running.why", "quiet.why", "stopped.why", "finished.why", "failed.why", "unrecorded.why")
+EVENTS = "events.out.events.summary.1.0.host_MS"
 STUDY = ("running", "stopping", "finished", "interrupted", "idle", "complete", "pruned", "failed", "imported")
 NODE = ("same", "changed", "left", "right", "follows")
 EDITS = (
@@ -53,17 +57,27 @@ NOW = 1_700_000_000.0
 # Runs
 
 
-def run(name: str, truth: str, state: str, age: float, finished: bool = False, failure: str = "") -> None:
+def run(
+    name: str,
+    truth: str,
+    state: str,
+    age: float,
+    finished: bool = False,
+    failure: str = "",
+    files: Sequence[str] = (EVENTS,),
+) -> None:
     """Declare a run by the age of its last event; the server and the page's script tell its state."""
 
     def generate(folder: Path) -> Question:
         record = Run("./a", "a", "/a", "./a", None, created=NOW, updated=NOW, size=10, read=10, total=10)
-        record = replace(record, finished=finished, failure=failure, last_event=NOW - age)
+        states = tuple(FileState(file, 10, NOW, 10, 0) for file in files)
+        record = replace(record, finished=finished, failure=failure, last_event=NOW - age, files=states)
 
         def ask() -> list[Claim]:
             return words("runs.state", f"{state_of(record, NOW)}.why")
 
-        facts = {"finished": finished, "failure": failure, "last_event": NOW - age}
+        row = run_summary(record, Note())
+        facts = {name: row[name] for name in ("finished", "failure", "last_event", "events")}
         script = ("components/runs/values.js", "stateOf", [facts, NOW])
         return Question(direct=ask, script=script, word="runs.state.{}.why")
 
@@ -86,6 +100,9 @@ run(
     1,
     failure="ValueError: x",
 )
+run("directory_of_dumps", "Nothing says that anything trains.", "unrecorded", 1, files=())
+run("directory_of_a_graph", "A graph is written once.", "unrecorded", 1e6, files=("ms_graph.pb",))
+run("run_with_a_graph", "It has an event file as well.", "running", 1, files=(EVENTS, "ms_graph.pb"))
 run("run_with_the_clock_ahead", "An event of the future is not old.", "running", -500)
 
 

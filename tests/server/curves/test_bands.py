@@ -19,6 +19,22 @@ def test_equal_steps_are_averaged_step_by_step() -> None:
     assert whole.curves.tolist() == [2, 2, 2, 2]
 
 
+def test_quartiles_stay_within_the_range_where_the_deviation_leaves_it() -> None:
+    curves = [(np.arange(1), np.array([value])) for value in (1.0, 1.1, 1.2, 3.0)]
+    whole = band(cells(curves, 10))
+    assert whole.mean[0] - whole.deviation[0] < whole.low[0]
+    assert whole.median[0] == pytest.approx(1.15)
+    assert (whole.lower[0], whole.upper[0]) == pytest.approx((1.075, 1.65))
+
+
+def test_quartiles_of_one_curve_and_of_values_whose_difference_overflows() -> None:
+    huge = 1.7e308
+    curves = [(np.arange(2), np.array([5.0, -huge])), (np.array([1]), np.array([huge]))]
+    whole = band(cells(curves, 10))
+    assert (whole.lower[0], whole.median[0], whole.upper[0]) == (5.0, 5.0, 5.0)
+    assert (whole.lower[1], whole.median[1], whole.upper[1]) == pytest.approx((-huge / 2, 0.0, huge / 2))
+
+
 @given(st.integers(1, 6), st.integers(1, 500), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_a_column_holds_what_its_steps_hold(number: Any, length: Any, columns: Any, seed: Any) -> None:
     generator = np.random.default_rng(seed)

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,7 @@ def file(
 
 
 def run(*files: Any, last: Any = NOW, finished: bool = False) -> Run:
+    files = files or (file(1),)
     return Run("./a", "a", "/a", "./a", None, 0.0, NOW, 1, files, last_event=last, finished=finished)
 
 
@@ -64,6 +66,12 @@ def run(*files: Any, last: Any = NOW, finished: bool = False) -> Run:
 )
 def test_an_unclosed_run_is_told_by_the_age_of_its_last_event(age: int, state: str) -> None:
     assert state_of(run(last=NOW - age), NOW) == state
+
+
+def test_nothing_is_said_of_a_training_in_a_directory_without_event_files() -> None:
+    assert {state_of(replace(run(last=NOW - age), files=()), NOW) for age in (0, 600, 10_000)} == {
+        "unrecorded"
+    }
 
 
 def test_a_closed_run_is_finished_whatever_its_age() -> None:

@@ -18,7 +18,7 @@ from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.http.service import Service
 from mindinsight.server.store.forks import PARENT
-from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, last_step, torn_since
+from mindinsight.server.store.run import DirectoryDamage, Run, Snapshot, has_events, last_step, torn_since
 from mindinsight.server.workspace.colour_slots import jobs_by_age
 from mindinsight.server.workspace.notes import Note
 from mindinsight.server.workspace.saved_views import Default
@@ -127,7 +127,7 @@ class Listing:
     def _row(self, run: Run, note: Note, slot: int) -> bytes:
         known = self._rows.get(run.id)
         if known is None or known[0] is not run or known[1] is not note or known[2] != slot:
-            known = self._rows[run.id] = (run, note, slot, _json({**_summary(run, note), "slot": slot}))
+            known = self._rows[run.id] = (run, note, slot, _json({**run_summary(run, note), "slot": slot}))
         return known[3]
 
 
@@ -148,12 +148,13 @@ def _head(snapshot: Snapshot, damage: Iterable[DirectoryDamage], marks: Marks) -
     }
 
 
-def _summary(run: Run, note: Note) -> dict[str, Any]:
+def run_summary(run: Run, note: Note) -> dict[str, Any]:
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     kinds |= {"system": len(run.system)} if run.system else {}
     kinds |= {"console": 1} if run.console else {}
     return {
         **{name: getattr(run, name) for name in _RUN_FIELDS},
+        "events": has_events(run),
         "torn_since": min(torn_since(run).values(), default=None),
         "damage": sum(len(file.damage) + bool(file.error) for file in run.files),
         "step": -1 if (step := last_step(run)) is None else step,

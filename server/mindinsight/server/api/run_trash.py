@@ -17,7 +17,7 @@ from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.service import Service
 from mindinsight.server.settings.base_dirs import is_url
 from mindinsight.server.store.mounts import mount_of, mounts_of
-from mindinsight.server.store.run import state_of
+from mindinsight.server.store.run import QUIET, Run
 
 router = APIRouter(tags=["runs"])
 Runs = Annotated[list[str], Field(min_length=1, max_length=MOST_RUNS)]
@@ -71,7 +71,7 @@ def discard(request: Discarded, service: CurrentService) -> dict[str, Any]:
         inside = {other for other in runs if _is_inside(other, run)}
         if inside - wanted:
             return {"key": "trash.holds_runs"}
-        if any(state_of(runs[other], now) == "running" for other in (run, *inside)):
+        if any(_is_growing(runs[other], now) for other in (run, *inside)):
             return {"key": "trash.running"}
         return _moved(service, run, lambda base, below: trash.discard(base, below, stamp))
 
@@ -126,3 +126,8 @@ def _moved(service: Service, run: str, move: Callable[[Path, str], None]) -> Rea
 def _is_inside(run: str, other: str) -> bool:
     """Return True if the directory of a run is below that of another one."""
     return run.startswith(f"{other.rstrip('/')}/") and run != other
+
+
+def _is_growing(run: Run, now: float) -> bool:
+    """Return True if anything was written shortly before, be it dumps alone, and no end was recorded."""
+    return not run.finished and now - run.last_event < QUIET

@@ -40,7 +40,10 @@ class Band:
 
     steps: Ints  # [c]
     mean: Doubles  # [c] mean of the curves' means
+    median: Doubles  # [c] of the curves' means
     deviation: Doubles  # [c] standard deviation of the curves' means
+    lower: Doubles  # [c] lower quartile of the curves' means
+    upper: Doubles  # [c] upper quartile
     low: Doubles  # [c] smallest value of any curve
     high: Doubles  # [c] largest value of any curve
     curves: Ints  # [c] number of curves with a value
@@ -102,17 +105,32 @@ def median(grid: Cells) -> Doubles:
 
 def column_medians(values: Doubles) -> Doubles:
     """Return the median [c] of each column of ``values`` [r, c] without its NaN. NaN if only NaN is left."""
+    return column_quantiles(values, (0.5,))[0]
+
+
+def column_quantiles(values: Doubles, shares: Sequence[float]) -> list[Doubles]:
+    """Return the quantiles [c] of each column of ``values`` [r, c] without its NaN, one array for each share.
+
+    They are interpolated between the two nearest values. NaN if only NaN is left.
+    """
     count = (~np.isnan(values)).sum(axis=0)
+    if not len(values):
+        return [np.full(len(count), np.nan) for _ in shares]
     ordered = np.sort(values, axis=0)  # NaN last
     columns = np.arange(len(count))
-    low = ordered[np.maximum(count - 1, 0) // 2, columns]
-    high = ordered[np.minimum(count // 2, max(len(values) - 1, 0)), columns]
-    middle = np.where(low == high, low, low / 2 + high / 2)  # halved first: the sum may overflow
-    return np.where(count > 0, middle, np.nan)
+    quantiles = []
+    for share in shares:
+        place = np.maximum(count - 1, 0) * share
+        row = place.astype(np.int64)
+        low, high = ordered[row, columns], ordered[np.minimum(row + 1, np.maximum(count - 1, 0)), columns]
+        rest = place - row
+        between = low * (1 - rest) + high * rest  # scaled first: a difference may overflow
+        quantiles.append(np.where((count > 0) & (low != high), between, low))
+    return quantiles
 
 
 def band(grid: Cells) -> Band:
-    """Return mean, deviation and range over all curves of a grid. NaN in columns without a value."""
+    """Return centre, spread and range over all curves of a grid. NaN in columns without a value."""
     there = ~np.isnan(grid.mean)
     curves = there.sum(axis=0)
     some = np.maximum(curves, 1)
@@ -127,7 +145,8 @@ def band(grid: Cells) -> Band:
     low = np.where(there, grid.low, np.inf).min(axis=0, initial=np.inf)
     high = np.where(there, grid.high, -np.inf).max(axis=0, initial=-np.inf)
     mean, deviation, low, high = (np.where(empty, np.nan, column) for column in (mean, deviation, low, high))
-    return Band(grid.steps, mean, deviation, low, high, curves.astype(np.int64))
+    lower, middle, upper = column_quantiles(grid.mean, (0.25, 0.5, 0.75))
+    return Band(grid.steps, mean, middle, deviation, lower, upper, low, high, curves.astype(np.int64))
 
 
 Ended: TypeAlias = Literal["hold", "drop", "common"]

@@ -102,19 +102,27 @@ class Snapshot:
         return series
 
 
-State: TypeAlias = Literal["running", "quiet", "stopped", "finished", "failed"]
+State: TypeAlias = Literal["running", "quiet", "stopped", "finished", "failed", "unrecorded"]
 
 QUIET: Final = 120.0  # seconds without an event after which a run is not called running
 STOPPED: Final = 3600.0  # seconds without an event after which an unclosed run is called stopped
+
+
+def has_events(run: Run) -> bool:
+    """Return True if the directory has event files. Those that were not read yet count."""
+    return any(file_names.role(file.name) in ("summary", "lineage") for file in run.files)
 
 
 def state_of(run: Run, now: float) -> State:
     """Return the state of a run at the Unix time ``now``.
 
     ``finished`` or ``failed`` if the writer closed the files, otherwise by the time since the last event.
+    ``unrecorded`` without event files: a directory of dumps, graphs or profiles says nothing of a training.
     """
     if run.finished:
         return "failed" if run.failure else "finished"
+    if not has_events(run):
+        return "unrecorded"
     age = now - run.last_event
     return "running" if age < QUIET else "quiet" if age < STOPPED else "stopped"
 

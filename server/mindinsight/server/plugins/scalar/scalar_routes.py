@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query, Response
@@ -52,6 +52,9 @@ async def formula_tags(service: CurrentService, formula: str, run: Runs) -> dict
     return {"tags": list(tags), "missing": [tag for tag in tags if not any(tag in held for held in known)]}
 
 
+_BAND: Final = ("mean", "deviation", "median", "lower", "upper", "low", "high")  # columns of a response
+
+
 @router.get("/band")
 async def band_of(
     service: CurrentService,
@@ -69,8 +72,10 @@ async def band_of(
     ] = None,
     accept: Accept = "",
 ) -> Response:
-    """Return mean with deviation and range over many runs, per column of steps.
+    """Return centre, spread and range over many runs, per column of steps.
 
+    `mean` has the standard `deviation`, `median` the quartiles `lower` and `upper`, which never leave the
+    range from `low` to `high`.
     With smoothing, the band is computed from the smoothed curves. `curves` counts the runs with a value. With
     `ended` the ranks of a job are one run, `jobs` counts these, and `curves` those that reach a step.
     `claims` name the runs with non-finite values, which the mean leaves out.
@@ -83,7 +88,7 @@ async def band_of(
     if ended is not None and lines:
         grid, reaching = continued(one_per_job(grid, jobs), ended)
     whole = band(grid)
-    columns = {name: getattr(whole, name) for name in ("mean", "deviation", "low", "high")}
+    columns = {name: getattr(whole, name) for name in _BAND}
     columns["curves"] = whole.curves if reaching is None else reaching
     ids = [member.id for member, _ in lines]
     names = [member.removeprefix("./") for member in ids]

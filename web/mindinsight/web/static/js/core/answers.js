@@ -158,8 +158,9 @@
  *   request: {target: Position, reference: Position} | null}} ComparedPair
  */
 /**
- * Mean, deviation and range over runs by step; `curves` reach a step, of `jobs`.
- * @typedef {Record<"step" | "mean" | "deviation" | "low" | "high" | "curves", Float64Array> &
+ * Centre, spread and range over runs by step; `curves` reach a step, of `jobs`.
+ * @typedef {Record<"step" | "mean" | "deviation" | "median" | "lower" | "upper" | "low" | "high" | "curves",
+ *   Float64Array> &
  *   {runs: string[], jobs: number, claims: Claim[]}} GroupBand
  */
 /**

@@ -117,12 +117,15 @@ export class Selection {
   }
 
   /**
-   * Return the run in the address, otherwise the first shown one; undefined if there is none.
+   * Return the run in the address, otherwise the first shown one that has data of its own, not only dumps;
+   * undefined if there is no run.
    * @returns {Run | undefined}
    */
   named() {
     const id = this.#url.get("run");
-    return id === null ? (this.runs()[0] ?? this.all()[0]) : this.run(idOf(id));
+    if (id !== null) return this.run(idOf(id));
+    const runs = [...this.runs(), ...this.all()];
+    return runs.find((run) => run.events || Object.keys(run.kinds).length) ?? runs[0];
   }
 
   /** Return the shown runs, with only the lowest rank of each folded job, newest first. */

@@ -75,6 +75,7 @@
  * @property {number} updated Unix seconds of the newest write
  * @property {number} first_event Unix seconds
  * @property {number} last_event Unix seconds
+ * @property {boolean} events whether it has event files, and not only dumps, graphs or profiles
  * @property {boolean} finished the writer closed its files
  * @property {string} failure the exception that ended the training, or ""
  * @property {number|null} torn_since Unix seconds from which on an unfinished record is one for good

@@ -272,7 +272,7 @@ function noteColumns({ t }) {
 
 /** Return the translated word of each state. @param {App} app @returns {Record<string, string>} */
 export function stateWords({ t }) {
-  const names = ["running", "stopped", "finished", "failed"].map((state) => [
+  const names = ["running", "stopped", "finished", "failed", "unrecorded"].map((state) => [
     state,
     t(`runs.state.${state}`),
   ]);

@@ -40,14 +40,15 @@ export function bestEnd(tag) {
 }
 
 /**
- * Return a run's state: "finished" or "failed" if the writer closed the files; otherwise "running" up to two
- * minutes after the last event, "quiet" up to an hour, then "stopped". `run_state.py` is the server's
- * version.
+ * Return a run's state: "finished" or "failed" if the writer closed the files; "unrecorded" without event
+ * files; otherwise "running" up to two minutes after the last event, "quiet" up to an hour, then "stopped".
+ * `store/run.py` is the server's version.
  * @param {Run} run
  * @param {number} now
  */
 export function stateOf(run, now) {
   if (run.finished) return run.failure ? "failed" : "finished";
+  if (!run.events) return "unrecorded";
   const age = now - run.last_event;
   return age < 120 ? "running" : age < 3600 ? "quiet" : "stopped";
 }

@@ -1,11 +1,14 @@
-// Traces of a band: the mean as a line, deviation and range as areas behind it.
+// Traces of a band: the centre of the runs as a line, spread and range as areas behind it.
 
 import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
 import { ticksFor, wholeTicks } from "./ticks.js";
 import { upright } from "./zoom.js";
 
-/** @typedef {Record<"step" | "mean" | "deviation" | "low" | "high", Float64Array>} Band */
+export const RANGE = 0.12; // opacity of the range
+export const AROUND = 0.2; // of the area around the line, which lies on the range
+
+/** @typedef {Record<"step" | "low" | "high", Float64Array>} Band */
 
 /**
  * Return the axes of bands and the function that maps values to the y axis.
@@ -43,14 +46,14 @@ export function lineOn(x, values, to) {
 }
 
 /**
- * Return the traces of a band.
- * @param {{band: Band, colour: string, label: string, to: (v: number) => number}} options
+ * Return the traces of a band: its line, the area around the line, and the range.
+ * @param {{band: Band, line: Float64Array, around: [ArrayLike<number>, ArrayLike<number>], colour: string,
+ *   label: string, to: (v: number) => number}} options `around` are the ends of the inner area
  * @returns {import("../../core/types.js").Trace[]}
  */
-export function bandTraces({ band, colour, label, to }) {
+export function bandTraces({ band, line, around, colour, label, to }) {
   const x = band.step;
-  const up = Float64Array.from(band.mean, (mean, i) => to(mean + band.deviation[i]));
-  const down = Float64Array.from(band.mean, (mean, i) => to(mean - band.deviation[i]));
+  const [down, up] = around.map((end) => Float64Array.from(end, to));
   const edge = {
     type: "scatter",
     mode: "lines",
@@ -59,14 +62,14 @@ export function bandTraces({ band, colour, label, to }) {
     hoverinfo: "skip",
     legendgroup: label,
   };
-  const mode = band.mean.length > 1 ? "lines" : "markers"; // one point has no line
+  const mode = line.length > 1 ? "lines" : "markers"; // one point has no line
   return [
     { ...edge, y: Float64Array.from(band.low, to) },
-    { ...edge, y: Float64Array.from(band.high, to), fill: "tonexty", fillcolor: faint(colour, 0.12) },
+    { ...edge, y: Float64Array.from(band.high, to), fill: "tonexty", fillcolor: faint(colour, RANGE) },
     { ...edge, y: down },
-    { ...edge, y: up, fill: "tonexty", fillcolor: faint(colour, 0.2) },
+    { ...edge, y: up, fill: "tonexty", fillcolor: faint(colour, AROUND) },
     {
-      ...lineOn(x, band.mean, to),
+      ...lineOn(x, line, to),
       mode,
       name: label,
       marker: { color: colour, size: 6 },

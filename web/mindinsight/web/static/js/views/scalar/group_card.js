@@ -29,7 +29,16 @@ export function groupColour(app, index) {
  * @param {(v: number) => number} to
  */
 function groupTraces(app, band, index, label, to) {
-  const traces = bandTraces({ band, colour: groupColour(app, index), label, to });
+  const { mean: line, deviation } = band;
+  const away = (/** @type {number} */ sign) => line.map((mean, i) => mean + sign * deviation[i]);
+  const traces = bandTraces({
+    band,
+    line,
+    around: [away(-1), away(1)],
+    colour: groupColour(app, index),
+    label,
+    to,
+  });
   const text = Array.from(band.curves, (n) => app.t("scalar.groups.reach", { reach: n, n: band.jobs }));
   traces.push({ ...traces.pop(), text, hovertemplate: "%{customdata:.4g} (%{text})" });
   return traces;

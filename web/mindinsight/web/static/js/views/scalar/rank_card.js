@@ -6,7 +6,7 @@ import { claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { awayFromMedian, usualMost } from "./rank_distance.js";
-import { bandFigure, heatFigure, scaleKey } from "./rank_figures.js";
+import { bandFigure, bandKey, heatFigure, scaleKey } from "./rank_figures.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./card.js").Page} Page */
@@ -27,7 +27,7 @@ class RankCard {
     this.page = page;
     this.tag = tag;
     this.job = job;
-    /** Mean, deviation and range over all ranks. @type {import("../../core/answers.js").GroupBand | null} */
+    /** Median and range over all ranks. @type {import("../../core/answers.js").GroupBand | null} */
     this.summary = null;
     /** Ranks × steps. @type {Grid | null} */
     this.grid = null;
@@ -35,12 +35,13 @@ class RankCard {
     this.rankCurve = null;
     this.band = plotArea(app.t("scalar.ranks.band", { tag }));
     this.heat = plotArea(app.t("scalar.ranks.heat", { tag }));
+    this.lines = h("div", { class: "scalar-key small muted" });
     this.key = h("div", { class: "scalar-key small muted" });
-    this.foot = h("div", { class: "row small wrap" });
+    this.foot = h("div", { class: "row small wrap verdicts" });
     this.box = chartCard(app, {
       title: tag,
       plots: [this.band, this.heat],
-      body: h("div", { class: "scalar-ranks" }, this.band, this.key, this.heat),
+      body: h("div", { class: "scalar-ranks" }, this.band, this.lines, this.key, this.heat),
       foot: this.foot,
       load: () => this.fetch(),
     });
@@ -86,6 +87,7 @@ class RankCard {
       (plot) =>
         plot.on("plotly_click", (event) => this.pick(grid.ranks.indexOf(Number(event.points[0].customdata)))),
     );
+    replace(this.lines, bandKey(app));
     replace(this.key, scaleKey(app, grid.most, grid.not_finite.length > 0));
     replace(
       this.foot,

@@ -4,7 +4,7 @@ import { hatchImages, hatchKey } from "../../components/hatching.js";
 import { h } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { folded, notFiniteRows } from "./rank_distance.js";
-import { bandSheet, bandTraces, lineOn } from "./band.js";
+import { AROUND, RANGE, bandSheet, bandTraces, faint, lineOn } from "./band.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./card.js").Page} Page */
@@ -20,9 +20,9 @@ const NOT_FINITE = "--warn";
 const SCALE = ["--run-1", "--panel", "--bad"]; // below the median, on it, above it
 
 /**
- * Return the band of all ranks, with the curve of one rank.
+ * Return the median, the middle half and the range of all ranks, with the curve of one rank.
  * @param {Page} page
- * @param {import("./band.js").Band} summary mean, deviation and range over the ranks
+ * @param {import("../../core/answers.js").GroupBand} summary
  * @param {RankCurve | null} rank
  */
 export function bandFigure(page, summary, rank) {
@@ -31,8 +31,10 @@ export function bandFigure(page, summary, rank) {
   const { to, layout } = bandSheet(page, [summary]);
   const data = bandTraces({
     band: summary,
+    line: summary.median,
+    around: [summary.lower, summary.upper],
     colour: theme.colour("--accent"),
-    label: app.t("scalar.ranks.mean"),
+    label: app.t("scalar.ranks.median"),
     to,
   });
   if (rank) {
@@ -100,6 +102,18 @@ export function heatFigure(app, grid, height) {
   };
 }
 
+/** Create the legend of the band. @param {App} app */
+export function bandKey({ t, theme }) {
+  const colour = theme.colour("--accent");
+  const area = (/** @type {string} */ shade) => h("i", { class: "area", style: { background: shade } });
+  const entries = /** @type {const} */ ([
+    ["median", h("i", { class: "line", style: { background: colour } })],
+    ["half", area(faint(colour, RANGE + AROUND))],
+    ["range", area(faint(colour, RANGE))],
+  ]);
+  return entries.map(([name, mark]) => h("span", { class: "row" }, mark, t(`scalar.ranks.${name}`)));
+}
+
 /**
  * Create the legend of the heat map. Plotly's own colour bar costs half of the drawing time.
  * @param {App} app
@@ -113,9 +127,7 @@ export function scaleKey(app, most, notFinite) {
   return [
     h("span", null, app.t("scalar.ranks.key")),
     h("span", { class: "grow" }),
-    number(-most, 3),
-    bar,
-    `+${number(most, 3)}`,
+    h("span", { class: "row" }, number(-most, 3), bar, `+${number(most, 3)}`),
     notFinite && [
       h("i", { style: { background: hatchKey(NOT_FINITE, "--panel"), width: "14px" } }),
       h("span", null, app.t("scalar.ranks.nan")),
