@@ -120,10 +120,10 @@ def column_quantiles(values: Doubles, shares: Sequence[float]) -> list[Doubles]:
     columns = np.arange(len(count))
     quantiles = []
     for share in shares:
-        place = np.maximum(count - 1, 0) * share
-        row = place.astype(np.int64)
+        position = np.maximum(count - 1, 0) * share
+        row = position.astype(np.int64)
         low, high = ordered[row, columns], ordered[np.minimum(row + 1, np.maximum(count - 1, 0)), columns]
-        rest = place - row
+        rest = position - row
         between = low * (1 - rest) + high * rest  # scaled first: a difference may overflow
         quantiles.append(np.where((count > 0) & (low != high), between, low))
     return quantiles

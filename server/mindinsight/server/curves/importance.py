@@ -76,7 +76,6 @@ def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
     return float(np.sqrt((counts * (means - target.mean()) ** 2).sum() / whole))
 
 
-# Thresholds without a reason of their own hold the promise of benchmarks/importance.py: 3 % named by chance.
 FEWEST: Final = 12  # runs, or combinations of settings, below which hardly any effect exceeds chance
 _DECIDED: Final = 30  # runs from which "nothing matters" is an answer: fewer miss a medium effect
 _REPEATS: Final = 5  # shuffles of each setting

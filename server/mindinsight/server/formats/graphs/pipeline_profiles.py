@@ -118,10 +118,12 @@ class PipelineProfile:
 
         What these do is not told apart by the queues.
         """
-        found = [number]
-        for current in found:
-            found += [before for before in self.operators[current].inputs if not self.operators[before].queue]
-        return found
+        together = [number]
+        for current in together:
+            together += [
+                before for before in self.operators[current].inputs if not self.operators[before].queue
+            ]
+        return together
 
 
 _Item = TypeVar("_Item")
