@@ -40,7 +40,7 @@ def test_files_and_graphs_of_equal_names_are_all_shown_and_earlier_graphs_are_no
         base = Path(started[-1].summary_base_dir[0])
         return sorted(graph.relative_to(base).as_posix() for graph in base.glob("*/*"))
 
-    names = [f"{run}/{graph}.pb" for run in ("net", "net (2)") for graph in ("graph", "graph (2)")]
+    names = [f"{run}/{graph}.pb" for run in ("net", "net_2") for graph in ("graph", "graph_2")]
     assert opened() == sorted(names)
     files[0].write_text(json.dumps([{"id": "other", "nodes": NODES}]))
     assert opened() == sorted(["net/other.pb", *names[2:]])

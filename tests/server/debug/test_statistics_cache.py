@@ -40,7 +40,7 @@ def test_an_inode_of_64_bits_and_a_name_that_is_not_utf8_are_kept(
 
 
 @pytest.fixture
-def cached(tmp_path: Path) -> tuple[StatisticsCache, Identity, Measurement]:
+def filled(tmp_path: Path) -> tuple[StatisticsCache, Identity, Measurement]:
     """A cache with the statistics of one file."""
     (tmp_path / "a.npy").touch()
     identity = require(identify(Ref(str(tmp_path / "a.npy"))))  # type: ignore[arg-type]
@@ -51,9 +51,9 @@ def cached(tmp_path: Path) -> tuple[StatisticsCache, Identity, Measurement]:
 
 
 def test_a_cache_that_cannot_be_written_now_is_left_as_it_is(
-    cached: tuple[StatisticsCache, Identity, Measurement], monkeypatch: pytest.MonkeyPatch
+    filled: tuple[StatisticsCache, Identity, Measurement], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache, identity, measurement = cached
+    cache, identity, measurement = filled
     with monkeypatch.context() as patched:
         patched.setattr(own_files, "STEPS", 1)  # SQLite interrupts the query, as it does when a disk is full
         cache.keep({replace(identity, path="b.npy"): measurement})
@@ -62,9 +62,9 @@ def test_a_cache_that_cannot_be_written_now_is_left_as_it_is(
 
 @pytest.mark.parametrize("damage", ["bytes", "table"])
 def test_a_damaged_cache_is_deleted_and_made_anew(
-    tmp_path: Path, cached: tuple[StatisticsCache, Identity, Measurement], damage: str
+    tmp_path: Path, filled: tuple[StatisticsCache, Identity, Measurement], damage: str
 ) -> None:
-    cache, identity, measurement = cached
+    cache, identity, measurement = filled
     if damage == "bytes":
         (tmp_path / "cache.sqlite").write_bytes(b"no database" * 1000)
     else:

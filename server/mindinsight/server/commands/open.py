@@ -3,11 +3,10 @@
 import argparse
 import os
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.client.export import safe
+from mindinsight.server.client.export import safe, unused
 from mindinsight.server.commands.options import add_command, add_options
 from mindinsight.server.commands.start import start
 from mindinsight.server.commands.terminal import describe_reason
@@ -35,18 +34,19 @@ def open_files(options: argparse.Namespace) -> int:
     names = "\0".join(str(path.absolute()) for path in options.files)
     workspace = options.workspace.expanduser().absolute()
     folder = workspace / "opened" / sha256(names.encode()).hexdigest()[:12]
-    runs: set[str] = set()
+    taken: set[Path] = set()
     try:
         for path, files in graphs.items():
-            run = folder / _unused(safe(path.stem), runs)
+            run = unused(folder / safe(path.stem), taken)
             for part in (folder.parent, folder, run):
                 own_folder(part)
             for earlier in run.glob("*.pb"):
                 earlier.unlink()
-            names_in_run: set[str] = set()
             for name, data in files:
-                target = run / f"{_unused(safe(name), names_in_run)}.pb"
-                descriptor = open_own(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                target = unused(run / safe(name), taken)
+                descriptor = open_own(
+                    target.with_name(f"{target.name}.pb"), os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                )
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
     except OSError as error:
@@ -54,17 +54,6 @@ def open_files(options: argparse.Namespace) -> int:
         raise bad_settings("workspace", path=workspace, why=why) from error
     options.summary_base_dir = [str(folder)]
     return start(options)
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """Return the name, or with a number if it is taken, and add it to ``taken``."""
-    unused = name
-    for number in count(2):
-        if unused not in taken:
-            break
-        unused = f"{name} ({number})"
-    taken.add(unused)
-    return unused
 
 
 def _graphs(path: Path) -> list[tuple[str, bytes]]:

@@ -491,8 +491,7 @@ def _regions(
     target: Doubles,
     facts: Mapping[str, Any],
 ) -> Iterator[Claim]:
-    """Yield claims on the values of the best runs and the direction of the objective, for settings that
-    matter."""
+    """Yield claims on the best runs' values, and on the objective's direction, for settings that matter."""
     count = max(_FEW_BEST, int(_BEST * len(target)))
     ordered = np.sort(target)  # runs that are as good as the last of the best are among them
     best = {"lowest": target <= ordered[count - 1], "highest": target >= ordered[-count]}

@@ -13,9 +13,8 @@ from mindinsight.server.types import Doubles, Ints
 
 FEWEST_LASTING: Final = 4  # columns in a row that are no spike
 _NOISIER: Final = 2.0  # times the larger changes of a usual curve, which half of the changes exceed
-_LEAST_NOISE: Final = (
-    1e-4  # share of the size, so that a curve is not noisier than equal ones by its rounding
-)
+# Share of the size, so that a curve is not noisier than equal ones by its rounding.
+_LEAST_NOISE: Final = 1e-4
 _SAME_FACTOR: Final = 0.5  # share of a factor that half of the shares lie within
 _SHARE_LIMIT: Final = 1e300  # times the median, above which a share is cut off: its percent must be finite
 _PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read

@@ -258,13 +258,8 @@ class Report:
 
 SEARCHED: Final = Claim("claim.fault.searched", "note")  # added where only non-finite values were searched
 _NAMED: Final = 5  # modules or operators of a gap that a sentence names
-_CUT: Final = (
-    "limit",
-    "lost",
-    "ended",
-    "thread",
-    "mixed",
-)  # gaps that leave out tensors of a recording that was to have them
+# Gaps that leave out tensors of a recording that was to have them.
+_CUT: Final = ("limit", "lost", "ended", "thread", "mixed")
 _OVERFLOW_MODE: Final = re.compile(r'"op_debug_mode"\s*:\s*([123])\b')
 _GAPS: Final = (*_CUT, "backward", "compiled")
 

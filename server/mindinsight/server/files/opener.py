@@ -15,11 +15,8 @@ from mindinsight.server.files.own_files import trusted_copy
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAY: Final = _FOLDER | getattr(os, "O_PATH", 0)  # needs no permission to list the folder
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_SPECIAL: Final = (
-    errno.ENXIO,
-    errno.ENODEV,
-    errno.EOPNOTSUPP,
-)  # errors of opening a socket or a missing device
+# Errors of opening a socket or a missing device.
+_SPECIAL: Final = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)
 
 
 class LinkError(OSError):

@@ -357,14 +357,8 @@ GROWTH: Final = 0.25  # a run is written again after it grew by this share
 _MIN_GROWTH: Final = 64 << 10  # bytes of event files that are read again faster than they are cached
 _EXPIRY: Final = 30 * 86400  # seconds without use after which the cache of a base is deleted
 _UNFINISHED: Final = 3600  # seconds after which a temporary file belongs to a killed server
-_BAD_NOTE: Final = (
-    StaleError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    IndexError,
-)  # errors of an invalid note
+# Errors of an invalid note.
+_BAD_NOTE: Final = (StaleError, ValueError, TypeError, KeyError, AttributeError, IndexError)
 
 _log = logging.getLogger(__name__)
 

@@ -127,13 +127,7 @@ def state_of(run: Run, now: float) -> State:
     return "running" if age < QUIET else "quiet" if age < STOPPED else "stopped"
 
 
-_STEPLESS: Final = (
-    "graph",
-    "alert",
-    "layout",
-    "landscape",
-    "code",
-)  # kinds that are recorded once
+_STEPLESS: Final = ("graph", "alert", "layout", "landscape", "code")  # kinds that are recorded once
 
 
 def last_step(run: Run) -> int | None:

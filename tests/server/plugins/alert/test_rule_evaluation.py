@@ -14,8 +14,8 @@ from mindinsight.server.curves.rank_anomaly import RankOutlier
 from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.plugins.alert.rule_evaluation import (
+    Divergences,
     JobWatch,
-    RankDivergences,
     rule_intervals,
     series_of_rule,
     silent_since,
@@ -56,10 +56,8 @@ def series_of_jobs(values: Doubles) -> ScalarSeries:
     return ScalarSeries("loss", [part], version=1, generation=1)
 
 
-def job_strays(
-    runs: Iterable[Run], rules: dict[str, Rule] | None = None
-) -> list[tuple[str, RankDivergences]]:
-    return list(JobWatch().divergences(runs, STRAYS if rules is None else rules))
+def job_strays(runs: Iterable[Run], rules: dict[str, Rule] | None = None) -> list[tuple[str, Divergences]]:
+    return list(JobWatch().outliers(runs, STRAYS if rules is None else rules))
 
 
 def test_the_rank_that_strays_is_named_with_its_step_and_time() -> None:
@@ -122,10 +120,10 @@ def test_a_job_is_looked_at_again_when_a_hundredth_has_come(monkeypatch: pytest.
     monkeypatch.setattr(rule_evaluation, "find_outliers", counted)
     watch = JobWatch()
     for points in (300, 300, 302, 306):
-        list(watch.divergences(job(points), STRAYS))
+        list(watch.outliers(job(points), STRAYS))
     assert looks == [300, 306]
-    list(watch.divergences(job(306), {}))  # nobody asks: everything is forgotten
-    list(watch.divergences(job(306), STRAYS))
+    list(watch.outliers(job(306), {}))  # nobody asks: everything is forgotten
+    list(watch.outliers(job(306), STRAYS))
     assert looks == [300, 306, 306]
 
 

@@ -268,9 +268,8 @@ _RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
 _BLOCKS: Final = 4  # of values. Their medians rise even if noise hides the rise of single steps
 _BLOCK: Final = 5  # values of a block, at least
 _EACH_BLOCK: Final = 0.15  # of steady growth, as a logarithm, that each block brings
-_ONE_STEP: Final = (
-    0.6  # of steady growth, as a logarithm, that one step may bring: a change of level brings more
-)
+# Of steady growth, as a logarithm, that one step may bring: a change of level brings more.
+_ONE_STEP: Final = 0.6
 _ACCEPTED: Final = 20  # reported values after which the new level is the normal one
 
 

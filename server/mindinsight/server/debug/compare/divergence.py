@@ -82,9 +82,7 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order have the state "order" and do not count in
-    decisions.
-    """
+    """Return the state of a row. Rows matched by order do not count in decisions."""
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"

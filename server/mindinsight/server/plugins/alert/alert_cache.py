@@ -30,9 +30,8 @@ from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import LEVELS, Doubles, Ints, Level
 from mindinsight.server.workspace.alert_rules import Rule
 
-MOST_RECORDED: Final = (
-    1000  # newest alerts of the training code that are read per run, as many as one response has
-)
+# Newest alerts of the training code that are read per run, as many as one response has.
+MOST_RECORDED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ class AlertCache:
         }
         self._runs = runs
         sources = [source for run_alerts in runs.values() for source in run_alerts.sources]
-        for rule_id, ranks in self._jobs.divergences(snapshot.runs.values(), rules):
+        for rule_id, ranks in self._jobs.outliers(snapshot.runs.values(), rules):
             sources.append(_stray_source(rule_id, rules[rule_id], ranks))
         return sources
 
@@ -176,7 +175,7 @@ def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.R
     )
 
 
-def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.RankDivergences) -> Source:
+def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.Divergences) -> Source:
     return Source(
         rank_strays.run,
         rule.level,
@@ -222,7 +221,7 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
     }
     fired |= {
         name
-        for _, rank in rule_evaluation.JobWatch().divergences(runs, rules)
+        for _, rank in rule_evaluation.JobWatch().outliers(runs, rules)
         for name in (rank.run, rank.other)
     }
     fired |= {source.run for source in _silences(runs, rules, now)}

@@ -59,10 +59,8 @@ def rule_intervals(
         waits = before.recovered is None and len(before.steps)
         new_values = series.values_from(before.intervals.end)
         if not waits and not holds(condition, limit, new_values).any():  # almost always: no copies
-            nothing_new = replace(before.intervals, end=series.count)
-            return replace(
-                before, version=series.version, generation=series.generation, intervals=nothing_new
-            )
+            unchanged = replace(before.intervals, end=series.count)
+            return replace(before, version=series.version, generation=series.generation, intervals=unchanged)
         new = series.tail(before.intervals.end)
         steps, walls, values, starts = new.steps, new.walls, new.values, new.starts
     known = before.intervals.end
@@ -129,7 +127,7 @@ _Key: TypeAlias = tuple[str, str]  # job and tag
 
 
 @dataclass(frozen=True, slots=True)
-class RankDivergences:
+class Divergences:
     """Divergences of one tag of one rank, or of two ranks that differ from each other."""
 
     run: str
@@ -139,7 +137,7 @@ class RankDivergences:
     strays: tuple[RankOutlier, ...]  # [n]
     walls: Doubles  # [n] Unix seconds, of the first step of each
 
-    def since(self, wall: float) -> "RankDivergences | None":
+    def since(self, wall: float) -> "Divergences | None":
         """Return the divergences that began at Unix time `wall` or later, or None if there are none."""
         if all(self.walls >= wall):
             return self
@@ -167,7 +165,7 @@ class _Judged:
     runs: tuple[str, ...]
     generations: tuple[int, ...]
     points: int
-    ranks: tuple[RankDivergences, ...]
+    ranks: tuple[Divergences, ...]
 
 
 class JobWatch:
@@ -176,9 +174,7 @@ class JobWatch:
     def __init__(self) -> None:
         self._judged: dict[_Key, _Judged] = {}
 
-    def divergences(
-        self, runs: Iterable[Run], rules: Mapping[str, Rule]
-    ) -> Iterator[tuple[str, RankDivergences]]:
+    def outliers(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, Divergences]]:
         """Yield the divergences found by each rule that is on, with the rule's id."""
         wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
         if not wanted:
@@ -220,7 +216,7 @@ def _renewed(
     for stray in find_outliers([(line.steps, line.values) for line in lines]):
         by_rows[(stray.row,) if stray.other is None else (stray.row, stray.other)].append(stray)
     verdicts = tuple(
-        RankDivergences(
+        Divergences(
             ids[rows[0]],
             ids[rows[1]] if len(rows) > 1 else "",
             tuple(runs[row].rank for row in rows),
