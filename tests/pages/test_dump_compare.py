@@ -1,7 +1,6 @@
 """Comparison of two dumps of equal blocks: names, parameters, and both sides of a tensor."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
