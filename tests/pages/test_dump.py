@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.recorders.dump import Dump
 from tests.narrowing import require
 
 DUMPS = Path(__file__).parents[1] / "data" / "dumps"
@@ -221,6 +223,26 @@ def test_common_faults_and_conditions_of_ones_own(shown: Callable[..., Any]) -> 
     expect(hits.first).to_contain_text(re.compile(r"maximum 0\.02\d+ is above 0\.0216"))
     page.locator(".dump-hits button").last.click()
     expect(side(page).get_by_role("heading", level=2)).to_have_text("fc1.weight")
+
+
+def test_hits_of_a_check_have_one_row_for_each_condition_and_operator(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    """A dead activation and its view, at three steps: the gradient vanishes as well."""
+    graph = GraphBuilder("Net")
+    graph.output(graph.node("t", [graph.node("relu", shape=(4, 8))], shape=(8, 4)))
+    with graph.scope("/Gradients/Default"):
+        graph.node("relu_backward", shape=(4, 8))
+    dump, zeros = Dump(tmp_path / "base" / "dump", graph=graph), np.zeros((4, 8), np.float32)
+    for number in range(3):
+        step = dump.iteration(number)
+        for name in ("Default/relu-op0", "Default/t-op0", "Gradients/Default/relu_backward-op0"):
+            step.output(name, zeros.T if "/t-" in name else zeros)
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
+    page.get_by_role("button", name="Check for common faults").click()
+    expect(page.get_by_text("2 rows by condition and operator")).to_be_visible()
+    rows = page.locator(".dump-hits tbody tr")
+    expect(rows).to_have_text([re.compile(r"Only zeros.*0, 1, 2.*relu-op0"), re.compile("relu_backward-op0")])
 
 
 def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:

@@ -117,6 +117,29 @@ def is_constant(operator: str) -> bool:
     return _plain(operator) in _CONSTANTS
 
 
+_ZEROS: Final = frozenset(["newzeros", "zero", "zeros", "zeroslike"])
+_PRODUCTS: Final = _SUMS - {"sum", "reducesum", "mean", "reducemean"} | {"mul"}
+_VIEWS: Final = frozenset(
+    ["alias", "clone", "contiguous", "detach", "expand", "expanddims", "flatten", "permute", "reshape",
+     "squeeze", "t", "transpose", "unsafeview", "unsqueeze", "view"]
+)  # fmt: skip
+
+
+def makes_zeros(operator: str) -> bool:
+    """Return True if an operator of this type fills its output with zeros on purpose."""
+    return _plain(operator) in _ZEROS
+
+
+def is_product(operator: str) -> bool:
+    """Return True if the results of an operator type are zero if one of its factors is."""
+    return _plain(operator) in _PRODUCTS
+
+
+def is_view(operator: str) -> bool:
+    """Return True if an operator of this type returns the values of its input, as a transposition does."""
+    return _plain(operator) in _VIEWS
+
+
 def _plain(operator: str) -> str:
     return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
 

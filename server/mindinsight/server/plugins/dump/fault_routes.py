@@ -10,6 +10,7 @@ from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug import watchpoints
+from mindinsight.server.debug.check_findings import group_hits, operator_findings
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.inspection import Listing
@@ -133,8 +134,9 @@ def hits(
 ) -> dict[str, Any]:
     """Return the hits of a check so far, in execution order.
 
-    `unjudged` counts tensors with an error other than a missing previous step, `unread` those that could not
-    be read.
+    `findings` are the hits by condition and operator, the worst first, without those of views of a tensor
+    that has a hit. `findings_total` is their number. `unjudged` counts tensors with an error other than a
+    missing previous step, `unread` those that could not be read.
     """
     job = CHECK.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -151,6 +153,7 @@ def hits(
         "unread": tally.unread if tally else 0,
         "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
         "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
+        **_findings_json(hit_rows, limit),
     }
 
 
@@ -223,6 +226,26 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "step": hit.entry.step,
         "tensor": dump_requests.entry_json(hit.entry, hit.result),
         "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
+    }
+
+
+def _findings_json(hit_rows: Sequence[Hit], limit: int) -> dict[str, Any]:
+    rows = operator_findings(group_hits(hit_rows))
+    return {
+        "findings_total": len(rows),
+        "findings": [
+            _hit_json(findings[0].hits[0])
+            | {
+                "kind": findings[0].kind,
+                "ranks": findings[0].ranks,
+                "steps": findings[0].steps,
+                "slots": [
+                    {"direction": finding.hits[0].entry.direction, "slot": finding.hits[0].entry.slot}
+                    for finding in findings
+                ],
+            }
+            for findings in rows[:limit]
+        ],
     }
 
 

@@ -146,6 +146,11 @@
  *   step: number, tensor: Tensor, findings: {name: string, hit: boolean, actual: number | null}[]}} Hit
  */
 /**
+ * Hits of one condition on the tensors of one operator, with the first hit.
+ * @typedef {Hit & {kind: string, ranks: number[], steps: number[],
+ *   slots: {direction: string, slot: string}[]}} CheckFinding
+ */
+/**
  * A pair of tensors of two dumps; measures are null if they could not be taken.
  * @typedef {{target: string, reference: string, matched_by: string, target_tensor: Slot, reference_tensor:
  *   Slot, codes: string[], messages: string, state: string, result: string,
@@ -214,7 +219,8 @@
  *   graph?: string,
  *   type?: string}} TreeEntry scope or operator of a dump */
 /**
- * @typedef {{done: boolean, error: string, total: number, claims: Claim[], unjudged: number, hits: Hit[]}}
+ * @typedef {{done: boolean, error: string, total: number, claims: Claim[], unjudged: number, hits: Hit[],
+ *   findings: CheckFinding[], findings_total: number}}
  *   Hits
  */
 /**
