@@ -419,8 +419,14 @@ def training_with_as_many_warnings_as_are_read(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.explain.place", "claim.explain.spread", "claim.cause.log_negative", "claim.explain.errors"],
-    never=["claim.explain.no_tensors", "claim.explain.unreadable", "claim.explain.more_dumps"],
+    makes=[
+        *("claim.explain.place", "claim.explain.spread", "claim.cause.log_negative", "claim.explain.errors"),
+        "claim.explain.no_condition",
+    ],
+    never=[
+        *("claim.explain.no_tensors", "claim.explain.unreadable", "claim.explain.more_dumps"),
+        "claim.check.none",
+    ],
     exit_code=1,
 )
 def logarithm_of_a_negative_number(folder: Path) -> Question:
@@ -430,7 +436,10 @@ def logarithm_of_a_negative_number(folder: Path) -> Question:
 
 @situation(
     makes=["claim.check.dead", "claim.fault.none", "claim.explain.warnings", "claim.explain.found"],
-    never=["claim.explain.spread", "claim.explain.place", "claim.explain.no_tensors"],
+    never=[
+        *("claim.explain.spread", "claim.explain.place", "claim.explain.no_tensors"),
+        "claim.explain.no_condition",
+    ],
     exit_code=1,
 )
 def dead_activation(folder: Path) -> Question:

@@ -13,6 +13,7 @@ from mindinsight.server.report.report_content import curve_of
 from mindinsight.writer import SummaryRecord
 from tests.flight import unpack
 from tests.narrowing import require
+from tests.raw_keys import raw_keys
 
 HOSTILE = '"><img src=x onerror="alert(1)"><script>alert(2)</script>'
 EXPECTED = {
@@ -42,14 +43,25 @@ class Elements(HTMLParser):
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
         self.text = ""
+        self.rows: list[list[str]] = []  # cells of all tables
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "table":
+            self.rows.append([])
 
     def handle_data(self, data: str) -> None:
         self.text += f" {data}"
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] = f"{self.rows[-1][-1]} {data}".strip()
 
 
 def report(base: Path, run: str, language: str = "en") -> tuple[Elements, list[Progress]]:
@@ -71,6 +83,25 @@ def test_a_planted_fault_is_in_the_report_with_operator_reason_and_line(name: st
     assert progress[0].done <= progress[0].total
     assert {"script", "img", "link", "iframe", "object"} & page.tags == set()
     assert {"src", "href", "onerror"} & page.attributes == set()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_kind_has_a_name_and_every_check_a_reason(language: str, tmp_path: Path) -> None:
+    unpack("logarithm", tmp_path)
+    with SummaryRecord(tmp_path / "logarithm") as record:
+        record.add_value("code", "code", {"command": ["train.py"], "python": "3.11.2"})
+        record.add_value("histogram", "weights", [1.0, 2.0])
+        record.add_value("text", "note", "text")
+        record.record(0)
+    page, _ = report(tmp_path, "./logarithm", language)
+    assert raw_keys(page.text) == set()
+    condition, reason = {
+        "en": ("NaN or Inf in a tensor", r"NaN: \d+, Inf: \d+, elements: \d+"),
+        "zh": ("张量含 NaN 或无穷", r"\d+ 个元素中有 \d+ 个 NaN、\d+ 个 Inf"),
+    }[language]
+    hits = [row for row in page.rows if row and row[0] == condition]
+    assert hits
+    assert [row for row in hits if not re.fullmatch(reason, row[-1])] == []
 
 
 def test_the_rank_that_strays_is_in_the_report_of_its_job_in_chinese(tmp_path: Path) -> None:

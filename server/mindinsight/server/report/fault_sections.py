@@ -143,13 +143,35 @@ def _checks(
             str(hit.entry.rank),
             hit.entry.operator,
             _slot(hit.entry, t),
-            ", ".join(f"{f.name}: {report_content.number(f.actual)}" for f in hit.verdict.findings if f.hit),
+            _reason(hit, t),
         )
         for hit in hits[:_CHECKS]
     ]
     heads = tuple(t(f"dump.column.{name}") for name in ("condition", "rank", "operator", "slot", "because"))
     claims = [t.claim(claim) for claim in check_claims(judged, tally) if claim.verdict != "found"]
     return Table(heads, rows, len(hits) - len(rows)), claims
+
+
+def _reason(hit: Hit, t: Texts) -> str:
+    """Return the measured values of a hit and the limits they exceed, in the words of the page of checks."""
+    limits, number = hit.watchpoint.limits, report_content.number
+    reasons = [
+        t(f"dump.reason.{finding.name}", value=number(finding.actual), limit=number(limits[finding.name]))
+        for finding in hit.verdict.findings
+        if finding.hit
+    ]
+    if reasons:
+        return "; ".join(reasons)
+    if "rtol" in limits:
+        tolerances = {"limit": number(limits["rtol"]), "tolerance": number(limits.get("atol"))}
+        return t("dump.reason.tolerances" if limits.get("atol") else "dump.reason.rtol", **tolerances)
+    if hit.watchpoint.condition == "operator_overflow":
+        return t("dump.reason.device")
+    statistics = hit.result.measurement.statistics if hit.result.measurement else None
+    if statistics is None:
+        return t("dump.lost_not_counted")
+    counts = {"nans": statistics.nans, "infs": statistics.infinities, "count": statistics.count}
+    return t("dump.fault.counts", **counts)
 
 
 def _table(t: Texts, first: str, rows: Sequence[tuple[str, ...]], left_out: int = 0) -> Table:

@@ -19,7 +19,7 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.layout.nested import draw
 from mindinsight.server.store.run import Run
 from mindinsight.server.store.series import Line
-from mindinsight.server.texts import message
+from mindinsight.server.texts import language_texts, message
 from mindinsight.server.types import Doubles
 
 WIDTH: Final = 320  # pixels of a curve
@@ -218,6 +218,9 @@ class FaultSection:
     notes: list[str] = field(default_factory=list)
 
 
+_NOT_PAGES: Final = {"code": "code.title", "other": "other.title"}  # kinds, and keys of their names
+
+
 class Texts:
     """Texts of the locale files in one language, ``en`` or ``zh``."""
 
@@ -227,6 +230,11 @@ class Texts:
     def __call__(self, key: str, **words: object) -> str:
         """Return the text of a key with its placeholders filled in."""
         return message(key, words, self._language)
+
+    def kind(self, kind: str) -> str:
+        """Return the name of a kind of data, of another distribution its id."""
+        key = _NOT_PAGES.get(kind, f"nav.{kind}")
+        return self(key) if key in language_texts(self._language) else kind
 
     def claim(self, claim: Claim) -> str:
         """Return the sentence of a claim."""

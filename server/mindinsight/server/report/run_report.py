@@ -220,7 +220,7 @@ def _unread(run: Run, now: float, t: Texts) -> list[str]:
         if claim.verdict == "found" or claim.key in ("claim.file.skipped", "claim.file.rounded")
     ]
     kinds = [
-        t("report.of_kind", kind=t(f"nav.{kind}"), n=len(tags))
+        t("report.of_kind", kind=t.kind(kind), n=len(tags))
         for kind, tags in sorted(run.references.items())
         if kind not in _SHOWN and tags
     ]
