@@ -221,7 +221,7 @@ def scopes_of(paths: Iterable[str]) -> dict[str, None]:
 def unique_paths(paths: Sequence[str]) -> list[str]:
     """Make paths unique: a path that is also a scope gets parentheses, a repeated one a number."""
     scopes = scopes_of(paths)
-    if not (any(path in scopes for path in paths) or len(set(paths)) < len(paths)):
+    if scopes.keys().isdisjoint(paths) and len(set(paths)) == len(paths):
         return list(paths)
     taken: set[str] = set(scopes)
     numbers: dict[str, int] = {}
@@ -251,19 +251,15 @@ BACKWARD: Final = "Gradients"  # beginning of the paths of the backward pass
 
 def training_operators(graph: Graph) -> Flags:
     """Return [n] True for operators of the backward pass and of the optimizer."""
-    columns = (graph.kinds.tolist(), graph.starts.tolist(), graph.ends.tolist())
-    return np.array(
-        [
-            kind == OPERATOR
-            and (
-                name.startswith(BACKWARD)
-                or "optimizer" in name
-                or (graph.payload.find(b"opt", begin, end) >= 0 and _is_optimizer(graph.payload[begin:end]))
-            )
-            for name, kind, begin, end in zip(graph.names, *columns, strict=True)
-        ],
-        dtype=np.bool_,
-    )
+    flags = np.array([name.startswith(BACKWARD) or "optimizer" in name for name in graph.names], np.bool_)
+    offsets = np.array([match.start() for match in re.finditer(b"opt", graph.payload)], np.int64)
+    order = np.argsort(graph.starts)
+    places = np.searchsorted(graph.starts, offsets, "right", sorter=order)
+    for node in np.unique(order[places[places > 0] - 1]).tolist():
+        if graph.kinds[node] == OPERATOR:
+            flags[node] |= "opt" in NodeProto.FromString(graph.message(node)).instance_name
+    operators: Flags = graph.kinds == OPERATOR
+    return flags & operators
 
 
 def has_training(graph: Graph) -> bool:
@@ -273,7 +269,3 @@ def has_training(graph: Graph) -> bool:
     ]
     backward = sum(name.startswith(BACKWARD) for name in operators)
     return 0 < backward < len(operators)
-
-
-def _is_optimizer(message: bytes) -> bool:
-    return "opt" in NodeProto.FromString(message).instance_name

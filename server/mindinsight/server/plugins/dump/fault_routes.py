@@ -1,5 +1,6 @@
 """Routes of fault search: the first fault, the chain of operators to it, watchpoints and trends."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
