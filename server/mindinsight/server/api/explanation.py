@@ -188,10 +188,10 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
     checked = list(check_and_count(dump, watchpoints, executor, cache))
     judged = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    claims = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
-    if claims[0].key == "claim.check.none":
-        claims[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    yield Part("checks", tuple(claims), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+    checks = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
+    if checks[0].key == "claim.check.none":
+        checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
+    yield Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
 
 
 def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
