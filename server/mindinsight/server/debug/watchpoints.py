@@ -26,11 +26,7 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
-from mindinsight.server.debug.fault_search import (
-    OriginSearch,
-    holds_minus_infinity,
-    holds_plus_infinity,
-)
+from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import canonical, is_constant
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets, tensor_in_words
