@@ -11,11 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mindinsight.server.curves.alignment import (
-    find_divergence,
-    local_noise,
-    size_nearby,
-)
+from mindinsight.server.curves.alignment import find_divergence, local_noise, size_nearby
 from mindinsight.server.curves.bands import cells
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.rank_outliers import cumulated
