@@ -102,7 +102,7 @@ def node(
         return {"operators": _operators(overlay, graph_node), "worst": [], "total": 0, "done": done}
     column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
-    affected = inside[column[inside] > Symptom.FINE]
+    affected = inside[column[inside] > Symptom.MASK]
     affected = affected[np.argsort(-column[affected], kind="stable")]
     worst = affected[:_WORST].tolist()
     rows = [{**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in worst]

@@ -215,9 +215,8 @@
  *   [name: string]: unknown}} Overflow that the device reported */
 /** @typedef {{all: number, measured: number, done: boolean, total: number, offset: number, rows: Tensor[],
  *   types: string[], dtypes: string[], damage: Damage[]}} TensorRows */
-/** @typedef {{name: string, scope: boolean, operators: number, lost: number, recorded?: string,
- *   graph?: string,
- *   type?: string}} TreeEntry scope or operator of a dump */
+/** @typedef {{name: string, scope: boolean, operators: number, parameters: number, lost: number,
+ *   recorded?: string, graph?: string, type?: string}} TreeEntry scope or operator of a dump */
 /**
  * @typedef {{done: boolean, error: string, total: number, claims: Claim[], unjudged: number, hits: Hit[],
  *   findings: CheckFinding[], findings_total: number}}
