@@ -1,6 +1,8 @@
 """Routes of checkpoints."""
 
 import io
+import os
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +33,21 @@ def test_checkpoints_are_listed_measured_and_compared(ask: Any, finished: Any) -
         "learning_rate",
         "momentum",
     ]
+
+
+def test_files_are_listed_by_number_and_files_without_one_by_time(base: Any, ask: Any) -> None:
+    folder = base / "listed"
+    folder.mkdir()
+    names = ["net-9.npz", "net-100.npz", "net-20.npz", "last.npz", "best.npz"]
+    try:
+        for second, name in enumerate(names):
+            np.savez(folder / name, weight=np.ones(2))
+            os.utime(folder / name, (second, second))
+        ids = [checkpoint["id"] for checkpoint in ask("checkpoints")["checkpoints"]]
+    finally:
+        shutil.rmtree(folder)
+    expected = ["net-9", "net-20", "net-100", "last", "best"]
+    assert [name for name in ids if "/listed/" in name] == [f"./listed/{name}.npz" for name in expected]
 
 
 @pytest.mark.parametrize(

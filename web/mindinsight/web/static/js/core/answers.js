@@ -236,7 +236,7 @@
  *   statistics?: Statistics | null, error?: Damage | null, state?: string, equal?: number,
  *   first?: {dtype: string, shape: number[]} | null, second?: {dtype: string, shape: number[]} | null,
  *   measures?: Record<string, number | null> | null, states?: string[], changes?: (number | string | null)[],
- *   non_finite?: (number | null)[], non_finite_elements?: number | null}} SavedRow
+ *   weight?: boolean, non_finite?: (number | null)[], non_finite_elements?: number | null}} SavedRow
  */
 /**
  * @typedef {{done: boolean, error: string, format?: string, total?: number, claims?: Claim[],
