@@ -66,6 +66,16 @@ ARGUMENTS = [
     "--js-flags=--no-flush-bytecode",  # which compiles each script once
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # another host is an error in the console
 ]
+SHARED_MEMORY = Path("/dev/shm")
+ROOM = 1 << 30  # bytes: a container of Docker has 64 MB there, with which Chromium crashes
+
+
+def ignored_arguments() -> list[str]:
+    """Return arguments of Playwright to leave out. Shared memory in files of /tmp takes more CPU."""
+    there = SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > ROOM
+    return ["--disable-dev-shm-usage"] if there else []
+
+
 T = TypeVar("T")
 PLAYWRIGHT = pytest.StashKey[Playwright]()
 BROWSER = pytest.StashKey[Browser]()
@@ -312,7 +322,9 @@ def browser(request: pytest.FixtureRequest, playwright: Playwright) -> Browser:
 
 @contextlib.contextmanager
 def launched_browser(playwright: Playwright) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+    browser = playwright.chromium.launch(
+        executable_path=chromium(), args=ARGUMENTS, ignore_default_args=ignored_arguments()
+    )
     yield browser
     browser.close()
 
@@ -331,6 +343,7 @@ def opened_profile(playwright: Playwright, directory: Path) -> Iterator[BrowserC
         directory,
         executable_path=chromium(),
         args=ARGUMENTS,
+        ignore_default_args=ignored_arguments(),
         color_scheme="light",
         locale="en",
         viewport={"width": 1440, "height": 900},
