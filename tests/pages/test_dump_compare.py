@@ -73,3 +73,15 @@ def test_back_closes_a_tensor_and_stays_at_the_comparison(compared: Page) -> Non
     expect(rows(compared).first).to_be_visible()
     compared.go_forward()
     expect(side(compared).get_by_role("heading", name=CHANGED)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 1280])
+def test_the_panel_of_a_tensor_shows_all_columns(page: Page, url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    operator = "Default_blocks-ModuleList_1-Block_mlp-MLP_fc1-Linear_addmm-op1"
+    page.goto(f"{url}dump?dump=./changed/dump&graph=Net/0&operator={operator}&tensor=output/0")
+    table = side(page).locator(".scroll").filter(has=page.get_by_role("columnheader", name="L2 norm")).first
+    expect(table.get_by_role("cell", name=re.compile("float32")).first).to_be_visible()
+    expect(table.locator("tbody tr").first.locator("td").last).to_have_text(re.compile(r"\d"))
+    hidden = table.evaluate("node => node.scrollWidth - node.clientWidth")
+    assert hidden <= 0

@@ -159,7 +159,7 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     differing = [row for row, of_row in zip(rows, states, strict=True) if of_row == "differ"]
     if not differing:
         return Outcome(_without_difference(rows, counts, tolerance, unlisted), (), counts, tolerances)
-    operators = list(_by_operator(rows, tolerance))
+    operators = list(_by_operator(rows, states, tolerance))
     at = next(i for i, operator in enumerate(operators) if operator.differing)
     first = operators[at]
     later = operators[at + 1 :]
@@ -230,11 +230,12 @@ class _Operator:
         return max(inputs, default=0.0) > _SHARE * max(outputs, default=0.0) > 0
 
 
-def _by_operator(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[_Operator]:
-    for _, group in groupby(rows, _operator_key):
+def _by_operator(rows: Sequence[Row], states: Sequence[State], tolerance: Tolerance) -> Iterator[_Operator]:
+    pairs = zip(rows, states, strict=True)
+    for _, group in groupby(pairs, lambda pair: _operator_key(pair[0])):
         of_operator = list(group)
-        differing = [row for row in of_operator if state(row, tolerance) == "differ"]
-        yield _Operator(of_operator, differing, tolerance)
+        differing = [row for row, of_row in of_operator if of_row == "differ"]
+        yield _Operator([row for row, _ in of_operator], differing, tolerance)
 
 
 def _operator_key(row: Row) -> tuple[str, str, bool]:

@@ -131,7 +131,13 @@ def compare_sides(
     """Yield the rows of all tensors and arguments of both sides, as ``compare`` does."""
     arguments = target.arguments(), reference.arguments()
     rows = compare(target.entries(), reference.entries(), names, executor, arguments)
-    return name_parameters(rows, (target.parameters(), reference.parameters()))
+    return name_parameters(rows, parameters_of(target, reference))
+
+
+def parameters_of(target: Side, reference: Side) -> tuple[Parameters, Parameters]:
+    """Return the parameters of both sides. Those of the reference are read only if the target has none."""
+    of_target = target.parameters()
+    return of_target, {} if of_target else reference.parameters()
 
 
 def name_parameters(rows: Iterable[Row], parameters: tuple[Parameters, Parameters]) -> Iterator[Row]:

@@ -20,6 +20,7 @@ from mindinsight.server.debug.compare.dump_comparison import (
     name_parameters,
     needs_no_file,
     pair_batches,
+    parameters_of,
 )
 from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.operator_matching import Pair
@@ -71,7 +72,7 @@ def compare_steps(
             damage[number] = [*sides[0].damage(), *sides[1].damage()]
             unlisted[number] = sides[0].unlisted() + sides[1].unlisted()
             arguments = sides[0].arguments(), sides[1].arguments()
-            parameters[number] = sides[0].parameters(), sides[1].parameters()
+            parameters[number] = parameters_of(*sides)
             for batch in pair_batches(*entries, names, arguments, BATCH):
                 yield number, batch
 
