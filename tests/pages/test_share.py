@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from tests.raw_keys import raw_keys
 
 
 @pytest.fixture
@@ -93,3 +95,33 @@ def test_pictures_are_in_the_file(page: Any, samples: Any, tmp_path: Path, opene
     saved, _ = opened(path)
     expect(saved.locator("img.picture")).to_have_attribute("src", re.compile("^data:image/png;base64,"))
     assert saved.locator("img.picture").evaluate("picture => picture.naturalWidth") == 160
+
+
+@pytest.mark.parametrize(
+    ("view", "content", "legend"),
+    [
+        ("graph?run=lenet", "24 operators", []),
+        ("overview?run=lenet", "MnistDataset", ["lenet"]),
+        ("explain?run=lenet", "Nothing was found", []),
+        ("scalar?runs=lenet,images&q=loss", "loss/auto", ["lenet"]),
+        (
+            "align?run=ranks/rank_1&baseline=ranks/rank_0",
+            "differs by more than",
+            ["ranks/rank_1", "ranks/rank_0"],
+        ),
+    ],
+)
+def test_a_saved_page_has_what_it_is_about_and_nothing_to_press(
+    page: Page, samples: str, tmp_path: Path, opened: Any, view: str, content: str, legend: list[str]
+) -> None:
+    page.goto(samples + view)
+    expect(page.get_by_role("main")).to_contain_text(content)
+    saved, _ = opened(save(page, page.get_by_role("button", name="Save this page").click, tmp_path))
+    main = saved.locator("main.offline")
+    expect(main).to_contain_text(content)
+    assert saved.locator("main.offline > header .row:has(> .swatch)").all_inner_texts() == legend
+    text = main.inner_text()
+    for control in ("Expand all", "Values from a file", "Pattern", "Outline", "Save report", "Arrange cards"):
+        assert control not in text
+    assert main.locator(".search, [role=tablist], .segments, .icon, .graph-minimap").count() == 0
+    assert raw_keys(text) == set()

@@ -42,7 +42,7 @@ export class TagArrangement {
     this.cards = new Map();
     this.count = h("span", { class: "badge" });
     this.opener = button([app.t("scalar.arrange"), this.count], () => this.openMenu(), {
-      class: "link opens",
+      class: "link opens command",
       "aria-haspopup": "dialog",
       "aria-expanded": "false",
     });

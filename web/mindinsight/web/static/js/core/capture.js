@@ -10,6 +10,13 @@ export const COPIED = "copied";
 
 /** What a report shows of a page besides a pinned card is there, and hidden: it is no part of the copy. */
 const ASIDE = ".pin-path > :not(.pin-path, .pin-target)";
+/** What only works on the live page. A command without a class says nothing of the data, save in a table. */
+const CONTROLS = [
+  ".toolbar, .tools, .command, .search, .segments, .slider, .resize-handle, [role=tablist]",
+  "input, select, textarea, label:has(> :is(input, select, textarea))",
+  "button:is(.icon, .primary), a.button, button:not([class], :is(th, td, li, [role=row]) *)",
+  ".scalar-cursor, .graph-minimap, .unseen, .block-empty",
+].join();
 
 /**
  * Copy an element. A chart in the copy is an empty box whose `data-figure` is its index in `figures`.
@@ -115,14 +122,10 @@ async function inline(from, to) {
   );
 }
 
-/** Remove controls from a copy. Buttons and links become plain text. @param {Element} copy */
+/** Remove controls from a copy. Names that were buttons or links become plain text. @param {Element} copy */
 function plain(copy) {
   copy.querySelectorAll(ASIDE).forEach((element) => element.remove());
-  copy
-    .querySelectorAll(
-      ".toolbar, .tools, input, select, textarea, .slider, .scalar-cursor, .unseen, .block-empty",
-    )
-    .forEach((element) => element.remove());
+  copy.querySelectorAll(CONTROLS).forEach((element) => element.remove());
   copy.querySelectorAll("button, a:not(.markdown a[href])").forEach((element) => {
     const { title, style } = /** @type {HTMLElement} */ (element);
     const text = h("span", { class: element.className, title: title || null }, [...element.childNodes]);

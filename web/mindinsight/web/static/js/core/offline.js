@@ -26,6 +26,7 @@ for (const [i, { data, layout, config }] of figures.entries()) {
 }`;
 const QUIET = 400; // ms without a request or a change, after which a page has all of its charts
 const LONGEST = 60_000; // ms
+const ABOUT = "[data-about]"; // ids of the runs that a page is about
 
 /**
  * Return an HTML file of a view or a card.
@@ -37,7 +38,7 @@ const LONGEST = 60_000; // ms
 export async function offlinePage(app, root, title) {
   if (root.id === "view") await everything(root);
   const { copy, figures } = await capture(app, root);
-  const body = h("body", null, h("main", { class: "offline" }, heading(app, title, copy), copy));
+  const body = h("body", null, h("main", { class: "offline" }, heading(app, title, copy, figures), copy));
   const [styles, plotly] = await Promise.all([
     styleTexts(),
     figures.length ? text(app.charts.script(figures)) : "",
@@ -86,23 +87,36 @@ async function everything(root) {
 }
 
 /**
+ * Return the runs of a legend: those that the copy says it is about, otherwise those drawn in the figures,
+ * by their colours.
+ * @param {App} app
+ * @param {Element} copy
+ * @param {import("./charts.js").Figure[]} figures
+ */
+function runsOf({ selection }, copy, figures) {
+  const about = copy.querySelector(ABOUT)?.getAttribute("data-about");
+  if (about) return JSON.parse(about).flatMap((/** @type {string} */ id) => selection.run(id) ?? []);
+  const drawn = asJson(figures.map(({ data }) => data.map(({ line, marker }) => [line, marker])));
+  return selection.entries().filter((run) => drawn.includes(selection.colour(run.id)));
+}
+
+/**
  * Return the heading of the file: title, version, time, and a legend if the copy has none.
  * @param {App} app
  * @param {string} title
  * @param {Element} copy
+ * @param {import("./charts.js").Figure[]} figures
  */
-function heading(app, title, copy) {
+function heading(app, title, copy, figures) {
   const folded = app.selection.folded();
-  const runs = app.selection
-    .entries()
-    .map((run) =>
-      h(
-        "span",
-        { class: "row" },
-        h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }),
-        folded.has(run.job) ? run.job.slice(2) : run.name,
-      ),
-    );
+  const runs = runsOf(app, copy, figures).map((/** @type {import("./types.js").Run} */ run) =>
+    h(
+      "span",
+      { class: "row" },
+      h("i", { class: "swatch", style: { background: app.selection.colour(run.id) } }),
+      folded.has(run.job) && !copy.querySelector(ABOUT) ? run.job.slice(2) : run.name,
+    ),
+  );
   return h(
     "header",
     { class: "stack" },
@@ -112,7 +126,7 @@ function heading(app, title, copy) {
       { class: "muted small" },
       `MindInsight ${app.boot.version} · ${new Date().toLocaleString(app.boot.lang)}`,
     ),
-    copy.querySelector(".legend") ? null : h("div", { class: "row wrap small" }, runs),
+    copy.querySelector(".legend") || !runs.length ? null : h("div", { class: "row wrap small" }, runs),
   );
 }
 

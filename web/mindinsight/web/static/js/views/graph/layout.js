@@ -13,7 +13,7 @@ import { SidePanel } from "./side_panel.js";
 export function graphLayout({ t, selection }, explorer) {
   const { tools, dumped, notes, data, canvas, side } = explorer;
   const expand = button(t("graph.open_all"), () => explorer.act(() => openAll(explorer)), {
-    class: "link small",
+    class: "link small command",
   });
   const dumps = selection.all().some((run) => run.dumps.length);
   return h(

@@ -142,9 +142,8 @@ export class NodeData {
   /** Draw the button with a status text. @param {string} text @param {string} [style] */
   #tell(text, style = "muted") {
     const { t } = this.app;
-    const choose = h("button", { type: "button", class: "link", onclick: () => this.input.click() }, [
-      t("graph.data"),
-    ]);
+    const onclick = () => this.input.click();
+    const choose = h("button", { type: "button", class: "link command", onclick }, [t("graph.data")]);
     choose.title = t("graph.data.what");
     replace(
       this.element,

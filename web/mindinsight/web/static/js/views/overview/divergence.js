@@ -16,7 +16,8 @@ import { runFacts } from "../../core/run_facts.js";
  */
 export function divergencePanel(app, panel, run) {
   const { selection, t, url } = app;
-  const link = (/** @type {string} */ view, /** @type {string} */ href) => h("a", { href }, t(`nav.${view}`));
+  const link = (/** @type {string} */ view, /** @type {string} */ href) =>
+    h("a", { class: "command", href }, t(`nav.${view}`));
   return latest(panel).ask(
     () => Promise.all([runFacts(run.id), app.api.get(LIST, { run: run.id, level: "error", limit: 1 })]),
     ([

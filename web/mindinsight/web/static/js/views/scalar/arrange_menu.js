@@ -117,7 +117,7 @@ export function sectionButton(page, id) {
 export function arrangeButton(page) {
   const { t } = page.app;
   const count = h("span", { class: "badge" });
-  const attrs = { class: "link opens", "aria-haspopup": "dialog", "aria-expanded": "false" };
+  const attrs = { class: "link opens command", "aria-haspopup": "dialog", "aria-expanded": "false" };
   const opener = button(
     [t("scalar.arrange"), count],
     () => {

@@ -77,7 +77,7 @@ export function tagTree(page, body) {
   const fold = (open) => groups().forEach((group) => (group.open = open));
   const folding = h(
     "span",
-    { class: "row" },
+    { class: "row command" },
     button(t("scalar.tree.collapse"), () => fold(false), { class: "link" }),
     button(t("scalar.tree.expand"), () => fold(true), { class: "link" }),
   );
