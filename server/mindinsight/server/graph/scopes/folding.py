@@ -7,17 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mindinsight.server.graph.model.graph import (
-    CONSTANT,
-    SPREAD,
-    Graph,
-    Hashes,
-    Numbers,
-    Offsets,
-    flag_values,
-    mix,
-    number_values,
-)
+from mindinsight.server.graph.model import graph as model
 from mindinsight.server.graph.model.node_details import output_of
 from mindinsight.server.graph.scopes import scope_tree
 
@@ -25,12 +15,12 @@ from mindinsight.server.graph.scopes import scope_tree
 class SiblingFlow(NamedTuple):
     """Edges [e] between working operators, each with the two siblings that hold its ends."""
 
-    sources: Offsets  # leaves
-    targets: Offsets
-    slots: Offsets  # position among the inputs of the target
-    scopes: Offsets  # innermost scope around both ends
-    givers: Offsets  # child of that scope with the source
-    takers: Offsets  # child of that scope with the target
+    sources: model.Offsets  # leaves
+    targets: model.Offsets
+    slots: model.Offsets  # position among the inputs of the target
+    scopes: model.Offsets  # innermost scope around both ends
+    givers: model.Offsets  # child of that scope with the source
+    takers: model.Offsets  # child of that scope with the target
 
 
 def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
@@ -41,8 +31,8 @@ def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
     """
     edges = tree.edges
     sources, targets = edges.sources.astype(np.int64), edges.targets.astype(np.int64)
-    passing = flag_values(tree.types, scope_tree.PLUMBING)
-    states = flag_values(tree.types, {"UpdateState"})
+    passing = model.flag_values(tree.types, scope_tree.PLUMBING)
+    states = model.flag_values(tree.types, {"UpdateState"})
     behind = np.arange(len(tree.paths))
     into = np.flatnonzero(passing[targets] & ~edges.controls)[::-1]
     behind[targets[into]] = sources[into]  # the first input is written last
@@ -102,10 +92,10 @@ def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[lis
     return split
 
 
-def _upstream(tree: scope_tree.Tree, bits: Numbers | Offsets) -> dict[int, int]:
+def _upstream(tree: scope_tree.Tree, bits: model.Numbers | model.Offsets) -> dict[int, int]:
     """Return the set of members that each member depends on, both as bits."""
     inputs: list[list[int]] = [[] for _ in tree.types]
-    states = flag_values(tree.types, {"UpdateState"})
+    states = model.flag_values(tree.types, {"UpdateState"})
     edges = tree.edges.select(~tree.edges.controls & ~states[tree.edges.sources])
     for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
         inputs[target].append(source)
@@ -134,28 +124,28 @@ def _upstream(tree: scope_tree.Tree, bits: Numbers | Offsets) -> dict[int, int]:
 _NUMBER: Final = re.compile(r"\d+")
 
 
-def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> Hashes:
+def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> model.Hashes:
     """Return [t] a hash of each index, equal for equal structures, 0 for plumbing."""
     scopes = tree.nodes < 0
     inner = np.flatnonzero(scopes)[1:]
-    patterns = number_values(number_pattern(tree.paths[index]) for index in inner.tolist())
+    patterns = model.number_values(number_pattern(tree.paths[index]) for index in inner.tolist())
     sums = _wiring(tree, flow or sibling_flow(tree))
-    sums[inner] = mix(sums[inner] ^ mix(patterns.astype(np.uint64) + SPREAD))
+    sums[inner] = model.mix(sums[inner] ^ model.mix(patterns.astype(np.uint64) + model.SPREAD))
     signatures = np.zeros(len(tree.paths), dtype=np.uint64)
-    working = np.flatnonzero(~(scopes | flag_values(tree.types, scope_tree.PLUMBING)))
+    working = np.flatnonzero(~(scopes | model.flag_values(tree.types, scope_tree.PLUMBING)))
     signatures[working] = tree.graph.hashes[tree.nodes[working]]
-    np.add.at(sums, tree.parents[working], mix(signatures[working]))
+    np.add.at(sums, tree.parents[working], model.mix(signatures[working]))
     for level in tree.levels[:0:-1]:
         chosen = level[scopes[level]]
-        signatures[chosen] = mix(sums[chosen])
-        np.add.at(sums, tree.parents[chosen], mix(signatures[chosen]))
+        signatures[chosen] = model.mix(sums[chosen])
+        np.add.at(sums, tree.parents[chosen], model.mix(signatures[chosen]))
     return signatures
 
 
-def _wiring(tree: scope_tree.Tree, flow: SiblingFlow) -> Hashes:
+def _wiring(tree: scope_tree.Tree, flow: SiblingFlow) -> model.Hashes:
     """Return [t] a hash of the edges for which a scope is the innermost around both ends."""
     sources, targets = (tree.graph.hashes[tree.nodes[leaves]] for leaves in (flow.sources, flow.targets))
-    terms = mix(mix(sources + SPREAD) ^ (targets + flow.slots.astype(np.uint64)))
+    terms = model.mix(model.mix(sources + model.SPREAD) ^ (targets + flow.slots.astype(np.uint64)))
     sums = np.zeros(len(tree.paths), dtype=np.uint64)
     np.add.at(sums, flow.scopes, terms)
     return sums
@@ -198,7 +188,7 @@ _MEMBERS: Final = 4  # smallest number of operators in a group
 _STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # number that is not part of a word
 
 
-def folded_tree(graph: Graph) -> scope_tree.Tree:
+def folded_tree(graph: model.Graph) -> scope_tree.Tree:
     """Build the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
 
     Parameters and constants are omitted.
@@ -285,7 +275,9 @@ def _repeats(tree: scope_tree.Tree) -> list[_Box]:
     ]
 
 
-def _equal_siblings(tree: scope_tree.Tree, scopes: Offsets, signatures: Hashes) -> list[list[int]]:
+def _equal_siblings(
+    tree: scope_tree.Tree, scopes: model.Offsets, signatures: model.Hashes
+) -> list[list[int]]:
     """Return the scopes with a number in their name that have enough siblings of equal structure."""
     scopes = scopes[np.argsort(tree.parents[scopes], kind="stable")]
     similar: dict[tuple[int, int], list[int]] = {}
@@ -336,9 +328,9 @@ def _is_alike(tree: scope_tree.Tree, scope: int, other: int) -> bool:
     return True
 
 
-def _is_same_value(graph: Graph, node: int, other: int) -> bool:
+def _is_same_value(graph: model.Graph, node: int, other: int) -> bool:
     """Return True if two values have one type, or for constants, if they are equal."""
-    if CONSTANT in (graph.kinds[node], graph.kinds[other]):
+    if model.CONSTANT in (graph.kinds[node], graph.kinds[other]):
         return graph.content(node) == graph.content(other)
     return output_of(graph, node).compact == output_of(graph, other).compact
 
@@ -393,7 +385,7 @@ def in_file_order(tree: scope_tree.Tree, indices: Iterable[int]) -> list[int]:
 def display_name(tree: scope_tree.Tree, index: int) -> str:
     """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``.
 
-    Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
+    model.Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
     """
     name = _name(tree.paths[index])
     if tree.types[index] not in (REPEAT, REST, scope_tree.GROUP):
