@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.claims.situations.dump_weights import one, weights_of, write_blocks
+from tests.claims.situations.dump_weights import one_value, weights_of, write_blocks
 
 CHANGED = "blocks.1.fc1.weight"
 
@@ -14,7 +14,7 @@ CHANGED = "blocks.1.fc1.weight"
 @pytest.fixture(scope="module")
 def url(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     base = tmp_path_factory.mktemp("blocks") / "base"
-    weights = weights_of(b1_weight=one(8, 8, index=(3, 5), by=0.5))
+    weights = weights_of(b1_weight=one_value(8, 8, index=(3, 5), by=0.5))
     write_blocks(base / "changed" / "dump", weights)
     write_blocks(base / "reference" / "dump", weights_of())
     address: str = serve_once(base)

@@ -62,7 +62,7 @@ def of_blocks(folder: Path, **changes: Array) -> Question:
     return compared(folder)
 
 
-def one(*shape: int, index: Any, by: float) -> Array:
+def one_value(*shape: int, index: Any, by: float) -> Array:
     change = np.zeros(shape, np.float32)
     change[index] = by
     return change
@@ -75,7 +75,7 @@ def one(*shape: int, index: Any, by: float) -> Array:
 )
 def a_weight_that_an_operator_receives(folder: Path) -> Question:
     """The graph says which parameter the input is, whose own tensor was recorded after the update."""
-    return of_blocks(folder, b1_weight=one(8, 8, index=(3, 5), by=0.5))
+    return of_blocks(folder, b1_weight=one_value(8, 8, index=(3, 5), by=0.5))
 
 
 NOISE = np.full(8, 2e-6, np.float32)  # 2 ‰ of a bias: after a step, the trainings have diverged
@@ -84,12 +84,15 @@ NOISE = np.full(8, 2e-6, np.float32)  # 2 ‰ of a bias: after a step, the train
 @situation(["claim.dump.weight_differs", "claim.dump.largest_weight", "claim.dump.more_differ"], AGREE, 1)
 def a_changed_weight_after_the_noise_of_others(folder: Path) -> Question:
     """The first weight that differs does so by a rounding."""
-    changes = {"b0_bias": NOISE, "b1_bias": NOISE, "b2_weight": one(8, 8, index=(3, 5), by=0.5)}
+    changes = {"b0_bias": NOISE, "b1_bias": NOISE, "b2_weight": one_value(8, 8, index=(3, 5), by=0.5)}
     return of_blocks(folder, **changes)
 
 
 @situation(["claim.dump.weight_differs", "claim.dump.more_differ"], ["claim.dump.largest_weight", *AGREE], 1)
 def a_changed_weight_before_the_noise_of_others(folder: Path) -> Question:
     """A bias near zero has the larger relative distance and is not what matters."""
-    changes = {"b0_weight": one(8, 8, index=(3, 5), by=0.5), "b2_bias": np.full(8, 5e-3, np.float32) * 0.9}
+    changes = {
+        "b0_weight": one_value(8, 8, index=(3, 5), by=0.5),
+        "b2_bias": np.full(8, 5e-3, np.float32) * 0.9,
+    }
     return of_blocks(folder, **changes)

@@ -32,8 +32,8 @@ def test_rows_of_a_comparison_are_searched_and_sorted(client: Any, finished: Any
     rows = finished(f"compare/{number}", sort="cosine", limit=1000)["rows"]
     cosines = [row["cosine"] for row in rows if row["cosine"] is not None]
     assert cosines == sorted(cosines)
-    found = finished(f"compare/{number}", q="CONV1", limit=1000)["rows"]
-    assert all("conv1" in f"{row['target']} {row['parameter']}".lower() for row in found)
+    rows = finished(f"compare/{number}", q="CONV1", limit=1000)["rows"]
+    assert all("conv1" in f"{row['target']} {row['parameter']}".lower() for row in rows)
     assert finished(f"compare/{number}", only="alone")["total"] == 0
     picture = finished("picture", dump=HEALTHY, step=1, colour="error", comparison=number)
     assert max(box["share"] for box in picture["boxes"] if box["share"] is not None) == 1
