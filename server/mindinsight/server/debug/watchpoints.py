@@ -26,10 +26,9 @@ from mindinsight.server.debug.conditions import (
 )
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
-from mindinsight.server.debug.operator_links import is_constant, is_view
+from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.debug.tensor_targets import parameter_names, targets
-from mindinsight.server.debug.value_chain import ValueFlow
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, TensorRef

@@ -144,8 +144,11 @@ def name_parameters(rows: Iterable[Row], parameters: tuple[Parameters, Parameter
     """Yield the rows, those of parameters with the name. ``parameters`` are those of both sides."""
     for row in rows:
         sides = zip((row.compared.pair.target, row.compared.pair.reference), parameters, strict=True)
-        inputs = [(entry, names) for entry, names in sides if entry and entry.direction == "input"]
-        candidates = (names.get((entry.graph, entry.recorded, entry.slot)) for entry, names in inputs)
+        candidates = (
+            names.get((entry.graph, entry.recorded, entry.slot))
+            for entry, names in sides
+            if entry is not None and entry.direction == "input"
+        )
         name = next(filter(None, candidates), "")
         yield replace(row, parameter=name) if name else row
 
