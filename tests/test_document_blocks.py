@@ -1,10 +1,12 @@
 """Every Python block of the documents that needs no framework is run as it is written."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mindinsight.server.process import daemon
 from mindinsight.writer import Dump, GraphBuilder, SummaryRecord
 from tests.document_blocks import framework_of, needed_names, python_blocks, run_block, stand_ins
 
@@ -22,9 +24,10 @@ def two_products() -> GraphBuilder:
 
 
 @pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The runs, dumps and study that blocks speak of, in the current directory."""
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The runs, dumps and study that blocks speak of, in the current directory; servers are ended."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for run in ("run1", "run2"):
         with SummaryRecord(f"summary/{run}") as record:
             for number in range(3):
@@ -44,7 +47,9 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                     step.input("Default/fc1-Dense/MatMul-op1", np.ones((2, 2), np.float32), slot=slot)
                 result = np.full((2, 2), np.nan if number == 1 else 1.0, np.float32)
                 step.output("Default/fc1-Dense/MatMul-op1", result)
-    return tmp_path
+    yield tmp_path
+    for server in daemon.all_running():
+        daemon.end(server)
 
 
 @pytest.mark.parametrize(("document", "code"), [block[:2] for block in BLOCKS if not block[2]])

@@ -1,6 +1,7 @@
 """What a user installs: one wheel with everything in it and nothing beside it."""
 
 import importlib.util
+import json
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mindinsight.server.http.static_files import Assets, digest_of, imported_modules
 
 ROOT = Path(__file__).parents[1]
 
@@ -81,6 +84,20 @@ def test_a_wheel_of_a_clone_has_the_bundle(names: Any) -> None:
     bundled = {name.removeprefix(folder) for name in names if name.startswith(folder)}
     views = {path.name for path in (ROOT / "web/mindinsight/web/static/js/views").glob("*.js")}
     assert {"app.js", "sources.json", *(f"views/{name}" for name in views)} <= bundled
+
+
+def test_a_bundle_is_a_few_modules_for_each_view(wheel: Any, clone: Path) -> None:
+    static = clone / "web" / "mindinsight" / "web" / "static"
+    scripts = [(path.relative_to(static / "js").as_posix(), path) for path in (static / "js").rglob("*.js")]
+    noted = json.loads((static / "bundle" / "sources.json").read_text())
+    assert noted["digest"] == digest_of(sorted(scripts))
+    bundle = Assets(static.parent)
+    for view in (static / "js" / "views").glob("*.js"):
+        modules = imported_modules(bundle, ("bundle/app.js", f"bundle/views/{view.name}"))
+        assert 3 <= len(modules) <= 9, view.name
+    tiles = [path.parent.name for _, path in scripts if path.name == "tile.js"]
+    assert tiles
+    assert all(f"bundle/views/{name}/tile.js" in bundle for name in tiles)
 
 
 def build_hook() -> Any:

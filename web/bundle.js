@@ -12,7 +12,7 @@ import { minify } from "terser";
 
 const STATIC = path.join(path.dirname(fileURLToPath(import.meta.url)), "mindinsight/web/static");
 const SCRIPTS = path.join(STATIC, "js");
-const OUTPUT = process.argv[2] ?? path.join(STATIC, "bundle");
+const OUTPUT = path.join(STATIC, "bundle");
 const SMALLEST = 10_000; // bytes of a module below which it is joined with another
 /** Chunks of modules that several views load, by the paths of their modules; the first that fits counts. */
 const CHUNKS = /** @type {[string, RegExp][]} */ ([

@@ -35,7 +35,7 @@ from mindinsight.server.http.bulkhead_routes import CurrentService, PayloadRoute
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.tensor_source import opened_tensor
 
-API_VERSION: Final = 1
+API_VERSION: Final = 1  # grows with each name that is added
 
 __all__ = [
     "API_VERSION",

@@ -2,9 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { lossAt, runOf } from "../../web/mindinsight/web/static/js/views/checkpoint/origin.js";
-import { csv, isFrozen, shownRows } from "../../web/mindinsight/web/static/js/views/checkpoint/rows.js";
+import {
+  csv,
+  isFrozen,
+  LARGEST,
+  shownRows,
+} from "../../web/mindinsight/web/static/js/views/checkpoint/rows.js";
 import { settle } from "../../web/mindinsight/web/static/js/views/checkpoint/state.js";
-import { cellClass, share } from "../../web/mindinsight/web/static/js/views/checkpoint/timeline.js";
+import {
+  cellClass,
+  changeScale,
+  share,
+} from "../../web/mindinsight/web/static/js/views/checkpoint/timeline.js";
 
 /** @param {string} name @param {string[]} states @param {number[]} lost */
 const row = (name, states, lost) => ({
@@ -57,7 +66,28 @@ test("a cell is loud about NaN first, then about standing still", () => {
   assert.equal(cellClass(ROWS[1], 1), "frozen");
   assert.equal(cellClass(row("x", ["shape"], [0]), 0), "odd");
   assert.equal(isFrozen(row("x", ["absent", "start"], [0, 0])), false);
-  assert.deepEqual([share(1e-6), share(0.001), share("inf"), share(1e-9)], [0, 0.5, 1, 0]);
+});
+
+test("colours go from the median change to the largest, without states of optimizers", () => {
+  const changed = (/** @type {string} */ name, /** @type {number[]} */ changes, weight = true) => ({
+    ...row(name, ["start", ...changes.map(() => "changed")], []),
+    changes: [null, ...changes],
+    weight,
+  });
+  const rows = [
+    changed("a", [0.01, 0.01]),
+    changed("b", [0.01, 1]),
+    changed("c", [0.01, 0.1]),
+    changed("moment", [50, 60], false),
+  ];
+  const scale = changeScale(rows);
+  assert.deepEqual(scale, [0.01, 1]);
+  const near = (/** @type {any} */ change) => Number(share(change, scale).toFixed(9));
+  assert.deepEqual([1e-6, 0.01, 0.1, 1, "inf", null].map(near), [0, 0, 0.5, 1, 1, 1]);
+  assert.equal(share(0.3, changeScale([changed("a", [0.3])])), 0.5);
+  assert.equal(changeScale([ROWS[1]]), null);
+  const order = shownRows(rows, { ...STATE, sort: LARGEST, descending: true }).map(({ name }) => name);
+  assert.deepEqual(order, ["b", "c", "a", "moment"]);
 });
 
 test("a checkpoint belongs to the run around it, or to the only job beside it", () => {

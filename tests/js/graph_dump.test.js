@@ -18,7 +18,7 @@ test("the worst comes first on a box, and all of it is said", () => {
   const { badge, heat } = marksOf(app, coloured, "symptoms", true);
   assert.equal(badge.kind, "ill fault");
   assert.equal(badge.text, "⚠ NaN/Inf ×3");
-  assert.equal(badge.label, "graph.symptom.fault 1, graph.symptom.lost 3, graph.symptom.zero 2");
+  assert.equal(badge.label, "graph.symptom.fault 1, graph.symptom.lost_others 3, graph.symptom.zero 2");
   assert.equal(heat, null);
 });
 

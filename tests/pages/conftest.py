@@ -15,10 +15,11 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -65,6 +66,20 @@ ARGUMENTS = [
     "--js-flags=--no-flush-bytecode",  # which compiles each script once
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # another host is an error in the console
 ]
+SHARED_MEMORY = Path("/dev/shm")
+ROOM = 1 << 30  # bytes: a container of Docker has 64 MB there, with which Chromium crashes
+
+
+def ignored_arguments() -> list[str]:
+    """Return arguments of Playwright to leave out. Shared memory in files of /tmp takes more CPU."""
+    there = SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > ROOM
+    return ["--disable-dev-shm-usage"] if there else []
+
+
+T = TypeVar("T")
+PLAYWRIGHT = pytest.StashKey[Playwright]()
+BROWSER = pytest.StashKey[Browser]()
+PROFILE = pytest.StashKey[BrowserContext]()
 
 
 class Running:
@@ -282,34 +297,53 @@ def chart(page: Page) -> Callable[[str], Chart]:
     return lambda name: Chart(page, name)
 
 
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    """Playwright, for one module only: it runs an event loop, beside which no test could start its own."""
-    with sync_playwright() as playwright:
-        yield playwright
+def share(request: pytest.FixtureRequest, key: pytest.StashKey[T], made: AbstractContextManager[T]) -> T:
+    """Return what ``made`` gives, entered by the first test of this folder and left after the last one."""
+    folder = require(request.node.getparent(pytest.Dir))
+    if key not in folder.stash:
+        stack = contextlib.ExitStack()
+        folder.addfinalizer(stack.close)
+        folder.stash[key] = stack.enter_context(made)
+        stack.callback(folder.stash.__delitem__, key)
+    return folder.stash[key]
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
+def playwright(request: pytest.FixtureRequest) -> Playwright:
+    """Playwright, for this folder only: it runs an event loop, beside which no test could start its own."""
+    return share(request, PLAYWRIGHT, sync_playwright())
+
+
+@pytest.fixture(scope="module")
+def browser(request: pytest.FixtureRequest, playwright: Playwright) -> Browser:
     """A browser for tests that make contexts of their own."""
-    browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+    return share(request, BROWSER, launched_browser(playwright))
+
+
+@contextlib.contextmanager
+def launched_browser(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(
+        executable_path=chromium(), args=ARGUMENTS, ignore_default_args=ignored_arguments()
+    )
     yield browser
     browser.close()
 
 
-@pytest.fixture(scope="session")
-def profile_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of the browser profile of all modules: scripts are fetched and compiled once per worker."""
-    return tmp_path_factory.mktemp("profile")
-
-
 @pytest.fixture(scope="module")
-def profile(playwright: Playwright, profile_directory: Path) -> Iterator[BrowserContext]:
-    """The browser of a module's pages."""
+def profile(
+    request: pytest.FixtureRequest, playwright: Playwright, tmp_path_factory: pytest.TempPathFactory
+) -> BrowserContext:
+    """The browser of all pages: its start and what it compiled would cost each module a second of CPU."""
+    return share(request, PROFILE, opened_profile(playwright, tmp_path_factory.mktemp("profile")))
+
+
+@contextlib.contextmanager
+def opened_profile(playwright: Playwright, directory: Path) -> Iterator[BrowserContext]:
     profile = playwright.chromium.launch_persistent_context(
-        profile_directory,
+        directory,
         executable_path=chromium(),
         args=ARGUMENTS,
+        ignore_default_args=ignored_arguments(),
         color_scheme="light",
         locale="en",
         viewport={"width": 1440, "height": 900},

@@ -146,6 +146,12 @@ def test_what_is_not_finite_is_hatched_in_every_table(page: Page, url: str) -> N
         expect(cell).to_have_css("background-image", re.compile("repeating-linear-gradient"))
 
 
+def test_a_job_leads_to_the_explanation_of_its_ranks(page: Page, url: str) -> None:
+    page.goto(f"{url}job?job=job")
+    page.get_by_role("link", name="Explain").click()
+    expect(page).to_have_url(re.compile(r"explain\?.*run=.*job.*rank_0"))
+
+
 def test_layers_are_one_map_and_a_click_gives_the_curve(page: Page, url: str) -> None:
     page.goto(f"{url}scalar?m=layers&runs=good-1")
     card = page.locator(".card").filter(has_text="layers.*/norm")

@@ -4,10 +4,11 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from mindinsight.writer import SummaryRecord
 
@@ -113,3 +114,83 @@ def test_a_long_series_shows_some_of_all_or_a_part(
     expect(heads).to_have_count(51)
     expect(heads.nth(1)).to_have_text("400")
     expect(page).to_have_url(re.compile("part=2"))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]) -> str:
+    """Twelve checkpoints of 40 weights that change a little, of which one jumps once."""
+    base = tmp_path_factory.mktemp("trained") / "base"
+    (base / "job").mkdir(parents=True)
+    chance = np.random.default_rng(0)
+    weights: dict[str, Any] = {f"layers.{number}.weight": chance.normal(size=16) for number in range(40)}
+    for step in range(20, 260, 20):
+        weights = {name: value + 0.02 * chance.normal(size=16) for name, value in weights.items()}
+        if step == 160:
+            weights["layers.33.weight"] = weights["layers.33.weight"] * 4
+        np.savez(base / "job" / f"net-{step}.npz", **weights)
+    return serve_once(base)
+
+
+def test_a_jump_is_named_dark_and_on_top_if_asked(page: Page, trained: str) -> None:
+    page.goto(f"{trained}checkpoint")
+    expect(page.locator("[data-claim='claim.checkpoint.largest_step']")).to_have_text(
+        re.compile(
+            r"layers\.33\.weight changed most: by [23]\.\d+ of its L2 norm from net-140.npz to net-160.npz"
+        )
+    )
+    page.get_by_label("Order").select_option("Largest change first")
+    expect(page.locator("tbody th").first).to_have_text("layers.33.weight")
+    expect(page).to_have_url(re.compile("sort=largest"))
+
+    def brightness(name: str) -> float:
+        colour = cell(page, name).first.evaluate("cell => getComputedStyle(cell).backgroundColor")
+        return sum(map(float, re.findall(r"\d+", colour)[:3])) / 3
+
+    jump = brightness("layers.33.weight · 160")
+    assert jump < 100
+    assert min(brightness(f"layers.33.weight · {step}") for step in (100, 140, 180, 240)) > jump + 50
+
+
+def test_files_are_listed_by_their_numbers_and_changes_of_all_weights_are_no_alarm(
+    page: Page, trained: str
+) -> None:
+    page.goto(f"{trained}checkpoint?m=compare&file=./job/net-40.npz&second=./job/net-240.npz")
+    expect(page.locator("[data-claim='claim.checkpoint.changed_all']")).to_have_text("All 40 tensors differ.")
+    expect(page.locator("[data-claim='claim.checkpoint.largest']")).to_contain_text("changed most")
+    expect(page.locator(".banner.bad")).to_have_count(0)
+    names = [text.partition(" ")[0] for text in chooser(page).locator("option").all_inner_texts()]
+    assert names == [f"job/net-{step}.npz" for step in range(20, 260, 20)]
+
+
+def test_the_values_of_a_tensor_leave_the_table_its_columns(page: Page, trained: str) -> None:
+    page.set_viewport_size({"width": 1150, "height": 900})
+    page.goto(f"{trained}checkpoint?m=compare&file=./job/net-40.npz&second=./job/net-60.npz")
+    page.locator("tbody td.name").first.click()
+    expect(page.get_by_role("complementary", name="Values of a tensor")).to_be_visible()
+    holder = page.locator(".checkpoint-table .table-scroll")
+    assert holder.evaluate("table => table.scrollWidth - table.clientWidth") <= 0
+
+
+def test_the_cells_of_a_saved_page_have_their_colours(
+    page: Page, trained: str, browser: Browser, tmp_path: Path
+) -> None:
+    page.goto(f"{trained}checkpoint")
+    expect(page.locator("[data-claim='claim.checkpoint.largest_step']")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this page").click()
+    file = tmp_path / "saved.html"
+    download.value.save_as(file)
+    context = browser.new_context(offline=True)
+    saved = context.new_page()
+    saved.goto(file.as_uri())
+    cells = saved.locator(".timeline-cell .moved")
+    expect(cells.first).to_be_visible()
+    looks = cells.evaluate_all(
+        "cells => cells.map((cell) => "
+        "[getComputedStyle(cell).backgroundColor, cell.offsetWidth * cell.offsetHeight])"
+    )
+    assert len(looks) == 40 * 11  # also of rows that were not scrolled to
+    assert len({colour for colour, _ in looks}) > 10
+    assert min(area for _, area in looks) > 200
+    expect(saved.get_by_title(re.compile("layers.3.weight · 40 · relative change"))).to_have_count(1)
+    context.close()

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -66,6 +67,30 @@ def test_each_part_leads_to_its_page(page: Page, url: str, link: str, address: s
     page.locator(".align-beside").get_by_role("link", name=link).click()
     expect(page).to_have_url(re.compile(address))
     expect(page.get_by_role("main")).to_contain_text(shows)
+
+
+def test_steps_beyond_the_tolerance_and_the_divergence_do_not_contradict_each_other(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    """Two noisy losses differ from the first step on, and lastingly more from step 120 on."""
+    noise = 0.01 * np.random.default_rng(0).standard_normal(200)
+    for name, share in (("one", np.zeros(200)), ("two", noise + 0.2 * (np.arange(200) >= 120))):
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            for step in range(200):
+                record.add_value("scalar", "loss", float((1 + np.exp(-step / 50)) * (1 + share[step])))
+                record.record(step)
+    page.goto(f"{serve(tmp_path / 'base')}align?run=two&baseline=one")
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="loss"))
+    expect(row).to_contain_text("differs by more than 1 ‰ at step 0 already")
+    expect(row).to_contain_text("diverges further from about step 120")
+    expect(page.locator(".answer-story")).to_contain_text(
+        "The first lasting divergence begins at about step 120, in loss. "
+        "Differences beyond 1 ‰ occur before, the first in loss, at step 0."
+    )
+    head = page.get_by_role("columnheader")
+    expect(
+        head.get_by_title("First step whose difference exceeds the tolerance, lasting or not")
+    ).to_have_text("First step beyond 1 ‰")
 
 
 def test_what_not_both_have_is_named(page: Page, url: str) -> None:

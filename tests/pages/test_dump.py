@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.recorders.dump import Dump
 from tests.narrowing import require
 
 DUMPS = Path(__file__).parents[1] / "data" / "dumps"
@@ -197,7 +199,7 @@ def test_the_tree_leads_to_what_is_not_finite(shown: Callable[..., Any]) -> None
     page = shown("tab=tree")
     path = "Gradients/Default/network-WithLossCell/_backbone-Net/fc2-Dense/gradMatMul-expand"
     for name in path.split("/"):
-        row = page.get_by_role("treeitem").filter(has=page.get_by_text("1 non-finite")).last
+        row = page.get_by_role("treeitem").filter(has=page.get_by_text("1 puts out NaN or Inf")).last
         expect(row.get_by_role("button", name=name, exact=True).first).to_be_visible()
         row.get_by_role("button", name=name, exact=True).last.click()
     leaf = page.get_by_role("button", name="MatMul-op66")
@@ -221,6 +223,26 @@ def test_common_faults_and_conditions_of_ones_own(shown: Callable[..., Any]) -> 
     expect(hits.first).to_contain_text(re.compile(r"maximum 0\.02\d+ is above 0\.0216"))
     page.locator(".dump-hits button").last.click()
     expect(side(page).get_by_role("heading", level=2)).to_have_text("fc1.weight")
+
+
+def test_hits_of_a_check_have_one_row_for_each_condition_and_operator(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    """A dead activation and its view, at three steps: the gradient vanishes as well."""
+    graph = GraphBuilder("Net")
+    graph.output(graph.node("t", [graph.node("relu", shape=(4, 8))], shape=(8, 4)))
+    with graph.scope("/Gradients/Default"):
+        graph.node("relu_backward", shape=(4, 8))
+    dump, zeros = Dump(tmp_path / "base" / "dump", graph=graph), np.zeros((4, 8), np.float32)
+    for number in range(3):
+        step = dump.iteration(number)
+        for name in ("Default/relu-op0", "Default/t-op0", "Gradients/Default/relu_backward-op0"):
+            step.output(name, zeros.T if "/t-" in name else zeros)
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
+    page.get_by_role("button", name="Check for common faults").click()
+    expect(page.get_by_text("2 rows by condition and operator")).to_be_visible()
+    rows = page.locator(".dump-hits tbody tr")
+    expect(rows).to_have_text([re.compile(r"Only zeros.*0, 1, 2.*relu-op0"), re.compile("relu_backward-op0")])
 
 
 def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
@@ -456,3 +478,45 @@ def test_the_graph_is_coloured_and_leads_to_operators(shown: Callable[..., Any])
     expect(side(page)).to_contain_text("return self.fc2(x)")
     page.get_by_label("Colour by").select_option("norm")
     expect(page.locator(".graph-drawing .box.frame > .warm").first).to_be_attached()
+
+
+def test_the_graph_opens_at_the_first_fault_with_legible_text(page: Any, serve: Any, tmp_path: Path) -> None:
+    """A chain longer than the window, of which the last operator is at fault."""
+    graph, last = GraphBuilder("Net"), ""
+    for _ in range(30):
+        last = graph.node("relu", [last] if last else [], shape=(4,))
+    graph.output(graph.node("log", [last], shape=(4,)))
+    step = Dump(tmp_path / "base" / "dump", graph=graph).iteration(0)
+    for number in range(30):
+        step.input(f"Default/relu-op{number}", np.ones(4, np.float32))
+        step.output(f"Default/relu-op{number}", np.ones(4, np.float32))
+    step.input("Default/log-op0", np.ones(4, np.float32))
+    step.output("Default/log-op0", np.full(4, np.nan, np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=graph")
+    fault = page.locator(".graph-drawing .closed.fault")
+    expect(fault).to_contain_text("log-op0")
+    expect(fault).to_be_in_viewport()
+    title = page.locator(".graph-drawing .fault:has(> .hatch) > text").first
+    outline = title.evaluate("node => [getComputedStyle(node).paintOrder, getComputedStyle(node).stroke]")
+    assert outline[0].startswith("stroke") and outline[1] != "none"
+
+
+def test_a_mask_of_attention_is_no_fault_of_a_graph(page: Any, serve: Any, tmp_path: Path) -> None:
+    graph = GraphBuilder("Net")
+    filled = graph.node("masked_fill", [graph.node("matmul", shape=(2, 2))], shape=(2, 2))
+    graph.output(graph.node("softmax", [filled], shape=(2, 2)))
+    scores, mask = np.ones((2, 2), np.float32), np.array([[0, -np.inf], [0, 0]], np.float32)
+    step = Dump(tmp_path / "base" / "dump", graph=graph).iteration(0)
+    step.output("Default/matmul-op0", scores)
+    step.input("Default/masked_fill-op0", scores)
+    step.output("Default/masked_fill-op0", scores + mask)
+    step.input("Default/softmax-op0", scores + mask)
+    step.output("Default/softmax-op0", scores / 2)
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=graph&paint=norm")
+    legend = page.locator(".dump-graph-legend")
+    expect(legend).to_contain_text(re.compile(r"L2 norm\s*1\s*2"))  # all were measured
+    expect(page.locator(".graph-drawing .closed").first).to_be_visible()
+    expect(page.locator(".graph-drawing .hatch")).to_have_count(0)
+    page.get_by_role("button", name="Tree").click()
+    expect(page.get_by_text("3 operators")).to_be_visible()
+    expect(page.get_by_text("NaN or Inf")).to_have_count(0)

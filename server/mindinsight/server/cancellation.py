@@ -59,7 +59,7 @@ def current() -> Token | None:
 
 @contextmanager
 def under(token: Token | None) -> Iterator[None]:
-    """Run the block under a token."""
+    """Make `token` the current token of this thread during the block, so that `check` there obeys it."""
     before = _current.set(token)
     try:
         yield

@@ -58,10 +58,10 @@ def message(
 
 
 def plain_text(text: str) -> str:
-    """Return text for a CSV cell, with an apostrophe before what a spreadsheet would read as a formula.
+    """Return text for a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula.
 
-    Text that begins with an apostrophe gets a second one: without the first of a cell that begins so,
-    a reader has the text again. Numbers such as -1.5 are unchanged.
+    Text that begins with an apostrophe gets a second one, so that readers can always remove the first.
+    Numbers such as -1.5 are unchanged.
     """
     if not text.startswith(_GUARDED):
         return text

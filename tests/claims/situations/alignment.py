@@ -18,6 +18,7 @@ LASTING = [
     "claim.align.diverges_beyond_noise",
     "claim.align.non_finite_then_diverges",
     "claim.align.first",
+    "claim.align.first_after",
 ]
 UNDECIDED = ["claim.health.groups", "claim.health.spread", "claim.health.duplicates"]
 FAULTS = [
@@ -149,15 +150,20 @@ def nan_at_the_same_step_of_both(folder: Path) -> Question:
 
 @situation(
     makes=["claim.align.diverges", "claim.align.first"],
-    never=["claim.align.diverges_beyond_noise", "claim.align.noise", "claim.align.apart"],
+    never=[
+        "claim.align.diverges_beyond_noise",
+        "claim.align.noise",
+        "claim.align.apart",
+        "claim.align.first_after",
+    ],
 )
 def ramp_from_the_middle(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS * (1 + 1e-3 * np.maximum(STEPS - 100, 0)))
 
 
 @situation(
-    makes=["claim.align.diverges_beyond_noise", "claim.align.first"],
-    never=["claim.align.diverges", "claim.align.noise"],
+    makes=["claim.align.diverges_beyond_noise", "claim.align.first_after"],
+    never=["claim.align.diverges", "claim.align.noise", "claim.align.first"],
 )
 def step_out_of_a_wide_noise(folder: Path) -> Question:
     """The tolerance is exceeded long before the divergence begins."""
@@ -300,7 +306,9 @@ def noise_of_two_losses_that_grows_three_times(folder: Path) -> Question:
     return independent(folder, np.ones(360), np.where(steps >= 140, 0.015, 0.005))
 
 
-@situation(makes=["claim.align.first"], never=["claim.align.noise", *EQUAL, *AGREES])
+@situation(
+    makes=["claim.align.first_after"], never=["claim.align.noise", "claim.align.first", *EQUAL, *AGREES]
+)
 def losses_that_fall_to_a_sixth_and_differ_from_step_200(folder: Path) -> Question:
     """Their noise does not explain it."""
     question = noise_of_two_losses_that_fall_to_a_sixth(folder)

@@ -14,15 +14,10 @@ import numpy.typing as npt
 from fastapi.testclient import TestClient
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.watchpoints import (
-    Hit,
-    Tally,
-    check_and_count,
-    check_claims,
-    common_faults,
-    group_hits,
-)
+from mindinsight.server.debug.check_findings import group_hits
+from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.formats.dumps import open_dump
+from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
 
@@ -130,6 +125,40 @@ def flags_of_zeros_and_a_chosen_limit(folder: Path) -> Question:
 def a_dead_relu_is_named_once(folder: Path) -> Question:
     """All values are zero, so that they lie in the inactive range as well: said once."""
     return checked(folder, lambda step: {"Default/ReLU-op0": np.zeros(64, np.float32)})
+
+
+def of_recurrence(folder: Path, state: str) -> Question:
+    """Check a recurrent layer with its graph: the first state is made by the operator ``state``."""
+    graph = GraphBuilder("Net")
+    first = graph.node(state, shape=(4, 8))
+    graph.output(graph.node("t", [graph.node("mm", [first, graph.parameter("w", (8, 8))], shape=(4, 8))]))
+    zeros = np.zeros((4, 8), np.float32)
+    outputs = {f"Default/{state}-op0": zeros, "Default/mm-op0": zeros, "Default/t-op0": zeros.T}
+    return check_of(folder, Dump(folder / "dump", graph=graph), lambda step: outputs)
+
+
+@situation(makes=["claim.check.none"], never=["claim.check.dead", "claim.check.more"], exit_code=0)
+def an_initial_state_of_zeros(folder: Path) -> Question:
+    """The product of constant zeros and a weight is zero, and so is its transposition."""
+    return of_recurrence(folder, "zeros")
+
+
+@situation(makes=["claim.check.dead", "claim.check.more"], never=["claim.check.none"], exit_code=1)
+def an_initial_state_that_died(folder: Path) -> Question:
+    """The transposition is no tensor of its own: two tensors are zero."""
+    return of_recurrence(folder, "relu")
+
+
+@situation(makes=["claim.check.dead"], never=["claim.check.more", "claim.check.none"], exit_code=1)
+def a_transposed_tensor_of_zeros(folder: Path) -> Question:
+    """The view of a dead tensor is named with it, and not beside it."""
+    graph = GraphBuilder("Net")
+    graph.output(graph.node("t", [graph.node("relu", shape=(4, 8))], shape=(8, 4)))
+    outputs = {
+        "Default/relu-op0": np.zeros((4, 8), np.float32),
+        "Default/t-op0": np.zeros((8, 4), np.float32),
+    }
+    return check_of(folder, Dump(folder / "dump", graph=graph), lambda step: outputs)
 
 
 @situation(makes=["claim.check.none"], never=["claim.check.dead", "claim.check.inactive"], exit_code=0)

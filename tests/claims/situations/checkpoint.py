@@ -22,6 +22,7 @@ from tests.claims.situation import Question, Truth, exactly, situation, words
 from tests.server.formats.weights.torch_archives import SIX, Described, Storage, tensor, write
 
 ONES = np.ones(4, np.float32)
+COUNT = np.arange(1, 4)
 WEIGHTS = ("unchanged", "bits", "changed", "type", "shape", "reshaped", "first", "second", "unreadable")
 CELLS = ("changed", "unchanged", "bits", "start", "absent", "type", "shape", "reshaped", "unreadable", "lost")
 BROKEN = np.array([1, np.nan, 1, np.inf], np.float32)
@@ -106,6 +107,30 @@ def checkpoints_with_one_common_tensor(folder: Path) -> Question:
     return series(folder, {"a": ONES, "b": ONES}, {"b": 2 * ONES, "c": ONES})
 
 
+@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.non_finite"])
+def weight_that_jumps_once(folder: Path) -> Question:
+    """The state of an optimizer and a counter change more."""
+    steps = ((1.0, 1.0, 1.0, 1), (1.01, 1.01, 5.0, 9), (1.02, 3.0, 30.0, 99), (1.03, 3.01, 200.0, 999))
+    return series(
+        folder,
+        *(
+            {
+                "a.weight": a * ONES,
+                "b.weight": b * ONES,
+                "moments.a.weight": state * ONES,
+                "step": step * COUNT,
+            }
+            for a, b, state, step in steps
+        ),
+    )
+
+
+@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.largest_step"])
+def weights_that_double_each_time(folder: Path) -> Question:
+    """No change is the largest."""
+    return series(folder, *({"a": 2.0**step * ONES, "b": 2.0**step * ONES} for step in range(4)))
+
+
 def difference(folder: Path, *checkpoints: Mapping[str, Any]) -> Question:
     """Write two files of PyTorch, a mapping of tensors each; ask for their difference."""
     for name, tensors in zip(("a.pt", "b.pt"), checkpoints, strict=True):
@@ -128,7 +153,6 @@ def difference_of(folder: Path, first: str, second: str) -> Question:
 
 
 WEIGHT = tensor(Storage("0", 6))
-COUNT = np.arange(1, 4)
 UNREAD = ("_rebuild_qtensor", "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage")
 
 
@@ -207,6 +231,19 @@ def weight_that_changed_more_than_another(folder: Path) -> Question:
         "step": 9 * COUNT,
     }
     files(folder, first, second)
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(makes=["claim.checkpoint.changed_all"], never=["claim.checkpoint.changed"])
+def weights_that_all_changed(folder: Path) -> Question:
+    """Each name says nothing, as after any training."""
+    files(folder, dict.fromkeys("abcde", ONES), dict.fromkeys("abcde", 2 * ONES))
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(makes=["claim.checkpoint.changed"], never=["claim.checkpoint.changed_all"])
+def weights_of_which_one_stays(folder: Path) -> Question:
+    files(folder, dict.fromkeys("abcde", ONES), {**dict.fromkeys("abcd", 2 * ONES), "e": ONES})
     return difference_of(folder, "net-0.npz", "net-1.npz")
 
 

@@ -474,3 +474,16 @@ def dump_that_has_vanished(folder: Path) -> Question:
 
     _with_dumps(folder, 1)
     return Question(direct=lambda: claims_of(folder, "./run", path_of=path_of))
+
+
+@situation(makes=["claim.explain.earlier", "claim.explain.place"], never=["claim.explain.nothing"])
+def a_fault_of_a_training_that_was_started_again(folder: Path) -> Question:
+    unpack("nan_in_data", folder)
+    record(folder / "nan_in_data", {"loss": falling()})
+    return ask(folder, "nan_in_data")
+
+
+@situation(makes=["claim.explain.place"], never=["claim.explain.earlier"])
+def a_fault_of_the_only_start(folder: Path) -> Question:
+    unpack("nan_in_data", folder)
+    return ask(folder, "nan_in_data")

@@ -49,7 +49,7 @@ EDITS = (
     "rewired", "swapped", "returned", "scope_removed", "scope_added", "replaced", "resized", "retyped",
     "attribute", "constant", "output", "removed", "added", "renamed", "input_removed", "input_added",
 )  # fmt: skip
-SYMPTOMS = ("fault", "lost", "received", "overflow", "caught", "zero")
+SYMPTOMS = ("fault", "lost", "received", "overflow", "caught", "zero", "mask")
 HEALTH = ("fine", "fine_here", "unjudged")
 NOW = 1_700_000_000.0
 
@@ -397,6 +397,9 @@ overlay("operator_of_zeros", "All of them.", [0, 0], "zero")
 overlay("operator_with_nan", "In its output.", [NAN, 1], "lost", given=[NAN, 1])
 overlay("operator_that_took_nan", "Its output is finite.", [0, 1], "received", given=[NAN, 1])
 overlay(
+    "operator_with_a_mask", "The infinities were filled in.", [-np.inf, 1], "mask", given=[0, 1], masks={1}
+)
+overlay(
     "operator_that_overflowed", "The device says so.", [1, 1], "overflow", overflowed={"Default_ReLU-op0"}
 )
 
@@ -421,6 +424,19 @@ def by_search(name: str, truth: str, made: str, option: str) -> None:
     situation(**exactly("graph.symptom", SYMPTOMS, made))(generate)
 
 
+def by_counts(name: str, truth: str, counts: dict[str, int], made: str, never: str) -> None:
+    """Declare what the legend says of operators with NaN or Inf, given the numbers of all symptoms."""
+
+    def generate(folder: Path) -> Question:
+        script = ("components/graph/dump_marks.js", "symptomWord", ["lost", counts])
+        return Question(script=script, word="graph.symptom.{}")
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation([f"graph.symptom.{made}"], [f"graph.symptom.{never}"])(generate)
+
+
+by_counts("others_beside_the_fault", "It is counted itself.", {"fault": 1, "lost": 3}, "lost_others", "lost")
+by_counts("operators_without_a_fault", "None is counted apart.", {"lost": 3}, "lost", "lost_others")
 by_search("operator_of_the_first_fault", "The search for it named this one.", "fault", "fault")
 by_search("operator_that_a_check_caught", "A condition was met.", "caught", "caught")
 

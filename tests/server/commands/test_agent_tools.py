@@ -137,7 +137,7 @@ def test_runs_series_alerts_and_comparisons_are_answered(base: Path, tmp_path: P
         series = await call("series", run="bad", tag="loss", points=10)
         assert "nan 99" in series
         assert "step 299: nan" in series
-        assert len(series.splitlines()) <= 2 + 2 * 10
+        assert 5 <= len(series.splitlines()) <= 2 + 10
         assert "55" in await call("series", run="bad", tag="system/cpu/percent")
         assert "error | ./bad | step 201 | loss is nan: look at it" in await call("alerts")
         assert "0 alerts" in await call("alerts", run="good")

@@ -135,8 +135,8 @@ def test_differences_from_a_baseline_of_zero_are_absolute() -> None:
     result = align(STEPS, np.full(600, 0.5), STEPS, np.zeros(600), 1e-3)
     assert (result.absolute, result.largest, result.noise) == (True, 0.5, 0.5)
     assert sentence(claim_of(result, 1e-3)) == (
-        "differs by more than 1 ‰ at 600 of 600 common steps, by up to 0.5 "
-        "(absolute, not relative to the baseline); no step was found at which that began"
+        "differs by more than 1 ‰ at 600 of 600 common steps, first at step 0, by up to 0.5 "
+        "(absolute, not relative to the baseline); no step was found from which it diverges further"
     )
 
 

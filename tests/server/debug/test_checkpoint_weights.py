@@ -18,6 +18,7 @@ from mindinsight.server.debug.checkpoint_weights import (
     find_series,
     locate_values,
     measure_weights,
+    timeline_claims,
     weight_timeline,
 )
 from mindinsight.server.formats.weights.weight_files import open_weights
@@ -219,3 +220,21 @@ def test_values_are_located_without_reading_them(tmp_path: Path) -> None:
     assert values.part((1, slice(1, None))).tolist() == [4.0, 5.0]
     with pytest.raises(KeyError):
         locate_values(tmp_path / "net.npz", "other")
+
+
+def test_the_largest_change_of_a_series_is_named_with_its_checkpoints(tmp_path: Path) -> None:
+    """It is compared with the last checkpoint that has the tensor; states of optimizers do not count."""
+    checkpoints: list[dict[str, Any]] = [
+        {"a": np.ones(4), "b": np.ones(4), "moments.a": np.ones(4)},
+        {"a": np.full(4, 1.1), "moments.a": np.full(4, 50.0)},
+        {"a": np.full(4, 1.2), "b": np.full(4, 3.0), "moments.a": np.full(4, 900.0)},
+    ]
+    for number, tensors in enumerate(checkpoints):
+        np.savez(tmp_path / f"net-{number}.npz", **tensors)
+    names = [f"net-{number}.npz" for number in range(3)]
+    rows = list(weight_timeline([open_weights(tmp_path / name) for name in names]))
+    claims = timeline_claims(rows, names)
+    (claim,) = [claim for claim in claims if claim.key == "claim.checkpoint.largest_step"]
+    expected = {"name": "b", "share": 2.0, "before": "net-0.npz", "checkpoint": "net-2.npz", "n": 2}
+    assert {name: claim.values[name] for name in expected} == expected
+    assert claim.values["usual"] == pytest.approx(0.1)

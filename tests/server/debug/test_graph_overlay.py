@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,12 @@ from mindinsight.server.debug.graph_overlay import (
     Symptom,
     count_symptoms,
     join,
+    key_of,
     largest_below,
     leaf_column,
     magnitudes,
     parameter_column,
+    step_masks,
     symptoms,
 )
 from mindinsight.server.debug.inspection import Listing
@@ -27,6 +31,7 @@ from mindinsight.server.formats.dumps import list_operators, list_tensors, open_
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.scopes.folding import folded_tree
+from mindinsight.writer.recorders.dump import Dump
 from tests.server.debug.conftest import spoil
 from tests.server.graph.conftest import write
 
@@ -302,3 +307,34 @@ def test_a_weight_that_the_update_broke_marks_no_operator_that_took_it_before(co
         assert ("Net/0", "conv1.weight") in overlay.updated
         assert ("Net/0", "data-1") not in overlay.updated
         assert overlay.column(SYMPTOMS)[leaf_of(overlay, "Conv2D-op51")] == Symptom.FINE
+
+
+def attention_dump(root: Path, last: float) -> Path:
+    """Write scores with a causal mask that was filled in, and a softmax of which all values are ``last``."""
+    step = Dump(root).iteration(0)
+    scores, mask = np.ones((2, 2), np.float32), np.array([[0, -np.inf], [0, 0]], np.float32)
+    step.input("Default/masked_fill-op0", scores)
+    step.output("Default/masked_fill-op0", scores + mask)
+    step.input("Default/_softmax-op0", scores + mask)
+    step.output("Default/_softmax-op0", np.full((2, 2), last, np.float32))
+    return root
+
+
+@pytest.mark.parametrize(("last", "symptom"), [(0.5, Symptom.MASK), (np.nan, Symptom.LOST)])
+def test_a_mask_is_no_fault(tmp_path: Path, last: float, symptom: Symptom) -> None:
+    entries = list_tensors(open_dump(attention_dump(tmp_path, last)), 0, 0).items
+    operators = list_operators(open_dump(tmp_path), 0, 0).items
+    listed: Any = SimpleNamespace(entries=entries, operators={key_of(known): known for known in operators})
+    results = list(measure_all(entries))
+    masks = step_masks(listed, results, done=True)
+    by_type = {key[1].rpartition("_")[2]: value for key, value in symptoms(results, masks=masks).items()}
+    assert by_type["fill-op0"] == Symptom.MASK
+    assert by_type["softmax-op0"] == symptom
+
+
+def test_nothing_that_may_be_a_mask_is_a_fault_while_tensors_are_measured(tmp_path: Path) -> None:
+    entries = list_tensors(open_dump(attention_dump(tmp_path, np.nan)), 0, 0).items
+    results = list(measure_all(entries))[:2]
+    listed: Any = SimpleNamespace(entries=entries, operators={})
+    masks = step_masks(listed, results, done=False)
+    assert set(symptoms(results, masks=masks).values()) == {Symptom.MASK}

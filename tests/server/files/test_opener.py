@@ -56,6 +56,33 @@ def test_a_link_in_any_place_is_refused(base: Any, name: str) -> None:
         open_file(base / "a" / "b" / "file")
 
 
+@pytest.mark.parametrize("name", ["", "a", "a/b", "a/b/file"])
+def test_paths_are_walked_where_one_call_does_not_do(base: Any, monkeypatch: Any, name: str) -> None:
+    file = base / "a" / "b" / "file"
+    descriptors = []
+    for at_once in (opener._open_at_once, lambda path, flags: -1):
+        monkeypatch.setattr(opener, "_open_at_once", at_once)
+        descriptors.append(open_file(file))
+    identities = [(os.fstat(descriptor).st_dev, os.fstat(descriptor).st_ino) for descriptor in descriptors]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    assert identities[0] == identities[1]
+    if name:
+        (base / name).rename(base / "moved")
+        (base / name).symlink_to(base / "moved")
+        with pytest.raises(LinkError, match="links are not followed"):
+            open_file(file)
+
+
+@pytest.mark.parametrize("name", ["a", "a/b", "a/b/file"])
+def test_one_call_opens_no_link(base: Any, name: str) -> None:
+    file = base / "a" / "b" / "file"
+    (base / name).rename(base / "moved")
+    (base / name).symlink_to(base / "moved")
+    assert opener._open_at_once(str(file), os.O_RDONLY) == -1
+    assert opener._open_at_once(f"{base}/moved\0/file", os.O_RDONLY) == -1
+
+
 @pytest.mark.parametrize("name", ["a", "a/b"])
 def test_folders_are_not_listed_through_links(base: Any, name: str) -> None:
     path = base / name

@@ -32,12 +32,14 @@ def test_it_comes_back_although_the_folder_around_it_is_gone(base: Path) -> None
 def test_only_folders_with_a_stamp_are_listed_and_others_stay(base: Path) -> None:
     stamp = "20261126-033111-000001"
     discard(base, "job/run", stamp)
-    (trash_of(base) / "notes" / "run").mkdir(parents=True)
-    (trash_of(base) / "notes" / "run" / "text").write_text("mine")
+    others = ["20269999-999999-000000", "notes"]
+    for name in others:
+        (trash_of(base) / name / "run").mkdir(parents=True)
+        (trash_of(base) / name / "run" / "text").write_text("mine")
     assert [entry[:2] for entry in discarded(base)] == [(stamp, "job/run")]
     restore(base, "job/run", stamp)
     assert list(discarded(base)) == []
-    assert [path.name for path in trash_of(base).iterdir()] == ["notes"]
+    assert sorted(path.name for path in trash_of(base).iterdir()) == others
 
 
 def test_what_took_its_place_is_not_overwritten(base: Path) -> None:

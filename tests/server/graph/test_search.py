@@ -46,6 +46,8 @@ def test_a_slash_searches_paths(tree: Any) -> None:
         ("1 add", []),
         ("et.1", []),
         ("net..1", []),
+        ("net/1 relu", ["1-Block/act/ReLU-op1"]),  # a path, with or without the classes
+        ("net/1-block relu", ["1-Block/act/ReLU-op1"]),
     ],
 )
 def test_words_of_scopes_and_names_of_modules(query: str, expected: list[str], tree: Any) -> None:
@@ -55,8 +57,14 @@ def test_words_of_scopes_and_names_of_modules(query: str, expected: list[str], t
 def test_a_number_is_not_part_of_another(graph: Any) -> None:
     names = ["net/7/Add-op17", "net/17/Add-op7", "net/71/Add-op8"]
     tree = folded_tree(graph([(name, []) for name in names]))
-    assert sorted(matches(tree, "7 add")) == ["net/17/Add-op7", "net/7/Add-op17"]
     assert matches(tree, "71 add") == ["net/71/Add-op8"]
+
+
+def test_a_number_that_counts_operators_is_no_name_of_a_layer(graph: Any) -> None:
+    tree = folded_tree(graph([(name, []) for name in ("net/7/Add-op17", "net/17/Add-op7")]))
+    assert matches(tree, "7 add") == ["net/7/Add-op17"]
+    assert matches(tree, "op7 add") == ["net/17/Add-op7"]
+    assert "net/17/Add-op7" in matches(tree, "7")
 
 
 def test_patterns_match_the_name_from_its_beginning(tree: Any) -> None:

@@ -154,7 +154,7 @@ def test_importance_by_correlation(make_study: Callable[..., Any], serve: Any) -
     assert set(answer["importance"]) <= {"x", "kind"}
     assert all(0 <= score <= 1 for score in answer["importance"].values())
     (claim,) = answer["claims"]
-    assert (claim["key"], claim["verdict"]) == ("claim.lineage.too_few", "unknown")
+    assert (claim["key"], claim["verdict"]) == ("claim.lineage.few_trials", "unknown")
 
 
 def test_suggestions_write_nothing(make_study: Callable[..., Any], serve: Any) -> None:

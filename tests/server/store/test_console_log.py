@@ -144,6 +144,18 @@ def test_a_search_goes_on_where_it_stopped(write: Write, monkeypatch: pytest.Mon
     assert rounds > 2
 
 
+@pytest.mark.parametrize("count", [1, 3, 10, 11])
+def test_a_search_returns_no_more_lines_than_asked_for(write: Write, count: int) -> None:
+    parts = write([f"{1000 + i}.000 o same {i}" for i in range(10)])
+    position: tuple[int, int] | None = (0, 0)
+    gathered: list[str] = []
+    while position is not None:
+        lines, position = console_log.found_lines(parts, "same", *position, count)
+        assert len(lines) <= count
+        gathered += texts(lines)
+    assert gathered == [f"same {i}" for i in range(10)]
+
+
 def test_a_search_passes_over_times_and_marks_and_patterns(write: Write) -> None:
     parts = write(["1000.000 o a.c", "1001.000 o abc", "1002.000 O 1000.000"])
     assert texts(console_log.found_lines(parts, "a.c", 0, 0, 10)[0]) == ["a.c"]

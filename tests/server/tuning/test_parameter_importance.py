@@ -1,7 +1,7 @@
 """Importance of parameters: Optuna's evaluators on a journal, and on a study published beside its runs."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 import pytest
@@ -47,6 +47,25 @@ def test_the_parameter_that_makes_the_target_has_the_larger_share(tmp_path: Path
     assert shares["x"] > 0.9
     assert sum(shares.values()) == pytest.approx(1)
     assert "late" not in shares  # the first trial has none
+
+
+def test_the_best_of_a_target_to_maximize_are_the_highest(tmp_path: Path) -> None:
+    """Shares are those of the negated target to minimize: only high values follow `x`."""
+
+    def shares(goal: Literal["minimize", "maximize"], sign: int) -> dict[str, float]:
+        path = tmp_path / f"{goal}{SUFFIX}"
+        with quiet_optuna():
+            storage = open_journal(path)
+            study = optuna.create_study(study_name=study_name(path), storage=storage, direction=goal)
+            space: Any = dict.fromkeys(("x", "noise"), optuna.distributions.FloatDistribution(0, 1))
+            for number in range(100):
+                x, noise = number / 100, number * 61 % 100 / 100
+                value = sign * (1 + x if x > 0.8 else noise)
+                params = {"x": x, "noise": noise}
+                study.add_trial(optuna.trial.create_trial(params=params, distributions=space, value=value))
+        return dict(study_importance(str(path), 0, "ped_anova")["importance"])
+
+    assert shares("maximize", 1) == pytest.approx(shares("minimize", -1))
 
 
 def test_too_few_trials_say_nothing(tmp_path: Path) -> None:

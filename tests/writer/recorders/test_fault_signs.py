@@ -17,10 +17,10 @@ from mindinsight.writer.recorders.fault_signs import (
     SILENT,
     DeadLayers,
     Examined,
-    FaultEpisode,
     HealthRecord,
     JumpDetector,
     LossScale,
+    OngoingFault,
     RankSign,
     Replicas,
     SilentGradients,
@@ -172,7 +172,7 @@ def test_gradients_that_come_and_go_are_not_suspicious() -> None:
 
 
 def test_a_fault_that_lasts_is_one_episode() -> None:
-    episode = FaultEpisode()
+    episode = OngoingFault()
     begun = []
     for step in range(100):
         if step not in (5, 6, 7, 8, 20, 41, 42, 90):
@@ -183,7 +183,7 @@ def test_a_fault_that_lasts_is_one_episode() -> None:
 
 
 def test_an_output_that_stays_broken_between_the_steps_that_measure_it_is_one_fault() -> None:
-    episode = FaultEpisode()
+    episode = OngoingFault()
     assert episode.begins(hidden=True)
     for _ in range(50):
         episode.pass_healthy(watched=False)

@@ -136,6 +136,15 @@ def test_a_fault_is_dumped_and_told_and_the_state_is_as_the_first_run_left_it(
     assert (network.random, network.gradient) == (4, 1.0)
 
 
+def test_a_second_training_in_the_directory_has_a_dump_of_its_own(
+    network: Any, tmp_path: Path, dumps: Any
+) -> None:
+    (tmp_path / "flight_dump" / "rank_0").mkdir(parents=True)
+    _, ((_, text, _, _),) = train(network, tmp_path, [1.0, math.nan])
+    assert dumps[0][0] == tmp_path / "flight_dump_2"
+    assert text.endswith("Its dump is flight_dump_2, step 1.")
+
+
 def test_steps_have_the_numbers_of_the_curves(network: Any, tmp_path: Path, dumps: Any) -> None:
     alerts = Alerts()
     recorder = FlightRecorder(network, tmp_path, record=alerts, on_trigger="raise")  # type: ignore[arg-type]

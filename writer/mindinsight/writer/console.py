@@ -22,10 +22,10 @@ from mindinsight.writer.program import LONG_WORD, SECRETS
 
 _log: Final = logging.getLogger(__name__)
 LIMIT_MB: Final = 64.0  # of the files of one process: half from the beginning, half from the end
-_LEAST_MB: Final = 1.0
+_LEAST_MB: Final = 1.0  # smaller limits count as this one
 _START_SECONDS: Final = 5.0  # an interpreter starts in 0.03; a file system under load takes longer
 _END_SECONDS: Final = 5.0  # in which what was printed must have reached the terminal
-_READ: Final = 1 << 16
+_READ: Final = 1 << 16  # bytes at once: what a pipe holds
 _Identity = tuple[int, int]  # device and inode
 
 
@@ -40,14 +40,14 @@ class _Output(NamedTuple):
 
 
 class ConsoleRecorder:
-    """Recorder of what this process and its children print, from its creation to ``close``.
+    """Recorder of the output of this process and its children, from its creation to ``close``.
 
-    Standard output and error that lead to one place stay in one order, and are not told apart. What is a
-    terminal stays a terminal for those who ask.
+    Standard output and error that are redirected to the same place keep their common order, and are not
+    distinguished. A terminal remains a terminal to programs that check for one.
     """
 
     def __init__(self, directory: Path, limit_mb: float = LIMIT_MB) -> None:
-        """Begin. Raises OSError if that is not possible, and then changes nothing."""
+        """Begin to record. Raises OSError if that is not possible, and then changes nothing."""
         if os.name != "posix":
             raise OSError("it is recorded on Linux and macOS alone")
         if not sys.executable or getattr(sys, "frozen", False):  # would start the program again
@@ -88,7 +88,7 @@ class ConsoleRecorder:
         threading.Thread(target=self._watch, name="mindinsight-console", daemon=True).start()
 
     def close(self) -> None:
-        """End: print as before, and return when all that was printed has been passed on and recorded."""
+        """Stop recording and restore the console. Return once everything printed before is recorded."""
         if os.getpid() != self._pid or not self._leave():
             return
         with suppress(OSError):

@@ -45,7 +45,7 @@ class Files:
         self._open()
 
     def write(self, moment: float, flag: bytes, lines: list[bytes]) -> None:
-        """Write lines. While the disk refuses, they are counted."""
+        """Write lines. While the disk rejects writes, count the lines instead."""
         if self._lost and moment < self._retry:
             self._lost += len(lines)
             return
@@ -127,7 +127,7 @@ class Files:
 
 
 class Stream:
-    """One of the outputs: where it is read, where it goes on to, and its unfinished line."""
+    """One output stream: its source, the descriptor to pass it on to, and its unfinished line."""
 
     def __init__(self, source: int, target: int, flag: str) -> None:
         self.source, self.target, self._flag = source, target, flag.encode()
@@ -136,7 +136,7 @@ class Stream:
         self._due = 0.0
 
     def pass_on(self, files: Files | None) -> bool:
-        """Read once. Return False at the end."""
+        """Read once, pass the bytes on, and record complete lines. Return False at the end."""
         try:
             data = os.read(self.source, _READ)
         except OSError:  # a pseudo-terminal that nobody has open
@@ -168,14 +168,14 @@ class Stream:
             self._line = b""
 
     def show(self, files: Files) -> None:
-        """Write the state of an unfinished line that has stood long enough, marked by a capital letter."""
+        """Record the current state of an unfinished line after some time, marked by a capital letter."""
         state, now = _state(self._line), time.time()
         if state and state != self._shown and now >= self._due:
             files.write(now, self._flag.upper(), [state])
             self._shown, self._due = state, now + _SHOW_SECONDS
 
     def waits(self) -> bool:
-        """Return True if the state of an unfinished line is to be written."""
+        """Return True if an unfinished line has a state that `show` has to record."""
         return bool(self._line) and _state(self._line) != self._shown
 
     def _write(self, files: Files, now: float, lines: list[bytes]) -> None:
@@ -223,7 +223,7 @@ def _follow_size(streams: list[Stream]) -> None:
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Pass on what is printed until nobody can print any more. A byte on ``control`` ends the recording."""
+    """Pass on and record all output until no process can write. A byte on ``control`` ends the recording."""
     for name in _IGNORED:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     streams = [Stream(*stream) for stream in settings["streams"]]

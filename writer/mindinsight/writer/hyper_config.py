@@ -84,7 +84,7 @@ class HyperConfig:
 
 
 def read_hyper_config(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in the variable. Raises HyperConfigError if it is invalid."""
+    """Parse the text of the environment variable. Raises HyperConfigError unless it is a JSON object."""
     if len(text) > LONGEST:
         raise HyperConfigError(f"{VARIABLE} has {len(text)} characters; {LONGEST} are allowed")
     try:

@@ -108,7 +108,7 @@ def name_end(value: str, argument: str) -> str:
 
 
 def tag(name: Any) -> str:
-    """Return ``name`` if it is non-empty text. Raises TypeError or ValueError otherwise."""
+    """Return ``name`` if it is non-empty, valid text. Raises ValueError otherwise."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"the name of a value must be a str and not empty, got {name!r}")
     try:

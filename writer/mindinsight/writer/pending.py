@@ -140,7 +140,7 @@ class StepQueue:
                 self._pending.refused.clear()
 
     def put_value(self, step: int, wall_time: float | None, plugin: str, name: str, value: Any) -> None:
-        """Queue a value as a separate event, at ``wall_time`` (default: now)."""
+        """Queue a value as a separate event, at ``wall_time`` (default: now). Raises TooLarge if strict."""
         try:
             wall = time.time() if wall_time is None else wall_time
             job = self._pending.single_job(step, wall, plugin, name, value)

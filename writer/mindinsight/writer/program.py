@@ -123,7 +123,7 @@ SECRETS: Final = (
 
 
 class Recorder(Protocol):
-    """What a program is recorded by: a SummaryRecord."""
+    """Interface of the recorder of a program, such as SummaryRecord."""
 
     def add_value(self, plugin: str, name: str, value: Any, *, step: int) -> None:
         """Record a value."""
@@ -167,7 +167,7 @@ def program_facts(
 
 
 def hide_secrets(text: str) -> str:
-    """Return a text with ``***`` in place of passwords, keys and tokens, as far as they look like such."""
+    """Return a text with ``***`` in place of everything that looks like a password, key or token."""
     lower = text.lower()
     has_long_word = max(map(len, text.split()), default=0) >= LONG_WORD
     for pattern, instead, parts in SECRETS:

@@ -272,10 +272,10 @@ class SummaryRecord:
         return True
 
     def record_system(self, seconds: float = 5.0) -> None:
-        """Record what the machine does every ``seconds``, at least 1, until ``close``: see ``system.py``.
+        """Record the usage of processors, memory, disk, network and accelerators until ``close``.
 
-        The first process of each machine does so, and others do nothing, nor does a second call. Needs the
-        extra ``system``; without it, this is logged.
+        A sample is taken every ``seconds``, at least 1. Only the first process of each machine records, and a
+        second call does nothing. Without the extra ``system`` a message is logged and nothing is recorded.
         """
         from mindinsight.writer.system import SystemSampler, is_first_of_machine
 
@@ -290,10 +290,11 @@ class SummaryRecord:
             _log.warning("the machine is not recorded: %s", error)
 
     def record_console(self, limit_mb: float = 64.0) -> None:
-        """Record what this process and its children print until ``close``, in files of ``limit_mb`` at most.
+        """Record the output of this process and its children until ``close``, up to ``limit_mb`` in all.
 
-        The terminal shows what it would show without. What looks like a secret is hidden in the files. A
-        second call does nothing. A failure is logged.
+        If there is more, the beginning and the end are kept. The terminal shows the same as without this
+        call. Text that looks like a secret is hidden in the files. A second call does nothing. A failure is
+        logged.
         """
         from mindinsight.writer.console import ConsoleRecorder
 

@@ -23,7 +23,7 @@ PREFIX: Final = "system/"  # of the tags, which readers show apart from the metr
 SECONDS: Final = 5.0  # between two samples
 _LEAST_SECONDS: Final = 1.0  # a step is a second
 _FIRST: Final = 1.0  # seconds after which the first sample shows what was done since the start
-_MEGABYTE: Final = 1e6
+_MEGABYTE: Final = 1e6  # bytes, as in the names that end in _MB
 Values: TypeAlias = Iterator[tuple[str, float]]
 # Number of a process on its machine, by the variables of launchers.
 _LOCAL_RANKS: Final = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID")
@@ -31,7 +31,7 @@ _DEVICE: Final = "DEVICE_ID"  # all that MindSpore's launcher sets; a single tra
 
 
 class Record(Protocol):
-    """What samples are written to: a SummaryRecord."""
+    """Interface of the recorder of samples, such as SummaryRecord."""
 
     def add_value(
         self, plugin: str, name: str, value: Any, *, step: int | None, wall_time: float | None
@@ -40,7 +40,7 @@ class Record(Protocol):
 
 
 def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return False if another process of this training, on this machine, samples it."""
+    """Return True unless another process of this training, on this machine, records the samples."""
     names = (*_LOCAL_RANKS, _DEVICE) if rank_of(environment).world > 1 else _LOCAL_RANKS
     numbers = (environment.get(name, "") for name in names)
     return next((int(number) == 0 for number in numbers if number.isdecimal()), True)
@@ -49,11 +49,14 @@ def is_first_of_machine(environment: Mapping[str, str] = os.environ) -> bool:
 class SystemSampler:
     """Thread that records a sample every ``seconds``, at the same times on all machines.
 
-    The step of a sample is its Unix time in seconds. Values that a machine does not give are left out.
+    The step of a sample is its Unix time in seconds. Values that a machine does not provide are omitted.
     """
 
     def __init__(self, record: Record, directory: str, seconds: float = SECONDS) -> None:
-        """Start the thread. Raises ImportError without psutil, ValueError for less than a second."""
+        """Start the thread. ``seconds`` below 1 count as 1.
+
+        Raises ImportError without psutil, ValueError unless ``seconds`` is above 0.
+        """
         self._seconds = max(options.positive(seconds, "seconds"), _LEAST_SECONDS)
         self._record = weakref.ref(record)
         self._probes: list[Callable[[], Values]] = [Machine(directory).values, *accelerators()]
@@ -62,7 +65,7 @@ class SystemSampler:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread. A driver that does not answer is waited for two seconds."""
+        """End the thread. Wait up to two seconds for a driver that does not respond."""
         self._ended.set()
         self._thread.join(2.0)
 
@@ -91,7 +94,7 @@ class SystemSampler:
 
 
 class Machine:
-    """Processors, memory, disk and network of this machine, and what this process takes of them."""
+    """Sampler of processors, memory, disk and network of this machine, and of the usage by this process."""
 
     def __init__(self, directory: str) -> None:
         """Begin the counts. ``directory`` is on the disk whose free space is recorded."""
@@ -203,7 +206,7 @@ _ASCEND: Final = {  # name: function of DCMI, type of utilisation, factor
     "temperature_C": ("dcmi_get_device_temperature", None, 1.0),
     "power_W": ("dcmi_get_device_power_info", None, 0.1),
 }
-_MOST_CARDS: Final = 64
+_MOST_CARDS: Final = 64  # the limit of DCMI
 
 
 class Ascend:

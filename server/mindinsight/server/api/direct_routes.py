@@ -42,7 +42,7 @@ ROUTES: Final = (
 
 
 class DirectRoutes:
-    """Dispatcher of these routes. `interface` answers everything else."""
+    """Dispatcher of requests to `ROUTES`. `interface` answers all other requests."""
 
     def __init__(self, state: State, interface: ASGIApp) -> None:
         self._state = state

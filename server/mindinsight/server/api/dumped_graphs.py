@@ -102,7 +102,7 @@ def node(
         return {"operators": _operators(overlay, graph_node), "worst": [], "total": 0, "done": done}
     column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
-    affected = inside[column[inside] > Symptom.FINE]
+    affected = inside[column[inside] > Symptom.MASK]
     affected = affected[np.argsort(-column[affected], kind="stable")]
     worst = affected[:_WORST].tolist()
     rows = [{**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in worst]
@@ -146,6 +146,7 @@ def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[s
 
 
 def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]) -> dict[str, Any]:
+    """Return boxes with the value of ``column``, such as a norm, and the symptom in ``ill``, as JSON."""
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
     ends = [size for size in (least, most) if size is not None]

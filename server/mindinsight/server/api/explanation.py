@@ -29,8 +29,9 @@ from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
-from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of
+from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
 from mindinsight.server.report.run_report import MOST, Page, StoryPart, make_report, recorded_alerts
+from mindinsight.server.store.file_names import created
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
 Topic: TypeAlias = Literal["summary", "tensors", "checks", "ranks", "curves", "end", "difference", "unknown"]
@@ -106,7 +107,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
 
 
 def in_order(items: Iterable[Progress | Part]) -> list[Part]:
-    """Return the parts among what was yielded, the summary first."""
+    """Return the parts among the items that `explain_run` yielded, the summary first."""
     parts = [item for item in items if isinstance(item, Part)]
     return sorted(parts, key=lambda part: part.topic != "summary")
 
@@ -178,7 +179,8 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         spread = [known.claim for known in spread_of(dump, fault, executor, cache)]
         where = Claim("claim.explain.place", "note", {"rank": fault.rank, "step": fault.step})
         causes = explanation.claims if explanation else ()
-        claims = (where, *fault.claims, *causes, *spread, *report.gap_claims)
+        earlier = _earlier(source, dump_id)
+        claims = (where, *earlier, *fault.claims, *causes, *spread, *report.gap_claims)
         operator = faulty_operator(fault) if fault.is_located else None
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
@@ -186,10 +188,25 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
     checked = list(check_and_count(dump, watchpoints, executor, cache))
     judged = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    results = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
-    if results[0].key == "claim.check.none":
-        results[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    yield Part("checks", tuple(results), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+    checks = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
+    if checks[0].key == "claim.check.none":
+        checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
+    yield Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+
+
+def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
+    """Return the claim that an event file was begun after the alert about a dump, or an empty list."""
+    walls = [
+        alert.wall
+        for run in source.ranks
+        for alert in recorded_alerts(run)
+        if alert.content.dump and f"{run.id}/{alert.content.dump}" == dump_id
+    ]
+    begun = max((created(file.name) or 0.0 for run in source.ranks for file in run.files), default=0.0)
+    if not walls or begun <= max(walls):
+        return []
+    facts = {"recorded": moment(max(walls)), "begun": moment(begun)}
+    return [Claim("claim.explain.earlier", "note", facts)]
 
 
 def _fault_links(

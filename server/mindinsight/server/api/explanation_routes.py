@@ -36,7 +36,10 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 
 @router.post("")
 def start(service: CurrentService, run: RunId) -> dict[str, int]:
-    """Start to search what is wrong with a run. The parts are read by the number in the response."""
+    """Start the explanation of a run in the background. Return its number as `explanation`.
+
+    `GET /{number}` returns the parts found so far.
+    """
     service.loader.want([run])
     return {"explanation": EXPLANATION.start(service, Explained(run=run))}
 

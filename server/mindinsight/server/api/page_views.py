@@ -71,7 +71,7 @@ def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
 
 @router.delete("")
 def forget(service: CurrentService, name: Annotated[str, Query()]) -> dict[str, Any]:
-    """Delete a saved view. Return all views."""
+    """Delete a saved view. Return the remaining views. Raises ApiError for an unknown name."""
     with storing(_errors(name)):
         service.workspace.views.forget(name)
     return views(service)

@@ -206,7 +206,7 @@ def start(
     run: Annotated[str, Query(description="run id")],
     language: Literal["en", "zh"] = "en",
 ) -> dict[str, int]:
-    """Start the report of a run. Its progress and page are read by the number in the response."""
+    """Start the report of a run in the background. Return its number as `report`."""
     return {"report": REPORT.start(service, RunReport(run=run, language=language))}
 
 
@@ -230,7 +230,7 @@ def page(service: CurrentService, number: int, name: FileName = "report") -> Res
 
 
 def report_source(service: Service, run: str) -> ReportSource:
-    """Return a run with what an explanation or a report of it reads. Raises ApiError for an unknown one."""
+    """Return a run with everything that its explanation or report needs. Raises ApiError if it is unknown."""
     snapshot = service.store.snapshot()
     paths, cache = _dump_paths(service), cache_of(service)
     return ReportSource(

@@ -97,18 +97,18 @@ class Listing:
         self._whole: tuple[Any, float, Encoded] = (None, 0.0, Encoded(b"", b""))
 
     def whole(
-        self, snapshot: Snapshot, marks: Marks, key: Any, troubles: Iterable[DirectoryDamage] = ()
+        self, snapshot: Snapshot, marks: Marks, key: Any, damage: Iterable[DirectoryDamage] = ()
     ) -> Encoded:
         """Return every run as encoded JSON. `key` changes with every other input.
 
-        `troubles` of the server are listed first.
+        `damage` is listed before that of the snapshot.
         """
         known, made, answer = self._whole
         if known == key and self._clock() - made <= FRESH:
             return answer
 
         def make() -> Encoded:
-            plain = self.some(snapshot, marks, snapshot.runs.values(), troubles)
+            plain = self.some(snapshot, marks, snapshot.runs.values(), damage)
             answer = Encoded(plain, gzip.compress(plain, _LEVEL, mtime=0))
             self._whole = (key, self._clock(), answer)
             self._rows = {run: row for run, row in self._rows.copy().items() if run in snapshot.runs}
@@ -117,12 +117,12 @@ class Listing:
         return self._making.get(key, make)
 
     def some(
-        self, snapshot: Snapshot, marks: Marks, runs: Iterable[Run], troubles: Iterable[DirectoryDamage] = ()
+        self, snapshot: Snapshot, marks: Marks, runs: Iterable[Run], damage: Iterable[DirectoryDamage] = ()
     ) -> bytes:
-        """Return the given runs of a snapshot as encoded JSON."""
+        """Return the given runs of a snapshot as encoded JSON. `marks` and `damage` are as for `whole`."""
         notes, slots = marks.notes, marks.slots
         rows = [self._row(run, notes.get(run.id, _NO_NOTE), slots.get(run.job, 0)) for run in runs]
-        return _json(_head(snapshot, troubles, marks))[:-1] + b',"runs":[' + b",".join(rows) + b"]}"
+        return _json(_head(snapshot, damage, marks))[:-1] + b',"runs":[' + b",".join(rows) + b"]}"
 
     def _row(self, run: Run, note: Note, slot: int) -> bytes:
         known = self._rows.get(run.id)
@@ -137,14 +137,14 @@ def _json(content: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _head(snapshot: Snapshot, troubles: Iterable[DirectoryDamage], marks: Marks) -> dict[str, Any]:
+def _head(snapshot: Snapshot, damage: Iterable[DirectoryDamage], marks: Marks) -> dict[str, Any]:
     return {
         **{name: getattr(snapshot, name) for name in _SNAPSHOT_FIELDS},
         "bases": [asdict(base) for base in snapshot.bases],
         "now": time.time(),
         "deletable": marks.deletable,
         "defaults": {view: default.query for view, default in marks.defaults.items()},
-        "errors": [{"path": error.path, "reason": error.reason} for error in (*troubles, *snapshot.errors)],
+        "errors": [{"path": error.path, "reason": error.reason} for error in (*damage, *snapshot.errors)],
     }
 
 
@@ -190,7 +190,7 @@ class TagsQuery(BaseModel):
 
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:
-    """Return every run, or the given ones, with the columns of a list."""
+    """Return the list of runs: one row per run with its summary, for every run or those in the query."""
     accepted = headers.get("if-none-match", ""), headers.get("accept-encoding", "")
     # in a thread, because it may write the colours of new runs
     return await run_in_threadpool(run_list, state.service, *accepted, query.run)
@@ -222,9 +222,9 @@ def run_list(
 ) -> Response:
     """Return every run, or those in `runs`, as JSON. Return 304 if the client has the current list."""
     snapshot, listing = service.store.snapshot(), service.parts.of(Listing)
-    troubles = [DirectoryDamage("", "workers.missing")] if service.workers_missing else []
+    damage = [DirectoryDamage("", "workers.missing")] if service.workers_missing else []
     notes, defaults = service.workspace.notes, service.workspace.defaults
-    etag = f'"{snapshot.version}-{notes.version}-{defaults.version}-{len(troubles)}"'
+    etag = f'"{snapshot.version}-{notes.version}-{defaults.version}-{len(damage)}"'
     headers = {"ETag": etag}
     if etag == if_none_match:
         return Response(status_code=304, headers=headers)
@@ -232,9 +232,9 @@ def run_list(
     deletable = service.settings.allow_delete and service.settings.guarded
     marks = Marks(notes.all(), slots, defaults.all(), deletable)
     if runs is not None:
-        body = listing.some(snapshot, marks, [every[run_id] for run_id in runs if run_id in every], troubles)
+        body = listing.some(snapshot, marks, [every[run_id] for run_id in runs if run_id in every], damage)
     else:
-        whole = listing.whole(snapshot, marks, etag, troubles)
+        whole = listing.whole(snapshot, marks, etag, damage)
         packed = "gzip" in accept_encoding
         body = whole.packed if packed else whole.plain
         headers |= {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}

@@ -41,7 +41,7 @@ class Restored(BaseModel):
 def listing(service: CurrentService) -> dict[str, Any]:
     """Return the newest directories in the trash, with `stamp` and the time of the move in epoch seconds.
 
-    A server that moves nothing lists nothing.
+    The list is empty if the server does not allow to move runs.
     """
     if not _may_move(service):
         return {"runs": []}

@@ -31,7 +31,7 @@ Label = Annotated[str, Field(min_length=1, max_length=100)]
 def files(service: CurrentService, run: str) -> dict[str, Any]:
     """Return the files of one run: reading progress, and every section that could not be read.
 
-    `claims` of a file say what could not be read of it, those of the run that everything was read.
+    `claims` of a file name its damage. `claims` of the run say whether everything was read.
     """
     record = service.store.snapshot().run(run)
     service.loader.want([run])
@@ -108,8 +108,9 @@ def _annotated(service: Service, changes: list[NoteChange]) -> list[dict[str, An
 def facts(run: str, service: CurrentService) -> dict[str, Any]:
     """Return hyper-parameters, metrics and the data pipeline (MindInsight's JSON, null if unknown).
 
-    `claims` says how many operations the pipeline has, or that none was recorded; `divergence` whether the
-    loss is non-finite to its end, once all files have been read; `fork` which run it continues.
+    `claims`, `divergence` and `fork` are lists of claims: about the number of operations of the pipeline,
+    about a loss that is non-finite to its end, and about the run that this run continues. `divergence` is
+    empty until all files have been read.
     """
     snapshot = service.store.snapshot()
     record = snapshot.run(run)

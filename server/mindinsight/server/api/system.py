@@ -48,8 +48,9 @@ async def health(service: CurrentService) -> dict[str, Any]:
 
 @extensions_router.get("/v2/extensions")
 def known_extensions() -> dict[str, Any]:
-    """Return what other distributions add, with the error of each that is not used, and the seconds that
-    loading took.
+    """Return the extensions of other distributions and the seconds that loading took.
+
+    An extension that cannot be used has an `error`.
     """
     known = [extension for group in extensions.GROUPS for extension in extensions.loaded(group)]
     rows = [
@@ -81,7 +82,7 @@ def _misfit(extension: extensions.Extension) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request, service: CurrentService) -> str:
-    """Return the same figures as Prometheus text (exposition format 0.0.4)."""
+    """Return the figures of `health` as Prometheus text (exposition format 0.0.4)."""
     snapshot = service.store.snapshot()
     hub = request.app.state.hub
     gauges = {

@@ -61,7 +61,10 @@ class CsvTable:
 
 
 class ParquetTable:
-    """Parquet writer with the same columns and their types, one row group for each series."""
+    """Parquet writer with the columns of `CsvTable`, typed. Each series is one row group.
+
+    Raises BadSettings if pyarrow is not installed.
+    """
 
     def __init__(self, path: Path, overwritten: bool) -> None:
         try:
@@ -125,7 +128,7 @@ def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Ite
     write = PAYLOADS[kind].write
     taken: set[Path] = set()
     for item in summary.items(kind, run=run):
-        path = _unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)
+        path = unused(_folder(output, item.run) / kind / safe(item.tag) / str(item.step), taken)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield Exported(write(path, item.data), 1)
@@ -133,11 +136,8 @@ def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Ite
             yield Exported(path, problem=str(error))
 
 
-def _unused(path: Path, taken: set[Path]) -> Path:
-    """Return a path that is not taken.
-
-    A step that was recorded several times gets a number from the second time on.
-    """
+def unused(path: Path, taken: set[Path]) -> Path:
+    """Return the path, with a number from the second time on, and add it to ``taken``."""
     name, number = path, 1
     while name in taken:
         number += 1

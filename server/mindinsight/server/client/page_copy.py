@@ -56,9 +56,9 @@ _DUMP_TABS: Final = ("tensors", "check", "graph", "trends")
 
 
 def question_key(method: str, address: str, body: str = "") -> str:
-    """Return a question as text: method, path, parameters in order, and body.
+    """Return the key of a request: method, path, sorted parameters, and body, as text.
 
-    `core/copy.js` makes the same text of what a page asks.
+    `core/copy.js` computes the same key.
     """
     path, _, query = address.partition("?")
     pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _IGNORED]
@@ -72,7 +72,7 @@ def _json(value: Any) -> str:
 
 @dataclass
 class Recorder:
-    """Answers of a server as files in `folder`, by question."""
+    """Recorder of a server's answers as files in `folder`, by `question_key`."""
 
     server: str  # address, ending with a slash
     folder: Path
@@ -83,7 +83,7 @@ class Recorder:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def handle(self, route: Route) -> None:
-        """Answer a request of the page with the server's answer, and keep it if it is one."""
+        """Answer a request of the page with the server's answer. Store the answer if its status is 200."""
         from playwright.sync_api import Error
 
         request = route.request
@@ -112,7 +112,7 @@ class Recorder:
             self.last = time.monotonic()
 
     def evidence(self) -> list[str]:
-        """Return the pages with the evidence to which the explanations lead."""
+        """Return the pages that the recorded explanations link to, as addresses relative to the server."""
         keys = (key for key in self.answers if json.loads(key)[1].startswith("v2/explanation/"))
         answers = [json.loads((self.folder / self.answers[key]).read_bytes()) for key in keys]
         links = [link for answer in answers for part in answer.get("parts", ()) for link in part["links"]]
@@ -135,9 +135,10 @@ def _without_directories(body: bytes) -> bytes:
 
 
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
-    """Open a page and scroll to its end, so that it asks for all that it shows.
+    """Open a page and scroll to its end, so that it requests everything it shows.
 
-    `look_into` are the addresses of graphs that are looked into. Raises OSError if answers cannot be written.
+    For an address in `look_into`, a graph, select its boxes and open its scopes too. Raises OSError if
+    answers cannot be written.
     """
     page.goto(recorder.server + address, wait_until="domcontentloaded")
     _settle(page, recorder)

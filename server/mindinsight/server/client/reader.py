@@ -58,7 +58,7 @@ class Item(Generic[T]):
 
     @property
     def data(self) -> T:
-        """Read and decode the payload."""
+        """Read and decode the payload, anew at each access. Raises Gone, UnreadableError."""
         return self.read()
 
 
@@ -172,7 +172,8 @@ class Summary:
     def scalars(self, tag: str = "*", run: str = "*") -> Scalars:
         """Return the lines of the series. `tag` and `run` are names, or patterns with `*` and `?`.
 
-        Scalars of machines are those of ``system/*``, and no others.
+        Machine metrics (CPU, memory, GPU) are returned only for a ``tag`` that begins with ``system/``, which
+        returns nothing else.
         """
         kind = "system" if tag.startswith(SYSTEM) else "scalar"
         held = ((entry, entry.tags(kind)) for entry in self._runs(run))

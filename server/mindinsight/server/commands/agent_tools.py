@@ -22,7 +22,7 @@ Ask = Callable[..., Awaitable[Any]]  # ask(path, name=value, ...) -> JSON; raise
 
 LONGEST: Final = 10_000  # bytes of an answer: about 4,000 tokens, of 2.5 letters or one Chinese character
 _CONTROL: Final = re.compile(r"\x1b\[[\d;:]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal
-_MOST_POINTS: Final = 200
+_MOST_POINTS: Final = 200  # of a curve: lines of some 25 bytes, half of LONGEST
 _PATIENCE: Final = 60.0  # s, for an explanation: agents give up on a tool after a minute or two
 _POLL: Final = 0.2  # s between two looks at it
 _MOST_LINES: Final = 200  # of a console
@@ -93,7 +93,9 @@ class Tools:
         return _text(lines, "ask for the first fault of one dump")
 
     async def series(self, run: str, tag: str, points: int = 40) -> str:
-        """Summarise one scalar of a run, or one of its machine (`system/...`), with at most 200 points."""
+        """Summarise one scalar of a run, or of its machine (`system/...`), with `points` points (at most
+        200).
+        """
         record = self._run(run)
         series = record.curve(tag)
         if series is None:
@@ -102,27 +104,29 @@ class Tools:
         (row,) = (await self._ask("v2/scalar/statistics", run=record.id, tag=tag))["rows"]
         facts = (f"{name} {value}" for name, value in row.items() if name != "run" and value is not None)
         line = series.line()
-        rows = sample_rows(line.steps.astype(np.float64), line.values, max(1, min(points, _MOST_POINTS)))
+        per_bucket = 2 if np.isfinite(line.values).all() else 3
+        buckets = (min(max(points, 5), _MOST_POINTS) - 2) // per_bucket
+        rows = sample_rows(line.steps.astype(np.float64), line.values, buckets)
         shown = zip(line.steps[rows].tolist(), line.values[rows].tolist(), strict=True)
         head = f"{tag} of {record.id}: {', '.join(facts)}"
         listed = [f"step {step}: {value:.6g}" for step, value in shown]
         return _text([head, f"{len(listed)} of {len(line.steps)} points:", *listed], "ask for fewer points")
 
     async def compare_runs(self, run: str, baseline: str, tolerance: float = 0.001) -> str:
-        """Say at which step each scalar of a run departs from a baseline, by more than a share of it."""
+        """Say at which step each scalar of a run diverges from a baseline, by more than a share of it."""
         first, second = self._run(run).id, self._run(baseline).id
         answer = await self._ask("v2/answers/alignment", run=first, baseline=second, tolerance=tolerance)
         rows = [f"{row['tag']}: {row['claim']['text']}" for row in answer["tags"]]
         return _text([*_sentences(answer["claims"]), "Each scalar:", *rows], "ask for a larger tolerance")
 
     async def why(self, good: list[str], bad: list[str]) -> str:
-        """Say which settings separate good runs from bad ones, and where their metrics part."""
+        """Say which settings separate good runs from bad ones, and where their metrics diverge."""
         groups = {name: [self._run(run).id for run in runs] for name, runs in (("good", good), ("bad", bad))}
         answer = await self._ask("v2/answers/why", **groups)
         return _text(_sentences(answer["claims"]), "ask for smaller groups")
 
     async def job_health(self, job: str) -> str:
-        """Say which ranks of a distributed job stray from the others, stopped, or are missing."""
+        """Say which ranks of a distributed job diverge from the others, stopped, or are missing."""
         answer = await self._ask("v2/answers/health", job=_id(job))
         lines = [text for health in answer["jobs"].values() for text in _sentences(health["claims"])]
         return _text(lines or [f"There is no job {job}."], "ask for one job")

@@ -25,8 +25,8 @@ def register(subparsers: Any) -> None:
 def ls(options: argparse.Namespace) -> int:
     """Print the runs.
 
-    Return 0, or 1 if there is no such run, or a file is damaged or ends in an unfinished record (printed on
-    standard error).
+    Return 0, or 1 if there is no such run, a directory cannot be listed, or a file is damaged or ends in an
+    unfinished record (printed on standard error).
     """
     summary, now = Summary(options.summary_base_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def complete(top: argparse.ArgumentParser) -> None:
-    """Tell a shell what may follow, and exit. Without argcomplete nothing is told."""
+    """Print completions for the shell and exit, if a shell asks for them. Exit with 1 without argcomplete."""
     try:
         import argcomplete
     except ModuleNotFoundError:
@@ -74,7 +74,10 @@ def complete(top: argparse.ArgumentParser) -> None:
 
 
 def exit_code_of(command: Callable[[], int]) -> int:
-    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C."""
+    """Run a command and return its exit code: 1 after BadSettings, which is printed, 130 after Ctrl-C.
+
+    The exit code is 0 if the reader of a pipe has exited.
+    """
     try:
         code = command()
         sys.stdout.flush()

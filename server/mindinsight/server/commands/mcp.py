@@ -45,7 +45,7 @@ def answer_agent(options: argparse.Namespace) -> int:
 
 
 def make_server(app: "Starlette") -> "MCPServer[Any]":
-    """Return a server of the protocol over an application, which runs as long as the server does."""
+    """Return an MCP server with the tools of `app`. The lifespan of `app` is that of the server."""
     from contextlib import asynccontextmanager
 
     import httpx2

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mindinsight.server.client.export import safe
+from mindinsight.server.client.export import safe, unused
 from mindinsight.server.commands.options import add_command, add_options
 from mindinsight.server.commands.start import start
 from mindinsight.server.commands.terminal import describe_reason
@@ -28,20 +28,25 @@ def register(subparsers: Any) -> None:
 def open_files(options: argparse.Namespace) -> int:
     """Write the graphs into a directory of the workspace, and start a server on it.
 
-    Return the exit code of `start`.
+    Each file is a run. Graphs of an earlier version of a file are removed. Return the exit code of `start`.
     """
     graphs = {path: _graphs(path) for path in options.files}
     names = "\0".join(str(path.absolute()) for path in options.files)
     workspace = options.workspace.expanduser().absolute()
     folder = workspace / "opened" / sha256(names.encode()).hexdigest()[:12]
+    taken: set[Path] = set()
     try:
         for path, files in graphs.items():
-            run = folder / safe(path.stem)
+            run = unused(folder / safe(path.stem), taken)
             for part in (folder.parent, folder, run):
                 own_folder(part)
+            for earlier in run.glob("*.pb"):
+                earlier.unlink()
             for name, data in files:
-                (run / f"{safe(name)}.pb").unlink(missing_ok=True)
-                descriptor = open_own(run / f"{safe(name)}.pb", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                target = unused(run / safe(name), taken)
+                descriptor = open_own(
+                    target.with_name(f"{target.name}.pb"), os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                )
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
     except OSError as error:

@@ -51,9 +51,9 @@ def report(options: argparse.Namespace) -> int:
 
 
 def chosen_run(name: str, bases: Sequence[str]) -> tuple[Summary, str]:
-    """Return all runs and the id of the one with a name, of a job its first rank.
+    """Return all runs, and the id of the run called `name`. The name of a job selects its first rank.
 
-    Raises BadSettings, which suggests similar names.
+    Raises BadSettings, which suggests similar names, unless exactly one run matches.
     """
     summary = Summary(bases)
     matches = summary.matching(name) or _first_rank(summary, name)

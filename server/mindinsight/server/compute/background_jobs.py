@@ -65,14 +65,14 @@ class Threads:
         return self._any
 
     def run(self, call: Callable[[], object]) -> bool:
-        """Have a call performed, which must raise nothing. Return False if there is no thread for it."""
+        """Queue a call for the threads. The call must not raise. Return False if there is no thread."""
         begun = self.start()
         if begun:
             self._calls.put(call)
         return begun
 
     def stop(self) -> None:
-        """End the threads after the calls given by now, without waiting for that. Later calls find none."""
+        """End the threads after the calls queued so far, without waiting. Later calls are not performed."""
         self._unstarted.clear()
         self._any = False
         self._end()

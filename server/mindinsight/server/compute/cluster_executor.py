@@ -31,7 +31,7 @@ class ClusterError(BrokenExecutor):
 class ClusterExecutor(TaskExecutor):
     """Executor that submits calls to a Dask scheduler, to which it connects with the first call.
 
-    Where the cluster cannot be reached or cannot do the work, every future fails with `ClusterError`, and the
+    If the cluster cannot be reached or cannot do the work, every future fails with `ClusterError`, and the
     next call tries again. When a future is cancelled Dask drops the call, but does not end one that runs.
     """
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-_EXACT: Final = 2**53
+_EXACT: Final = 2**53  # all integers up to this are exact in float64
 
 
 def non_finite_as_text(value: Any) -> Any:

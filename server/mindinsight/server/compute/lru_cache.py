@@ -169,4 +169,5 @@ class SessionCache:
         self._sessions.drop((kind, key), session)
 
     def stop(self) -> None:
+        """Stop all sessions and forget them."""
         self._sessions.clear()

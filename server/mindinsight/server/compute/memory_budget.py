@@ -66,6 +66,7 @@ class Share:
             claimed[self._number] = needed
 
     def release(self) -> None:
+        """Return the claimed memory to the budget."""
         self._budget._claimed.pop(self._number, None)
 
 

@@ -32,7 +32,7 @@ class PluginState:
         return made
 
     def stop(self) -> None:
-        """Stop the work of all objects; they stay registered, so that running requests find them stopped."""
+        """Stop the work of all objects. They stay registered, so that running requests find them stopped."""
         for part in list(self._made.values()):
             if isinstance(part, Stoppable):
                 part.stop()

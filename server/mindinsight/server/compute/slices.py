@@ -21,15 +21,17 @@ class Table:
 
     @property
     def rows(self) -> int:
+        """Return the number of rows."""
         return len(self._positions(0))
 
     @property
     def columns(self) -> int:
+        """Return the number of columns."""
         return len(self._positions(1))
 
     @property
     def whole(self) -> bool:
-        """Whether the view covers the whole array in its order."""
+        """Return True if the table contains the whole array in its order."""
         return all(
             isinstance(entry, slice) and _selected(size, entry) == range(size)
             for entry, size in zip(self.index, self.shape, strict=True)

@@ -62,10 +62,12 @@ class Statistics:
 
     @property
     def finite(self) -> bool:
+        """Return True if all elements are finite."""
         return not (self.nans or self.positive_infs or self.negative_infs)
 
     @property
     def infinities(self) -> int:
+        """Return the number of infinite elements."""
         return self.positive_infs + self.negative_infs
 
 
@@ -182,7 +184,10 @@ def _scale_of(largest: float) -> float:
 
 
 def bin_edges(low: float, high: float, bins: int) -> Doubles:
-    """Return [bins + 1] edges of equal bins from `low` to `high`, around a single value at most 1 wide."""
+    """Return [bins + 1] edges of equal bins from `low` to `high`.
+
+    Equal ends are moved apart, usually to a range of at most 1 around them.
+    """
     if low == high:
         small = min(0.5, abs(low) / 2) or 0.5  # a denormal number is not shown as if it were 0
         half = max(small, abs(low) * 2.0**-40)  # far from 0, a half is lost in rounding

@@ -79,6 +79,7 @@ class TaskExecutor(Executor):
         return len(self._performers)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Submit a call. Its future is cancelled when the task of the calling thread is."""
         task = Task((fn, args, kwargs))
         self._tasks.add(task)
         task.add_done_callback(self._settled)
@@ -274,7 +275,7 @@ class Worker:
             self._process.kill()
 
     def end(self) -> None:
-        """Kill the process, and let go of what it takes here."""
+        """Kill the process, wait briefly for its end, and close the pipe to it."""
         self.kill()
         self._process.join(_EXIT)
         self._pipe.close()

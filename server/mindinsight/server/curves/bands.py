@@ -20,7 +20,7 @@ from mindinsight.server.types import Doubles, Floats, Ints
 CELLS: Final = 2_000_000  # limit of curves x columns: half a second
 FEWEST_STEPS: Final = 16  # steps below which curves of ranks are not compared
 NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
-_WRAP: Final = 1 << 64
+_WRAP: Final = 1 << 64  # uint64 counts modulo this number
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def row_medians(values: Doubles) -> Doubles:
     return column_medians(values.T)
 
 
-_LEVEL_BLOCKS: Final = 16
+_LEVEL_BLOCKS: Final = FEWEST_STEPS  # parts of a curve, of which none is empty then
 _LEAST_SPREAD: Final = 0.05  # share of the level by which alike curves differ at most
 _SURE: Final = 8.0  # standard errors of a level that the levels of 64 alike curves never lie apart
 _GAP: Final = 3.0  # times the width of either group that two groups lie apart
@@ -199,7 +199,7 @@ _GAP: Final = 3.0  # times the width of either group that two groups lie apart
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Levels of curves that are not alike, though no majority agrees from which some differ."""
+    """Levels of three or more curves that differ without a majority of equal ones."""
 
     order: tuple[int, ...]  # rows, the lowest level first
     low: int  # how many of them form the lower of two groups; 0 if there are no two groups
@@ -207,7 +207,10 @@ class Spread:
 
 
 def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
-    """Return how the levels of at least three curves differ, in all or half of their steps; None if alike."""
+    """Return how the levels of at least three curves differ, or None if they do not.
+
+    The levels over all steps are compared first, then those of the second half, then of the first half.
+    """
     longest = max((len(steps) for steps, _ in curves), default=0)
     if len(curves) < 3 or longest < FEWEST_STEPS:
         return None
@@ -249,6 +252,7 @@ def _level_errors(levels: Doubles) -> Doubles:
 
 
 def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
+    """Return how ``levels`` [r] with standard ``errors`` [r] differ, as two groups or in general, or None."""
     known = np.flatnonzero(~np.isnan(levels))
     order = known[np.argsort(levels[known], kind="stable")]
     ordered = levels[order]

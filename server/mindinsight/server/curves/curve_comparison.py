@@ -11,11 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mindinsight.server.curves.alignment import (
-    find_divergence,
-    local_noise,
-    size_nearby,
-)
+from mindinsight.server.curves.alignment import find_divergence, local_noise, size_nearby
 from mindinsight.server.curves.bands import cells
 from mindinsight.server.curves.overflow_safe import unit_of
 from mindinsight.server.curves.rank_outliers import cumulated
@@ -26,6 +22,7 @@ DivergenceKind: TypeAlias = Literal[
 ]
 ORDER: Final[tuple[DivergenceKind, ...]] = get_args(DivergenceKind)
 
+# Thresholds without a reason of their own hold the promise of benchmarks/drift.py: 2 % of groups named.
 _COLUMNS: Final = 1024  # columns of the grid
 FEWEST: Final = 16  # common columns of both groups below which nothing is claimed
 _NOISE: Final = 1e-4  # share of a value below which a difference is rounding

@@ -15,6 +15,7 @@ from mindinsight.server.curves.overflow_safe import LARGEST, unit_of
 from mindinsight.server.curves.rank_anomaly import FEWEST_LASTING, RankOutlier, growth, period_of, share_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
+# Thresholds without a reason of their own hold the promise of benchmarks/ranks.py: 1 % of false alarms.
 _ROUNDING: Final = 1e-6  # relative difference of equal values: some roundings of float32 of 1.2e-7 each
 _BEYOND: Final = 1e-5  # relative difference that rounding makes on no rank if most stay within `_ROUNDING`
 _FEW: Final = 4  # one rank of so many may diverge from the others
@@ -69,6 +70,7 @@ def diverged_from_equal(curves: Sequence[tuple[Ints, Floats]], mean: Doubles) ->
 
 
 def _compared(row: int, curve: tuple[Ints, Floats], reference: tuple[Ints, Floats]) -> _Compared:
+    """Return the finite differences of a curve from a reference at their common steps, as shares."""
     (steps, values), (base_steps, base) = curve, reference
     if not np.array_equal(steps, base_steps):
         steps, mine, theirs = np.intersect1d(steps, base_steps, return_indices=True)

@@ -12,9 +12,11 @@ _NAMED: Final = 3  # members that are named below a chart; the count tells how m
 
 
 def non_finite_members(names: Sequence[str], curves: Sequence[tuple[Ints, Floats]]) -> list[Claim]:
-    """Return the claims that members [m] are non-finite up to their end, or in between, from which step on.
+    """Return a claim about the members [m] that are non-finite up to their end, and one about those with
+    gaps.
 
-    The mean leaves out the former from that step on, and interpolates the latter between finite values.
+    Each claim has the first step. The mean leaves out the former from that step on, and interpolates the
+    gaps.
     """
     lasting: list[tuple[int, str]] = []
     between: list[tuple[int, str]] = []

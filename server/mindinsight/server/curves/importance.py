@@ -96,7 +96,7 @@ _NAMED: Final = 8  # settings that one sentence lists
 _WEAK: Final = 0.02  # chance, of any setting, below which a correlation is told though no forest can use it
 _PAIR: Final = 0.01  # the same of any pair of settings
 _FAILING: Final = 0.01  # the same of a setting that separates runs without an objective
-_ROUNDING: Final = 1e-6
+_ROUNDING: Final = 1e-6  # range below which nothing but rounding is left of a product of ranks
 _EXACT: Final = 1 << 53  # integers below are exact as floats
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
@@ -491,8 +491,7 @@ def _regions(
     target: Doubles,
     facts: Mapping[str, Any],
 ) -> Iterator[Claim]:
-    """Yield claims on the values of the best runs and the direction of the objective, for settings that
-    matter."""
+    """Yield claims on the best runs' values, and on the objective's direction, for settings that matter."""
     count = max(_FEW_BEST, int(_BEST * len(target)))
     ordered = np.sort(target)  # runs that are as good as the last of the best are among them
     best = {"lowest": target <= ordered[count - 1], "highest": target >= ordered[-count]}

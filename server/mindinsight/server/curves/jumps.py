@@ -61,7 +61,7 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
 def rise(values: Floats) -> tuple[float, float] | None:
     """Return the begin and the end of a curve that ends at ten times its begin or more, otherwise None.
 
-    Both are medians of ten finite values of [n]. A curve that does not begin above zero has no answer.
+    Both are medians of ten finite values of [n]. Return None also for a curve that does not begin above zero.
     """
     known = values[np.isfinite(values)].astype(np.float64)
     if len(known) < FEWEST:

@@ -15,9 +15,8 @@ _NODE: Final = 64  # devices of a node: a pattern that repeats after more is a s
 _RECORDED: Final = 1 / 2  # largest share of a node's ranks that are a choice: of more, the others are missing
 _PRESENT: Final = 3 / 4  # smallest share of the ranks that a pattern expects
 _FEWEST: Final = 3  # ranks from which a stride is no gap
-_DEVICES: Final = (
-    4  # devices of a node are a multiple, so that two ranks so far apart may be those of two nodes
-)
+# Devices of a node are a multiple, so that two ranks so far apart may be those of two nodes.
+_DEVICES: Final = 4
 
 
 def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:

@@ -13,9 +13,8 @@ from mindinsight.server.types import Doubles, Ints
 
 FEWEST_LASTING: Final = 4  # columns in a row that are no spike
 _NOISIER: Final = 2.0  # times the larger changes of a usual curve, which half of the changes exceed
-_LEAST_NOISE: Final = (
-    1e-4  # share of the size, so that a curve is not noisier than equal ones by its rounding
-)
+# Share of the size, so that a curve is not noisier than equal ones by its rounding.
+_LEAST_NOISE: Final = 1e-4
 _SAME_FACTOR: Final = 0.5  # share of a factor that half of the shares lie within
 _SHARE_LIMIT: Final = 1e300  # times the median, above which a share is cut off: its percent must be finite
 _PLENTY: Final = 10  # times the median; more is told as a factor, because percent are hard to read
@@ -60,9 +59,10 @@ def share_of(difference: Doubles, centre: Doubles) -> float | None:
 
 
 def noisier_rows(values: Doubles) -> frozenset[int]:
-    """Return the rows of at least three curves [r, c] that fluctuate about the median far more than others.
+    """Return the rows of curves [r, c] that fluctuate about the median far more than the others.
 
-    Half of their changes from column to column exceed nine tenths of those of a usual curve, twice.
+    The median change of such a row exceeds twice the 90th percentile of the changes of a usual row. Empty for
+    fewer than three curves.
     """
     known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= FEWEST_STEPS)
     if len(known) < 3:
@@ -87,9 +87,10 @@ def growth(shares: Doubles) -> float | None:
 
 
 def period_of(steps: Ints, width: float) -> int | None:
-    """Return the steps between events if their gaps are multiples of it as they rarely are by chance.
+    """Return the number of steps between events if they are periodic, else None.
 
-    ``width`` is the smallest difference of steps that can be told.
+    Events are periodic if their gaps are closer to multiples of one number than is likely by chance.
+    ``width`` is the resolution of ``steps``.
     """
     if len(steps) < 3:
         return None

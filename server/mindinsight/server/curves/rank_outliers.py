@@ -38,6 +38,7 @@ from mindinsight.server.curves.rank_anomaly import (
 )
 from mindinsight.server.types import Doubles, Floats, Ints
 
+# Thresholds without a reason of their own hold the promise of benchmarks/ranks.py: 1 % of false alarms.
 CHANCE: Final = 0.002  # probability of a false alarm per job and kind, if differences were normal
 _LEAST_NOISE: Final = 0.1  # units of the usual change: beside nearly equal ranks, any rank would be noisier
 _LOWER_MEAN: Final = 0.4375  # mean of the lower 80 % of squared standard normal values
@@ -126,7 +127,7 @@ def expected_largest(scaled: Doubles) -> tuple[float, float]:
 
 
 _BLOCKS: Final = 24  # blocks between which a lasting difference begins and ends
-_MARGIN: Final = 1.3  # factor on the threshold, because scales are estimates
+_MARGIN: Final = 1.3  # on the threshold: 1.0 gives false alarms, 1.6 misses drifts (benchmarks/ranks.py)
 _LEAST_LASTING: Final = 0.02  # smallest lasting difference, as share of the median's size
 _LEAST_SPIKE: Final = 0.2  # smallest spike, as share of the median's size
 _NEAR: Final = 10  # columns on each side from which the usual value is estimated
@@ -439,7 +440,10 @@ def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutl
 
 
 def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the outlier ranks among ``curves`` (steps ascending, values), by row. What most have is none."""
+    """Return the outlier ranks among ``curves`` (steps ascending, values), by row.
+
+    An anomaly that most of the curves have makes no rank an outlier.
+    """
     return [stray for stray in judge(curves).strays if not stray.shared]
 
 

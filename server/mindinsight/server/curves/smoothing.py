@@ -42,7 +42,7 @@ def gaussian(values: Doubles, weight: float) -> Doubles:
 
 
 def running_mean(values: Doubles, weight: float) -> Doubles:
-    """Return the centered moving average [n]. The window is smaller at both ends."""
+    """Return the centered moving average [n] over ``points_of(weight)`` points, fewer at both ends."""
     half = min(max(1, round((points_of(weight) - 1.0) / 2.0)), len(values) - 1)
     return _average(values, np.ones(2 * half + 1))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -144,9 +145,10 @@ def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
 
 
 def difference_claims(differences: Sequence[WeightDifference], plain: Sequence[str] = ()) -> list[Claim]:
-    """Return what all differences of two files say. A tensor that cannot be read is neither equal nor not.
+    """Return the claims about two files, given the differences of all tensors.
 
-    ``plain`` are the differences of their other values.
+    A tensor that cannot be read is neither equal nor different. ``plain`` are the differences of the other
+    values.
     """
     claims = _tensor_claims(differences)
     values = {"n": len(plain), "names": few(plain, _NAMED)}
@@ -183,7 +185,9 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
     changed = [item.name for item in differences if item.state not in equal]
     if changed:
         values = {"n": len(changed), "count": len(differences) - len(alone), "names": few(changed, _NAMED)}
-        return [Claim("claim.checkpoint.changed", "found", values), *_largest_change(differences), *claims]
+        every = len(changed) == values["count"] and len(changed) > _NAMED  # as after any training
+        key = "claim.checkpoint.changed_all" if every else "claim.checkpoint.changed"
+        return [Claim(key, "found", values), *_largest_change(differences), *claims]
     if differences and len(claims) == bool(bits):
         same = len(differences) - len(bits)
         return [*([Claim("claim.checkpoint.no_change", "clear", {"n": same})] if same else []), *claims]
@@ -419,6 +423,11 @@ class TimelineRow:
     name: str
     shape: tuple[int, ...]
     cells: tuple[TimelineCell, ...]
+    dtype: str = ""
+
+    def is_weight(self, names: Collection[str]) -> bool:
+        """Return True for a floating-point tensor, unless among ``names`` it is an optimizer's state."""
+        return "float" in self.dtype and not is_state(self.name, names)
 
 
 def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[TimelineRow]:
@@ -435,10 +444,10 @@ def weight_timeline(files: Sequence[WeightFile], executor: Executor | None = Non
 def timeline_claims(
     rows: Sequence[TimelineRow], checkpoints: Sequence[str], damaged: Sequence[int] = ()
 ) -> list[Claim]:
-    """Return what all rows of a timeline say.
+    """Return the claims about a series of checkpoints, given all rows of its timeline.
 
-    ``checkpoints`` are the names of its columns, of which those at ``damaged`` have bytes that their checksum
-    contradicts.
+    ``checkpoints`` are the names of the columns. ``damaged`` are the columns of files that contradict their
+    checksum.
     """
     claims = []
     if damaged:
@@ -471,7 +480,37 @@ def timeline_claims(
         values = {"n": len(frozen), "count": len(compared), "names": few(frozen, _NAMED)}
         key = "claim.checkpoint.frozen_all" if len(frozen) == len(compared) else "claim.checkpoint.frozen"
         claims.append(Claim(key, "note", values))
-    return claims
+    return [*claims, *(_largest_step(compared, checkpoints) if not damaged else ())]
+
+
+def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Claim which weight changed most from one checkpoint to the next, unless two changed by the same share.
+
+    States of optimizers and counters are left out, as in the comparison of two files.
+    """
+    names = {row.name for row in rows}
+    weights = [row for row in rows if row.is_weight(names)]
+    changes = [
+        (cell.change, row, at)
+        for row in weights
+        for at, cell in enumerate(row.cells)
+        if cell.state == "changed" and cell.change is not None and math.isfinite(cell.change)
+    ]
+    changes.sort(key=lambda change: -change[0])
+    if not changes or changes[0][0] in (share for share, _, _ in changes[1:2]):
+        return
+    share, row, at = changes[0]
+    before = max(number for number in range(at) if row.cells[number].state != "absent")
+    values = {
+        "n": len(weights),
+        "name": row.name,
+        "share": share,
+        "before": checkpoints[before],
+        "checkpoint": checkpoints[at],
+        "usual": statistics.median(change for change, _, _ in changes),
+    }
+    evidence = {"tensor": row.name, "checkpoint": checkpoints[at]}
+    yield Claim("claim.checkpoint.largest_step", "note", values, (evidence,))
 
 
 _FROZEN: Final[frozenset[CellState]] = frozenset({"start", "absent", "unchanged"})
@@ -494,7 +533,8 @@ def _row(name: str, files: Sequence[WeightFile], weights: Sequence[Weight | None
         cells.append(TimelineCell("absent") if weight is None else _cell(previous, file, weight))
         if weight is not None:
             previous = (file, weight)
-    return TimelineRow(name, previous[1].shape if previous else (), tuple(cells))
+    shape, dtype = (previous[1].shape, previous[1].dtype) if previous else ((), "")
+    return TimelineRow(name, shape, tuple(cells), dtype)
 
 
 def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: Weight) -> TimelineCell:

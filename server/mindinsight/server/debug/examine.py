@@ -245,7 +245,8 @@ def surely_finite(entry: TensorEntry) -> bool:
 def finite_by_statistics(entry: TensorEntry) -> bool:
     """Return True if recorded extremes show that a tensor without a file is finite. False for integers.
 
-    A file is read: it may have been changed or damaged since the statistics were recorded.
+    A tensor with a file must be read instead, because the file may have changed since the statistics were
+    recorded.
     """
     if entry.ref is not None or entry.dtype.startswith(("int", "uint", "bool")):
         return False

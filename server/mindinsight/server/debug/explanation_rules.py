@@ -54,7 +54,7 @@ class Cause:
     responsible."""
 
     reason: str
-    words: Mapping[str, str]
+    words: Mapping[str, Any]
     slot: int | None = None  # position among the inputs
 
 

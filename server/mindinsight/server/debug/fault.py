@@ -63,8 +63,11 @@ MODULES: Final = "L0"  # level of dumps that record modules, but not the functio
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """First fault of one rank and step. ``results`` are its measured non-finite tensors, the first one
-    first; ``entries`` and ``operators`` all that were listed at the step."""
+    """First fault of one rank and step.
+
+    ``results`` are its measured non-finite tensors, the first one first. ``entries`` and ``operators`` are
+    all that were listed at the step.
+    """
 
     origin: Origin
     rank: int
@@ -255,21 +258,17 @@ class Report:
 
 SEARCHED: Final = Claim("claim.fault.searched", "note")  # added where only non-finite values were searched
 _NAMED: Final = 5  # modules or operators of a gap that a sentence names
-_CUT: Final = (
-    "limit",
-    "lost",
-    "ended",
-    "thread",
-    "mixed",
-)  # gaps that leave out tensors of a recording that was to have them
+# Gaps that leave out tensors of a recording that was to have them.
+_CUT: Final = ("limit", "lost", "ended", "thread", "mixed")
 _OVERFLOW_MODE: Final = re.compile(r'"op_debug_mode"\s*:\s*([123])\b')
 _GAPS: Final = (*_CUT, "backward", "compiled")
 
 
 def not_recorded_claim(key: str, gaps: Sequence[NotRecorded], **values: object) -> Iterator[Claim]:
-    """Yield a claim about what ran and is not in a dump, unless there is nothing.
+    """Yield a claim about the parts of a step that ran and are not in the dump, if any.
 
-    It is unknown whether missing tensors are finite, or equal. What no recorder sees is only noted.
+    Its verdict is unknown, because missing tensors may be non-finite or different. It is a note if all gaps
+    are of kinds that no recorder can see.
     """
     if gaps:
         kinds = dict.fromkeys(gap.kind for gap in gaps)

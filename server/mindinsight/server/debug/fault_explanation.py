@@ -177,10 +177,14 @@ def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
     if is_sum(operator) and len(slots) > 1:
         return Cause("result", {})
     pairs = zip(slots, element.operands, strict=True)
-    shown = [f"{slot}: {number_text(value)}" for slot, value in pairs if value is not None]
+    shown = [
+        Claim("claim.part.operand", "note", {"slot": slot, "value": number_text(value)})
+        for slot, value in pairs
+        if value is not None
+    ]
     if not shown:
         return Cause("result", {})
-    return Cause("unknown", {"values": ", ".join(shown[:_SHOWN])})
+    return Cause("unknown", {"values": shown[:_SHOWN]})
 
 
 def _input_entries(fault: Fault, operator: Operator | None) -> dict[str, TensorEntry]:

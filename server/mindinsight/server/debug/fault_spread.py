@@ -20,7 +20,10 @@ _NAMED: Final = 4  # weights in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What was reached at one step of one rank. Tensors that are masks, or not known, do not count."""
+    """Non-finite operators, weights and gradients at one step of one rank.
+
+    Masks and unknown tensors do not count.
+    """
 
     step: int
     operators: int  # with an output that is not finite
@@ -66,6 +69,7 @@ def _at_step(
     executor: Executor | None,
     cache: StatisticsCache | None,
 ) -> Spread:
+    """Measure the tensors of a step and count the non-finite operators, weights and gradients."""
     search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
     parameters = parameter_names(entries)
     given = [entry for entry in entries if entry.direction in ("output", "parameter")]

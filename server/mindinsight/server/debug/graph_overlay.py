@@ -16,6 +16,12 @@ from mindinsight.server.debug.examine import (
     operator_key,
 )
 from mindinsight.server.debug.fault import find_operator, find_step_fault
+from mindinsight.server.debug.fault_search import (
+    Measure,
+    OriginSearch,
+    holds_minus_infinity,
+    holds_plus_infinity,
+)
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.debug.watchpoints import Hit, overflowed_operators
@@ -33,12 +39,13 @@ class Symptom(IntEnum):
 
     UNKNOWN = 0  # nothing was dumped, or nothing is measured yet
     FINE = 1
-    ZERO = 2  # all outputs are zeros
-    CAUGHT = 3  # a watchpoint hit one of its tensors
-    RECEIVED = 4  # only inputs are non-finite
-    OVERFLOW = 5  # the device reported an overflow
-    LOST = 6  # outputs are non-finite
-    FAULT = 7  # the operator of the first fault
+    MASK = 2  # infinities that were filled in on purpose, as in causal attention: no anomaly
+    ZERO = 3  # all outputs are zeros
+    CAUGHT = 4  # a watchpoint hit one of its tensors
+    RECEIVED = 5  # only inputs are non-finite
+    OVERFLOW = 6  # the device reported an overflow
+    LOST = 7  # outputs are non-finite
+    FAULT = 8  # the operator of the first fault
 
 
 def symptoms(
@@ -46,11 +53,12 @@ def symptoms(
     overflowed: Collection[str] = (),
     caught: Collection[OperatorKey] = (),
     fault: OperatorKey | None = None,
+    masks: Collection[int] = (),
 ) -> dict[OperatorKey, Symptom]:
     """Return the worst symptom of each operator with a measured tensor.
 
     ``overflowed`` are names, full or as recorded. ``caught`` are operators hit by a watchpoint. ``fault`` is
-    the operator of the first fault, if known.
+    the operator of the first fault, if known. ``masks`` are the sequence numbers of tensors that are masks.
     """
     measured = [(result, result.measurement) for result in results if result.measurement is not None]
     by_key: dict[OperatorKey, Symptom] = {}
@@ -61,7 +69,10 @@ def symptoms(
     }
     for result, _ in measured:
         key = operator_key(result.entry)
-        symptom = _of_tensor(result, key in non_zero, overflowed)
+        if result.entry.sequence in masks:
+            symptom = Symptom.MASK
+        else:
+            symptom = _of_tensor(result, key in non_zero, overflowed)
         by_key[key] = max(by_key.get(key, Symptom.UNKNOWN), symptom)
     by_key |= {key: max(by_key.get(key, Symptom.FINE), Symptom.CAUGHT) for key in caught}
     if fault is not None:
@@ -297,11 +308,13 @@ class Overlay:
         if known is not None and known[0] == len(hits):
             return known[1]
         results = list(self.listing.results)
-        values: Mapping[OperatorKey, float] = (
-            symptoms(results, self._overflowed, self._caught(hits), step_fault(self.listing, results, done))
-            if colour == SYMPTOMS
-            else magnitudes(results, colour, operator_key)
-        )
+        values: Mapping[OperatorKey, float]
+        if colour == SYMPTOMS:
+            fault = step_fault(self.listing, results, done)
+            masks = step_masks(self.listing, results, done)
+            values = symptoms(results, self._overflowed, self._caught(hits), fault, masks)
+        else:
+            values = magnitudes(results, colour, operator_key)
         column = leaf_column(self.tree, self.joined.nodes, values)
         if colour == SYMPTOMS:
             timely = {
@@ -328,6 +341,27 @@ class Overlay:
         }
 
 
+def step_masks(listing: Listing, results: Sequence[TensorResult], done: bool) -> frozenset[int]:
+    """Return the sequence numbers of the tensors that are masks.
+
+    While tensors are still being measured (not ``done``), every tensor that may turn out to be one is
+    returned.
+    """
+    infinite = [
+        result.entry for result in results if holds_minus_infinity(result) or holds_plus_infinity(result)
+    ]
+    if not infinite or not done:
+        return frozenset(entry.sequence for entry in infinite)
+    search = OriginSearch(listing.entries, tuple(listing.operators.values()), _measured(results))
+    return frozenset(entry.sequence for entry in infinite if search.is_mask(entry))
+
+
+def _measured(results: Sequence[TensorResult]) -> Measure:
+    """Return a function that looks up results. Those of other tensors are unknown."""
+    known = {result.entry.sequence: result for result in results}
+    return lambda entries: (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
+
+
 def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) -> OperatorKey | None:
     """Return the operator of the first fault, or None if there is none or it is unknown.
 
@@ -336,13 +370,8 @@ def step_fault(listing: Listing, results: Sequence[TensorResult], done: bool) ->
     """
     if not any(map(is_non_finite, results)):
         return None
-    known = {result.entry.sequence: result for result in results}
     operators = tuple(listing.operators.values())
-
-    def measure(entries: Iterable[TensorEntry]) -> Iterable[TensorResult]:
-        return (known.get(entry.sequence) or TensorResult(entry, None) for entry in entries)
-
-    fault = find_step_fault(listing.entries, operators, measure, certain=not done)
+    fault = find_step_fault(listing.entries, operators, _measured(results), certain=not done)
     if fault is None or fault.kind == "unknown":
         return None  # the operator of an unknown origin is only the nearest known one
     operator = find_operator(operators, fault.origin.operator)

@@ -117,6 +117,29 @@ def is_constant(operator: str) -> bool:
     return _plain(operator) in _CONSTANTS
 
 
+_ZEROS: Final = frozenset(["newzeros", "zero", "zeros", "zeroslike"])
+_PRODUCTS: Final = _SUMS - {"sum", "reducesum", "mean", "reducemean"} | {"mul"}
+_VIEWS: Final = frozenset(
+    ["alias", "clone", "contiguous", "detach", "expand", "expanddims", "flatten", "permute", "reshape",
+     "squeeze", "t", "transpose", "unsafeview", "unsqueeze", "view"]
+)  # fmt: skip
+
+
+def makes_zeros(operator: str) -> bool:
+    """Return True if an operator of this type fills its output with zeros on purpose."""
+    return _plain(operator) in _ZEROS
+
+
+def is_product(operator: str) -> bool:
+    """Return True if the results of an operator type are zero if one of its factors is."""
+    return _plain(operator) in _PRODUCTS
+
+
+def is_view(operator: str) -> bool:
+    """Return True if an operator of this type returns the values of its input, as a transposition does."""
+    return _plain(operator) in _VIEWS
+
+
 def _plain(operator: str) -> str:
     return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
 
@@ -153,3 +176,30 @@ def draws_random(operator_type: str) -> bool:
     """Whether an operator of this type can draw random numbers."""
     name = canonical(operator_type)
     return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)
+
+
+class ValueFlow:
+    """Views, and zeros from constants, by the graph of one step. Without a graph, none is known."""
+
+    def __init__(self, operators: Iterable[Operator]) -> None:
+        self._sources: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._zeros: set[tuple[str, str]] = set()  # operators whose zeros follow from constants
+        for operator in operators:  # in execution order, so that sources come first
+            keys = {(operator.graph, name) for name in (operator.name, operator.recorded)}
+            self._sources |= dict.fromkeys(keys, operator.sources)
+            zeros = [(operator.graph, source) in self._zeros for source in operator.sources]
+            enough = any(zeros) if is_product(operator.type) else bool(zeros) and all(zeros)
+            if enough or makes_zeros(operator.type):
+                self._zeros |= keys
+
+    def viewed(self, entry: TensorEntry) -> str:
+        """Return the operator or parameter whose values a view returns, or "" if it is unknown."""
+        sources = self._sources.get((entry.graph, entry.recorded), ())
+        return sources[0] if len(sources) == 1 and is_view(entry.type) else ""
+
+    def follows_from_zeros(self, entry: TensorEntry) -> bool:
+        """Return True if a tensor of zeros is no sign of a fault, because it results from constant zeros.
+
+        Such is the product of a weight and an initial state of zeros.
+        """
+        return (entry.graph, entry.recorded) in self._zeros

@@ -81,7 +81,9 @@ class StatisticsCache:
         try:
             with self._open() as database, database:
                 database.executemany(_INSERT, rows)
-        except (sqlite3.DatabaseError, NotOursError):
+        except (sqlite3.DatabaseError, NotOursError) as error:
+            if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+                return  # locked by another process, or on a disk that is full
             with suppress(OSError):
                 check_folder(self._file.parent)
                 self._file.unlink(missing_ok=True)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim
+from mindinsight.server.debug.check_findings import condition_in_words, group_hits, grouped_claims
 from mindinsight.server.debug.conditions import (
     FAILED,
     HOLDS_INF,
     NO_PREVIOUS,
     Condition,
-    Finding,
     Limits,
     Parameter,
     Target,
@@ -26,53 +25,17 @@ from mindinsight.server.debug.conditions import (
     conditions,
 )
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
-from mindinsight.server.debug.fault_search import (
-    OriginSearch,
-    holds_minus_infinity,
-    holds_plus_infinity,
-)
-from mindinsight.server.debug.operator_links import canonical, is_constant
+from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
+from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import parameter_names, targets, tensor_in_words
+from mindinsight.server.debug.tensor_targets import parameter_names, targets
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, TensorRef
 
-SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
+_OF_ZEROS: Final = ("tensor_all_zero", "gradient_vanishing")
 
-# Worst first: kinds that break a training, then kinds that slow it, then those that are only unusual.
-_SEVERITY: Final = (
-    *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
-    *("frozen", "tolerated", "slow", "initial", "condition"),
-)
-_KINDS: Final = {
-    "tensor_overflow": "non_finite",
-    "weight_overflow": "non_finite",
-    "operator_overflow": "overflowed",
-    "weight_change_too_large": "exploding",
-    "tensor_all_zero": "dead",
-    "gradient_vanishing": "vanishing",
-    "weight_not_changed": "frozen",
-    "weight_change_too_small": "slow",
-    "weight_initialization": "initial",
-}
-# A dead tensor is also inactive, and a frozen one hardly changes: only the stronger statement is shown.
-_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("inactive", "saturated", "vanishing"), ("dead",)),
-    "slow": ("frozen", "tolerated"),
-}
-_SHOWN: Final = 8  # steps, or tensors, that a sentence lists
-_STATED: Final = {  # limit named by the sentence of a kind: a hit of another limit is a "condition"
-    "dead": "zero_percentage_ge",
-    "exploding": "abs_mean_update_ratio_gt",
-    "initial": "zero_percentage_ge",
-    "slow": "abs_mean_update_ratio_lt",
-    "vanishing": "abs_mean_lt",
-}
-_SATURATED: Final = {"tanh": -1.0, "sigmoid": 0.0}  # lower end of functions that are flat at both ends
-_INACTIVE: Final = ("relu", "relu6", "reluv2")  # functions that are flat below zero, unlike leaky ones
-_NEAR: Final = 1e-4  # largest distance of a range from both ends that still counts as all of the function
-_SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
+SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +83,7 @@ class Hit:
     watchpoint: Watchpoint
     result: TensorResult
     verdict: Verdict
+    viewed: str = ""  # operator or parameter whose values a view returns, such as a transposition
 
     @property
     def entry(self) -> TensorEntry:
@@ -156,11 +120,6 @@ class Tally:
             )
 
 
-def condition_in_words(name: str) -> Claim | str:
-    """Return the name that the pages give to a condition: its id if it is another distribution's."""
-    return name if "." in name else Claim(f"dump.condition.{name}", "note")
-
-
 def check(
     dump: Dump,
     watchpoints: Sequence[Watchpoint],
@@ -183,6 +142,7 @@ def check_and_count(
     decided: Counter[str] = Counter()
     failed: dict[str, str] = {}
     search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
+    flows = lru_cache(maxsize=1)(partial(_value_flow, dump))
     for result, rules in _results(dump, watchpoints, executor, cache):
         entry = result.entry
         unread += is_unread(result)
@@ -190,14 +150,18 @@ def check_and_count(
             infinite = holds_minus_infinity(result) or holds_plus_infinity(result)
             masked = first.hit and watchpoint.spares_masks and infinite
             verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
-            if verdict.hit and watchpoint.spares_masks and watchpoint.condition == "tensor_all_zero":
-                verdict = Verdict(False) if _may_be_zeros(entry) else verdict
+            if verdict.hit and watchpoint.spares_masks and watchpoint.condition in _OF_ZEROS:
+                constant = watchpoint.condition == "tensor_all_zero" and _may_be_zeros(entry)
+                zeros = constant or flows(entry.rank, entry.step).follows_from_zeros(entry)
+                verdict = Verdict(False) if zeros else verdict
             if not verdict.error:
                 decided[watchpoint.condition] += 1
             if verdict.error == FAILED:
                 failed.setdefault(watchpoint.condition, verdict.why)
             elif verdict.hit or verdict.error:
-                yield Hit(watchpoint, result, verdict)
+                view = verdict.hit and not watchpoint.operators and is_view(entry.type)
+                viewed = flows(entry.rank, entry.step).viewed(entry) if view else ""
+                yield Hit(watchpoint, result, verdict, viewed)
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
@@ -209,6 +173,10 @@ def _search(
 ) -> OriginSearch:
     entries, operators = list(list_tensors(dump, rank, step).items), list_operators(dump, rank, step).items
     return OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
+
+
+def _value_flow(dump: Dump, rank: int, step: int) -> ValueFlow:
+    return ValueFlow(list_operators(dump, rank, step).items)
 
 
 def _may_be_zeros(entry: TensorEntry) -> bool:
@@ -279,118 +247,13 @@ def _names(entry: TensorEntry) -> set[str]:
     return {entry.operator, entry.recorded}
 
 
-_WITH_FIGURE: Final = ("exploding", "inactive", "saturated", "slow", "vanishing")  # kinds that state one
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFinding:
-    """Anomaly of one tensor, with the hits at all its steps."""
-
-    kind: str  # one of _SEVERITY
-    hits: tuple[Hit, ...]  # of the first rank, in order of steps
-    ranks: tuple[int, ...]  # all of which the same is to be said
-    names_ranks: bool = False
-
-    @property
-    def steps(self) -> list[int]:
-        """Return the steps of the hits, in ascending order."""
-        return sorted({hit.entry.step for hit in self.hits})
-
-    @property
-    def name(self) -> str | Claim:
-        """Return the tensor's name for a sentence."""
-        return tensor_in_words(self.hits[0].entry)
-
-    @property
-    def tensor(self) -> str | Claim:
-        """Return the tensor in words, with its ranks if the dump has several."""
-        if not self.names_ranks:
-            return self.name
-        ranks = few([str(rank) for rank in self.ranks], _SHOWN)
-        return Claim(
-            "claim.part.of_ranks", "note", {"tensor": self.name, "n": len(self.ranks), "ranks": ranks}
-        )
-
-    @property
-    def claim(self) -> Claim:
-        """Return the claim about the anomaly, with its first steps as evidence."""
-        entry, steps = self.hits[0].entry, self.steps
-        worst, finding = self._worst
-        limits = self.hits[0].watchpoint.limits
-        named: object = few([str(step) for step in steps], _SHOWN)
-        if worst is not None and self.kind in _WITH_FIGURE:
-            named = Claim("claim.part.worst_step", "note", {"steps": named, "step": worst})
-        values = {
-            "tensor": self.tensor,
-            "steps": named,
-            "condition": condition_in_words(self.hits[0].watchpoint.condition),
-            "actual": finding.actual if finding else 0,
-            "limit": limits[finding.name if finding else "rtol"] if finding or "rtol" in limits else 0,
-            "tolerance": limits.get("atol", 0),
-        }
-        location = {"steps": steps, "graph": entry.graph, "operator": entry.operator}
-        evidence = tuple({"rank": rank, **location} for rank in self.ranks)
-        return Claim(f"claim.check.{self.kind}", "found", values, evidence)
-
-    @property
-    def _worst(self) -> tuple[int | None, Finding | None]:
-        """Return the figure that is farthest beyond its limit, and its step if other steps have others."""
-        findings = [
-            (hit.entry.step, result)
-            for hit in self.hits
-            if (result := next((result for result in hit.verdict.findings if result.hit), None))
-        ]
-        if not findings:
-            return None, None
-        name = findings[0][1].name
-        own = [(step, result) for step, result in findings if result.name == name]
-        pick = min if name.endswith("_lt") else max
-        step, worst = pick(own, key=lambda item: item[1].actual)
-        return (step if len({result.actual for _, result in own}) > 1 else None), worst
-
-
-def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
-    """Return one anomaly for each tensor and kind, the worst kind first, then by first step.
-
-    Ranks with equal anomalies share one.
-    """
-    grouped: dict[tuple[int, str, str, str, str], dict[str, list[Hit]]] = {}
-    for hit in hits:
-        entry = hit.entry
-        key = (entry.rank, entry.graph, entry.recorded, entry.direction, entry.slot)
-        grouped.setdefault(key, {}).setdefault(_kind(hit), []).append(hit)
-    findings = [
-        CheckFinding(
-            kind, tuple(sorted(own, key=lambda hit: hit.entry.step)), (own[0].entry.rank,), names_ranks
-        )
-        for kinds in grouped.values()
-        for kind, own in _explained(kinds).items()
-        if not _is_implied(kind, own, kinds)
-    ]
-    merged = _of_ranks(findings)
-    return sorted(merged, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
-
-
-def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
-    """Return findings that differ by rank alone as one."""
-    merged: dict[tuple[object, ...], CheckFinding] = {}
-    for finding in anomalies:
-        entry, hit = finding.hits[0].entry, finding.hits[0]
-        position = (finding.kind, entry.graph, entry.recorded, entry.direction, entry.slot)
-        findings = tuple(own.verdict.findings for own in finding.hits)
-        key = (*position, tuple(finding.steps), hit.watchpoint.id, findings)
-        known = merged.get(key)
-        merged[key] = replace(known, ranks=(*known.ranks, entry.rank)) if known else finding
-    return list(merged.values())
-
-
 def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     """Return the claims of a finished check, given the hits and undecided tensors, and what it covered.
 
     Without a hit the check is clear only about the tensors it could judge.
     """
     judged = tally.decided.total()
-    confirmed = _grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
+    confirmed = grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:
         clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
@@ -403,65 +266,6 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
     return [*confirmed, *tally.claims] if judged else confirmed
-
-
-def _grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
-    """Return one claim for each kind and set of steps, about the first tensor, with the names of the rest."""
-    groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
-    for finding in findings:
-        key = (finding.kind, finding.ranks, tuple(finding.steps))
-        groups.setdefault(key, []).append(finding)
-    claims = []
-    for first, *others in groups.values():
-        claims.append(first.claim)
-        if others:
-            names = few([other.name for other in others], _SHOWN)
-            claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
-    return claims
-
-
-def _kind(hit: Hit) -> str:
-    """Return the kind of a hit, or "condition" if it says only that a chosen limit was exceeded."""
-    finding = next((finding for finding in hit.verdict.findings if finding.hit), None)
-    limits = hit.watchpoint.limits
-    if hit.watchpoint.condition == "activation_range":
-        return _range_kind(canonical(hit.entry.type), finding.name if finding else "", limits)
-    kind = _KINDS.get(hit.watchpoint.condition, "condition")
-    if kind == "frozen" and limits.get("atol"):
-        return "tolerated"
-    stated = _STATED.get(kind)
-    if stated is None:
-        return kind
-    all_zero = stated != "zero_percentage_ge" or (finding is not None and finding.actual == 100)
-    return kind if finding is not None and finding.name == stated and all_zero else "condition"
-
-
-def _range_kind(function: str, limit: str, limits: Limits) -> str:
-    """Return the kind of a hit on the share of a function's values within a range."""
-    start, end = limits.get("range_start_inclusive", 0.0), limits.get("range_end_inclusive", 0.0)
-    low = _SATURATED.get(function)
-    if limit == "range_percentage_lt" and low is not None and max(start - low, 1 - end) < _NEAR:
-        return "saturated"
-    flat = limit == "range_percentage_gt" and function in _INACTIVE and end == 0
-    return "inactive" if flat else "condition"
-
-
-def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
-    """Return the hits on a tensor without those that follow from zeros at its first recorded step."""
-    if "initial" not in kinds:
-        return kinds
-    exploding = kinds.get("exploding", [])[1:]
-    remaining = {**kinds, "exploding": exploding}
-    if _SHIFT.search(kinds["initial"][0].entry.operator):
-        del remaining["initial"]
-    return {kind: hits for kind, hits in remaining.items() if hits}
-
-
-def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> bool:
-    """Return True if a stronger statement covers every step of this one."""
-    implying = _IMPLIED.get(kind, ())
-    stronger = {hit.entry.step for name in implying for hit in kinds.get(name, ())}
-    return {hit.entry.step for hit in hits} <= stronger
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:

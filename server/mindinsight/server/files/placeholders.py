@@ -51,7 +51,7 @@ _TABLES: Final = """
 
 
 class Placeholder(NamedTuple):
-    """Placeholder: its path below the copy, and the remote file it stands for."""
+    """Empty local file in place of a remote file that is fetched when it is read."""
 
     path: str
     file: RemoteFile

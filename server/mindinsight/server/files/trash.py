@@ -48,9 +48,10 @@ def discard(base: Path, below: str, stamp: str) -> None:
 
 
 def restore(base: Path, below: str, stamp: str) -> None:
-    """Move a directory back from the trash, and remove the folders that are empty then.
+    """Move the directory ``below`` from the trash folder ``stamp`` back to ``base``.
 
-    Raises LinkError, or OSError, also if its path is taken.
+    Folders of the trash that are empty afterwards are removed. Raises LinkError for a link on the path, and
+    OSError, also if the path is taken.
     """
     *folders, name = below.split("/")
     with (
@@ -67,15 +68,17 @@ def restore(base: Path, below: str, stamp: str) -> None:
 def discarded(base: Path) -> Iterator[Discarded]:
     """Yield the directories with files in the trash of a base directory, the last moved first.
 
-    Folders that do not bear a stamp are skipped.
+    Folders whose name is not a stamp with a valid time are skipped.
     """
     for folder in reversed(folders_of(trash_of(base))):
-        if re.match(STAMP, folder.name):
+        if not re.match(STAMP, folder.name):
+            continue
+        try:
             deleted = timegm(time.strptime(folder.name[:15], "%Y%m%d-%H%M%S"))
-            yield from (
-                Discarded(folder.name, path.relative_to(folder).as_posix(), deleted)
-                for path in _outermost_with_files(folder)
-            )
+        except ValueError:  # no date
+            continue
+        for path in _outermost_with_files(folder):
+            yield Discarded(folder.name, path.relative_to(folder).as_posix(), deleted)
 
 
 def _outermost_with_files(folder: Path) -> Iterator[Path]:

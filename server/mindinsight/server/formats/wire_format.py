@@ -53,7 +53,13 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
             if not groups or groups.pop() != key:
                 raise UnparsableError("group end")
         else:
-            start, at = _content(data, at, end, kind)
+            if kind == 2 and at < end - 1 and (low := data[at]) >= 0x80 > (high := data[at + 1]):
+                start = at + 2  # most messages in files of many messages have 128 to 16383 bytes
+                at = start + (low & 0x7F | high << 7)
+                if at > end:
+                    raise CutError("field too long")
+            else:
+                start, at = _content(data, at, end, kind)
             if not groups:
                 yield key, start, at
     if groups:

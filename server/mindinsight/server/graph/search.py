@@ -24,12 +24,11 @@ class BadPattern(ValueError):  # noqa: N818
 def matcher(pattern: str, regex: bool, ignore_case: bool = True) -> Callable[[str], int]:
     """Compile a pattern to a function that returns the start of its first match or -1, or raise
     BadPattern."""
-    searched = (
-        _compile(pattern, ignore_case)
-        if regex
-        else re.compile(re.escape(pattern), re.IGNORECASE if ignore_case else 0)
-    )
+    flags = re.IGNORECASE if ignore_case else 0
+    return _finder(_compile(pattern, ignore_case) if regex else re.compile(re.escape(pattern), flags))
 
+
+def _finder(searched: Any) -> Callable[[str], int]:
     def find(text: str) -> int:
         match = searched.search(text if text.isascii() else _encodable(text))
         return -1 if match is None else int(match.start())
@@ -146,7 +145,7 @@ def parse_query(text: str, regex: bool = False) -> Query:
         name, colon, value = word.partition(":")
         field = name.lower()
         if not colon or not value or field not in FIELDS:
-            words.append(_word(word))
+            words.append(_word(word, alone=word == text.strip()))
         elif field == "attr":
             attribute, equals, wanted = value.partition("=")
             attributes.append((attribute.lower(), glob(wanted if equals else "*")))
@@ -157,23 +156,27 @@ def parse_query(text: str, regex: bool = False) -> Query:
     )
 
 
-def _word(text: str) -> Word:
+def _word(text: str, alone: bool) -> Word:
     """Return a word. Numbers are searched whole, and `blocks.7.fc1` also as the name of a module.
 
-    A module is a scope in graphs, where the class may follow the name: `blocks/7-Block/fc1-Linear`.
+    A module is a scope in graphs, where the class may follow the name: `blocks/7-Block/fc1-Linear`. The
+    number that counts operators, 4 in `Add-op4`, is found if it is searched `alone`, or with its `op`.
     """
-    find = matcher(rf"(?:^|\D){text}(?:\D|$)", True) if text.isdecimal() else matcher(text, False)
-    if "/" in text:
-        return Word(find, None)
-    parts = text.split(".")
+    counter = "" if alone else "(?<!-op)"
+    number = re.compile(rf"(?<!\d){counter}{re.escape(text)}(?!\d)")
+    find = _finder(number) if text.isdecimal() else matcher(text, False)
+    parts = text.split("/" if "/" in text else ".")
     if len(parts) == 1 or not all(parts):
-        return Word(find, _in_name(find))
+        return Word(find, None if "/" in text else _in_name(find))
     module = r"(?:-[^/]*)?/".join(map(re.escape, parts))
     in_path, at_end = (re.compile(rf"(?:^|/){module}{end}", re.IGNORECASE) for end in ("", r"[^/]*$"))
-    return Word(
-        lambda path: 0 if in_path.search(path) else find(path),
-        lambda path: 0 if at_end.search(path) else _in_name(find)(path),
-    )
+
+    def find_in_path(path: str) -> int:
+        return 0 if in_path.search(path) else find(path)
+
+    if "/" in text:
+        return Word(find_in_path, None)
+    return Word(find_in_path, lambda path: 0 if at_end.search(path) else _in_name(find)(path))
 
 
 def _in_name(find: _Find) -> _Find:

@@ -197,7 +197,10 @@ def same_origin(headers: Headers) -> bool:
 
 
 def same_site(headers: Headers) -> bool:
-    """Return True if the browser marks a request as ours or as the user's own. Scripts send no mark."""
+    """Return True if `Sec-Fetch-Site` says that our pages or the user made the request.
+
+    True also without the header, because scripts send none.
+    """
     return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
 
 
@@ -211,9 +214,9 @@ def forwarded_prefix(value: str) -> str:
 
 
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
-    """Return the scope with `root_path` set to everything before our paths.
+    """Return the scope with `root_path` set to all prefixes of our paths: `taken`, then `prefix`.
 
-    The `taken` prefix is added again.
+    A proxy removed the prefix `taken` from the path. It is added again.
     """
     path = scope["path"]
     if taken and not path.startswith(taken + "/"):

@@ -62,9 +62,10 @@ def stamp_of(path: str) -> Stamp | None:
 
 
 def list_folder(path: str, now: int) -> Folder | None:
-    """Return the files and folders directly inside, or None if the folder is missing.
+    """Return the files and folders directly inside ``path``, or None if the folder is missing.
 
-    Links are not followed.
+    A folder that cannot be read is returned with its `reason`. Links are not followed. ``now`` is in
+    nanoseconds, Unix time.
     """
     try:
         stamp = stamp_of(path)

@@ -32,7 +32,7 @@ from mindinsight.server.ingest.staged_columns import Axis, ReferenceGroup, Scala
 from mindinsight.server.store.array_block import Array, ArrayBlock, ArrayPosition, array_at, little_endian
 from mindinsight.server.types import Damage
 
-FORMAT: Final = 8
+FORMAT: Final = 8  # version of cache files: those of another version are read no more
 _READ: Final = 1 << 22  # bytes read at a time
 _MAX_BLOCK: Final = 1 << 21  # numbers of an array of many tags
 _MIN_SHRUNK: Final = 4096  # numbers of an array; fewer are read faster than they are added up
@@ -357,14 +357,8 @@ GROWTH: Final = 0.25  # a run is written again after it grew by this share
 _MIN_GROWTH: Final = 64 << 10  # bytes of event files that are read again faster than they are cached
 _EXPIRY: Final = 30 * 86400  # seconds without use after which the cache of a base is deleted
 _UNFINISHED: Final = 3600  # seconds after which a temporary file belongs to a killed server
-_BAD_NOTE: Final = (
-    StaleError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    IndexError,
-)  # errors of an invalid note
+# Errors of an invalid note.
+_BAD_NOTE: Final = (StaleError, ValueError, TypeError, KeyError, AttributeError, IndexError)
 
 _log = logging.getLogger(__name__)
 

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from mindinsight.server.ingest.mirrors import Mirrors
 
 
-INLINE: Final = (
-    512 << 20
-)  # bytes read without workers; that takes about a second, which starting workers takes too
+# Bytes read without workers; that takes about a second, which starting workers takes too.
+INLINE: Final = 512 << 20
 _AHEAD: Final = 2  # batches submitted for each worker, so that no worker waits for the loader
 PATIENCE: Final = 120.0  # seconds a worker may take for a batch: far more than a working disk needs
 

@@ -46,7 +46,7 @@ class TagParts:
             self._moved = True
 
     def remove(self, file: FileStage) -> None:
-        """Remove a file."""
+        """Remove the rows of a file. Do nothing if it has none."""
         self._changed.pop(file.name, None)
         index = self._index(file)
         if self._holds(file, index):

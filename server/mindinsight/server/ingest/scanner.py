@@ -58,7 +58,10 @@ class PollSchedule:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """Schedule the next check of a folder with ``files`` files. Its wait is multiplied by ``trust``."""
+        """Schedule the next check of a folder with ``files`` files.
+
+        The longest wait between two checks is multiplied by ``trust``.
+        """
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)

@@ -46,9 +46,9 @@ def further_plugins() -> tuple[Plugin, ...]:
 
 
 def misfit(name: str, plugin: Plugin) -> str:
-    """Return why a plugin of another distribution is not used; "" if it is.
+    """Return the reason why a plugin of another distribution cannot be used, or "".
 
-    Its routes must run in a bulkhead, with a deadline: others would keep the server from answering.
+    All its routes must run in a bulkhead, because only these have a deadline.
     """
     from mindinsight.server.http.bulkhead_routes import BulkheadRoute
 

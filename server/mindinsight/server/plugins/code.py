@@ -25,22 +25,22 @@ _MOST_LINES: Final = 2000  # of a difference, and of each of the two that it is 
 
 @router.get("/program")
 def program(service: CurrentService, run: str) -> dict[str, Any]:
-    """Return what a run recorded of its program, the newest where a training was continued.
+    """Return the newest program that a run recorded.
 
-    `git` is null outside a repository; in it, `diff` is the difference from the commit, and `untracked` the
-    number of files that Git does not know.
+    `git` is null outside a repository. `diff` in it is the difference from the commit, and `untracked` the
+    number of files that Git does not track.
     """
     return {"run": run, **asdict(_code_of(service, run))}
 
 
 @router.get("/difference")
 def difference(service: CurrentService, run: str, other_run: str) -> dict[str, Any]:
-    """Return what differs between the programs of two runs.
+    """Return the differences between the programs of two runs.
 
-    `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other_run`, null
-    where one has none. `command` and `changes` are lines of a unified difference from `other_run` to `run`:
-    of the arguments, and of the uncommitted changes, of which `cut` says whether only the first lines were
-    compared. What one of the two did not record is compared with nothing.
+    `packages`, `environment` and `facts` are rows of name, value of `run` and value of `other_run`, null if
+    one has no value. `command` and `changes` are lines of a unified diff from `other_run` to `run`, of the
+    arguments and of the uncommitted changes. `cut` says whether only the first lines of the changes were
+    compared. Facts that only one of the runs recorded are not compared.
     """
     first, second = (_code_of(service, side) for side in (run, other_run))
     names = [service.store.snapshot().run(side).name for side in (run, other_run)]

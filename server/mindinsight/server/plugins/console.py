@@ -34,14 +34,15 @@ def lines(
     time: Annotated[float | None, Query(description="Unix seconds, in place of a place")] = None,
     n: Count = 500,
 ) -> dict[str, Any]:
-    """Return lines of a run's console: the last ones, or those before or after a place, or from a time on.
+    """Return lines of a run's console: the last ones, those before or after a place, or those from a time on.
 
-    `lines` are [time, mark, text, place, open]. The mark is `o` for standard output, `e` for error, `b` for
-    both where they led to one place, `x` for lines that the disk did not take (the text is their number),
-    `torn` for what is no whole line, `gap` for bytes that were left out (the text is their number) and
-    `start` where another process began (the text is its number). `open` is true for a line that was not
-    finished, as of a progress bar: a later one replaces it. `first` and `last` are places to go on from,
-    `first` is null at the beginning. `size` is in bytes.
+    `lines` are [time, mark, text, place, open]. The mark is `o` for standard output, `e` for standard error,
+    and `b` for both if they were redirected to the same place. `x` is for lines that could not be written to
+    disk and `gap` for bytes that were left out: their text is the number. `torn` is for an incomplete line,
+    and `start` for the start of another process, with its number as text.
+
+    `open` is true for a line without an end yet, such as a progress bar. A later line replaces it. `first`
+    and `last` are the places to continue from. `first` is null at the beginning. `size` is in bytes.
     """
     parts = _parts(service, run)
     if after or time is not None:
@@ -69,9 +70,9 @@ def search(
     after: Place = "",
     n: Count = 200,
 ) -> dict[str, Any]:
-    """Return the lines that contain a text, whatever the case of its letters, from a place on.
+    """Return the lines that contain a text, ignoring case, from the place `after` on.
 
-    `next` is the place to go on from, null if everything was searched.
+    `next` is the place to continue from, null if everything was searched.
     """
     parts = _parts(service, run)
     shown, further = found_lines(parts, query, *(_place(parts, after) if after else (0, 0)), n)

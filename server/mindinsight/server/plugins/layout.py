@@ -38,11 +38,10 @@ def charts(
         list[str] | None, Query(max_length=1000, description="runs to draw; the run itself")
     ] = None,
 ) -> dict[str, Any]:
-    """Return the newest dashboard of a tag: categories of charts, and for each chart the matching scalars of
-    some runs.
+    """Return the newest dashboard of a tag: categories of charts, each with the scalars of some runs.
 
     `lines` are the scalars with tags that match a regular expression of `tags` from their beginning, or that
-    are named in `margins`; `more` of them are omitted. `rejected` are invalid expressions.
+    are named in `margins`. `more` is the number of omitted lines. `rejected` are invalid expressions.
     """
     known = service.store.snapshot().runs
     runs = [known[member] for member in of or [run] if member in known]

@@ -4,7 +4,8 @@ to stop.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -14,6 +15,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from mindinsight.server.cancellation import result_of
+from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
 from mindinsight.server.curves.importance import association
@@ -147,7 +149,8 @@ def importance(
 
     Optuna's fANOVA and PED-ANOVA give shares that add up to 1, correlation an absolute value from 0 to 1 for
     each. `method` is the method used. `claims` say which parameters matter beyond chance, because shares add
-    up to 1 for noise as well.
+    up to 1 for noise as well. Only complete trials count, as in Optuna: a pruned trial has the value of an
+    earlier step.
     """
     chosen = _find(service, study)
     facts, path = chosen.facts, chosen.path
@@ -157,7 +160,7 @@ def importance(
     name, values = facts["targets"][target]["name"], [trial["values"][target] for trial in complete]
     claims_key = ("claims", path, len(complete), target)
     known = _computed(service, claims_key, setting_importance, name, _parameters(complete), values)
-    claims = [claim.as_json() for claim in known.claims]
+    claims = [claim.as_json() for claim in _of_trials(known.claims, name, facts["trials"])]
     if not known.columns:  # it is unknown what matters, and a share would say otherwise
         return {"method": method, "importance": {}, "trials": len(complete), "claims": claims}
     if method == "correlation" or not has_optuna():
@@ -290,6 +293,17 @@ def _computed(service: Service, key: tuple[Any, ...], function: Any, *arguments:
     """Return the result of a function of a study, computed in a worker process, once for each key."""
     results = service.parts.of(StudyCache).results
     return results.get(key, lambda: result_of(service.openers.submit(function, *arguments)))
+
+
+def _of_trials(
+    claims: Sequence[Claim], objective: str, trials: Sequence[Mapping[str, Any]]
+) -> Iterator[Claim]:
+    """Yield claims about runs as claims about trials, and that pruned trials do not count."""
+    for claim in claims:
+        is_few = claim.key == "claim.lineage.too_few"
+        yield replace(claim, key="claim.lineage.few_trials") if is_few else claim
+    if pruned := sum(trial["state"] == "pruned" for trial in trials):
+        yield Claim("claim.lineage.pruned", "note", {"n": pruned, "objective": objective})
 
 
 def _parameters(trials: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -49,7 +49,7 @@ def before_imports() -> None:
 
 
 def after_imports() -> None:
-    """Enable garbage collection, except of what has been imported."""
+    """Enable garbage collection. Objects that exist already are never collected."""
     gc.freeze()
     gc.set_threshold(_MADE)
     gc.enable()

@@ -66,9 +66,9 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def end(self) -> None:
-        """Wait for a signal, and end the process `_END` seconds later if it has not ended by itself.
+        """Wait for a signal, then end the process `_END` seconds later if it has not ended by itself.
 
-        It is the one deadline of all that a stopping server does, and waits for nothing itself.
+        This is the only deadline for everything a stopping server does.
         """
         self._leaving.wait()
         time.sleep(_END)

@@ -89,7 +89,7 @@ class Page(NamedTuple):
 
 
 class StoryPart(NamedTuple):
-    """Part of what is said first: sentences under a title, and the line of code that they are about."""
+    """Part of the beginning of a report: a title, sentences, and the line of code they are about."""
 
     title: str
     sentences: Sequence[str]

@@ -81,7 +81,7 @@ def _with_head(part: Part) -> Part:
 
 
 def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the last ``count`` lines that begin before a place, and what stands between parts."""
+    """Return the last ``count`` lines that begin before a place, with the marks between parts."""
     lines: list[Line] = []
     while index >= 0 and len(lines) < count:
         part = parts[index]
@@ -101,7 +101,7 @@ def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> 
 
 
 def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the first ``count`` lines that begin at a place or after it, and what stands between parts."""
+    """Return the first ``count`` lines that begin at a place or after it, with the marks between parts."""
     lines: list[Line] = []
     while index < len(parts) and len(lines) < count:
         part = parts[index]
@@ -117,7 +117,10 @@ def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> l
 
 
 def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
-    """Return part and offset of the first line at a Unix time or after it, if clocks were not set back."""
+    """Return part and offset of the first line at Unix time ``time`` or later.
+
+    The clock must not have been set back meanwhile.
+    """
     begins = []
     for index, part in enumerate(parts):
         with open_stream(part.path) as file:
@@ -143,9 +146,10 @@ def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
 def found_lines(
     parts: Sequence[Part], text: str, index: int, offset: int, count: int
 ) -> tuple[list[Line], tuple[int, int] | None]:
-    """Return lines with a text, whatever the case of its letters, and where to go on, None at the end.
+    """Return the next ``count`` lines that contain ``text``, ignoring case, and the place to continue.
 
-    At most ``count`` lines, from a place on, of the bytes that one search passes over.
+    The search starts at part ``index`` and ``offset``. It returns fewer lines after ``_SEARCHED`` bytes. The
+    place is None at the end.
     """
     letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
     pattern = re2.compile(_STYLE.join(letters), _folded())
@@ -163,6 +167,8 @@ def found_lines(
                 if not data:
                     break
                 lines += _matches(pattern, data, index, offset)
+                if len(lines) > count:
+                    return lines[:count], (index, lines[count].offset)
                 offset, passed = offset + len(data), passed + len(data)
         index, offset = index + 1, 0
     return lines, None

@@ -75,7 +75,7 @@ def order(name: str) -> Order:
 
 
 def console_part(name: str) -> tuple[int, int, int] | None:
-    """Return start, process and number of a file of what a training printed, or None for another file."""
+    """Return start, process and number of a console file by its name, or None for another file."""
     match = _CONSOLE.fullmatch(name)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 

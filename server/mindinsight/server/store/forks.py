@@ -24,8 +24,8 @@ class Fork(NamedTuple):
 def fork_of(run: Run, runs: Mapping[str, Run]) -> Fork | None:
     """Return the fork of a run, or None if it recorded no parent.
 
-    The name is looked for beside the run, or beside its job, and then below the base directory. Of a job as
-    parent it is the same rank.
+    The parent's name is searched beside the run, beside its job, and then below the base directory. If the
+    parent is a job, its run of the same rank is returned.
     """
     recorded = run.lineage.user_defined.get(PARENT) if run.lineage is not None else None
     match = _TEXT.fullmatch(recorded) if isinstance(recorded, str) else None

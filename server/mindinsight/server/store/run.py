@@ -127,13 +127,7 @@ def state_of(run: Run, now: float) -> State:
     return "running" if age < QUIET else "quiet" if age < STOPPED else "stopped"
 
 
-_STEPLESS: Final = (
-    "graph",
-    "alert",
-    "layout",
-    "landscape",
-    "code",
-)  # kinds that are recorded once
+_STEPLESS: Final = ("graph", "alert", "layout", "landscape", "code")  # kinds that are recorded once
 
 
 def last_step(run: Run) -> int | None:
@@ -217,7 +211,7 @@ def torn_files(run: Run, now: float) -> list[FileState]:
 
 
 def file_claims(file: FileState, torn: bool) -> list[Claim]:
-    """Return the claims about one file: what could not be read of it, or is still to be read."""
+    """Return the claims about one file: its damage, and the bytes still to be read."""
     claims = []
     if file.error:
         claims.append(Claim("claim.file.unreadable", "found", {"why": Claim(file.error, "note")}))

@@ -52,9 +52,11 @@ def study_importance(source: str, target: int, method: str) -> dict[str, Any]:
             method, evaluator = "ped_anova", evaluators["ped_anova"]()
         shared = set.intersection(*(set(trial.params) for trial in complete))
         names = [name for name in complete[0].params if name in shared]
+        # PED-ANOVA takes the lowest values for the best if it is given a target
+        sign = -1 if method == "ped_anova" and study.directions[target].name == "MAXIMIZE" else 1
         try:
             shares = optuna.importance.get_param_importances(
-                study, evaluator=evaluator, params=names, target=lambda trial: trial.values[target]
+                study, evaluator=evaluator, params=names, target=lambda trial: sign * trial.values[target]
             )
         except (ValueError, RuntimeError):  # no parameter varies
             shares = {}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 MAX_BYTES: Final = 32 << 20  # about 60,000 trials
-_VERSION: Final = 1
+_VERSION: Final = 1  # of the file: readers reject another one
 _LOGS: Final = 100  # failed trials that keep their last lines, newest first; the others have their trial.log
 _TIMES: Final = 20  # writing a large study takes a twentieth of the time at most
 _QUICK: Final = 0.05  # seconds; what is written faster is written after each change
@@ -48,7 +48,7 @@ class _Part(BaseModel):
 
 
 class Trial(_Part):
-    """One trial. Times are Unix seconds; `run` is a path below the base directory."""
+    """One trial. Times are Unix seconds. `run` is a path below the base directory."""
 
     number: int = Whole
     state: Literal["running", "complete", "pruned", "failed", "interrupted", "imported"]
@@ -132,7 +132,7 @@ class PublishedStudy(_Part):
 
 
 class Publisher:
-    """Writer of the published study of one tuner. An error is kept in `error`; tuning goes on without."""
+    """Writer of the published study of one tuner. An error is stored in `error`, and tuning continues."""
 
     def __init__(self, base: Path, study: str) -> None:
         self._base = base
@@ -141,7 +141,7 @@ class Publisher:
         self.error: OSError | None = None
 
     def write(self, study: Study, ended: bool) -> None:
-        """Write the study, unless it was written just now and goes on."""
+        """Write the study. Unless it has `ended`, skip the write for some time after a slow one."""
         begun = time.monotonic()
         if not ended and begun < self._next:
             return
@@ -215,7 +215,8 @@ def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Pat
 def read_published(path: Path) -> PublishedStudy:
     """Read a published study.
 
-    Raises OSError if it cannot be read, ValueError if it is too long, damaged or of a later version.
+    Raises OSError if it cannot be read or is longer than MAX_BYTES, ValueError if it is damaged or of another
+    version.
     """
     with open_stream(path) as file:
         content = file.read(MAX_BYTES + 1)

@@ -184,7 +184,7 @@ class TrialProcess:
             return None, f"{command[0]}: {error.strerror or error}"
 
     def step(self) -> Outcome | None:
-        """Check the process and report new scalars.
+        """Check the process, enforce its time limit, and let the pruner judge new scalars.
 
         Return the outcome once all processes have ended, otherwise None.
         """

@@ -9,14 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from mindinsight.server.errors import os_reason
 from mindinsight.server.tuning.tuning_parameters import Parameter, read_parameters
-from mindinsight.server.tuning.yaml_nodes import (
-    SIZE,
-    ConfigError,
-    Node,
-    config_error,
-    read_yaml,
-    text_of,
-)
+from mindinsight.server.tuning.yaml_nodes import SIZE, ConfigError, Node, config_error, read_yaml, text_of
 
 _UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "": 1}
 

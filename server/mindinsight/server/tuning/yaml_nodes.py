@@ -44,7 +44,7 @@ class Node:
     def mapping(self, *allowed: str) -> Mapping[str, Node]:
         """Return the entries of a mapping.
 
-        Raises ConfigError for keys other than `allowed`, if any are given.
+        Raises ConfigError for another value, and for keys other than `allowed`, if any are given.
         """
         if not isinstance(self.data, Mapping):
             self.fail("no_mapping_but_colon" if _lacks_space(self.data) else "no_mapping")

@@ -4,7 +4,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import mindinsight
+from mindinsight.proto.tensorboard_pb2 import HParamsPluginData
+from mindinsight.server.formats.tensorboard import hparams
 from tests.narrowing import require
 
 RUNS = Path(__file__).parents[3] / "data" / "tfevents" / "runs"
@@ -72,3 +76,19 @@ def test_the_description_of_sessions_is_no_run(tf: Any, folder: Any) -> None:
     with (folder / name).open("ab") as stream:
         stream.write(tf.record(2, tf.scalar("accuracy", 0.75)))
     assert set(mindinsight.open(folder.parent).runs) == {"./run", "./run/1"}
+
+
+def test_a_session_of_many_contents_has_a_limited_number_of_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hparams, "_MAX_ITEMS", 3)
+    contents = []
+    for number in range(5):
+        message = HParamsPluginData()
+        for tag in (f"metric {number}", f"metric {number}"):
+            message.experiment.metric_infos.add().name.tag = tag
+        for name, value in ((f"setting {number}", number), ("setting 0", 10 * number)):
+            entry = message.session_start_info.hparams.add()
+            entry.key, entry.value.number_value = name, value
+        contents.append(message.SerializeToString())
+    session = hparams.read_session(contents)
+    assert session.metrics == ["metric 0", "metric 1", "metric 2"]
+    assert session.hparams == {"setting 0": 40, "setting 1": 1, "setting 2": 2}

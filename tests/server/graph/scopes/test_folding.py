@@ -70,6 +70,24 @@ def test_layers_of_another_structure_stay_outside(graph: Any, blocks: Any) -> No
     assert tree.parents[tree.indices["Default/net/5-Block"]] == tree.parents[boxes[0]]
 
 
+def test_two_boxes_of_one_name_have_two_paths(graph: Any, blocks: Any) -> None:
+    nodes = blocks(11)
+    nodes.insert(-1, ("Default/net/5-Block/Extra-op0", ["Default/net/5-Block/MatMul-op5"]))
+    tree = folded_tree(graph(nodes))
+    boxes = [*of_type(tree, REPEAT), *of_type(tree, REST)]
+    assert [display_name(tree, box) for box in boxes] == [
+        *("5 × 0…4-Block", "5 × 6…10-Block"),
+        *("+ 4 × 1…4-Block", "+ 4 × 7…10-Block"),
+    ]
+    assert [tree.indices[tree.paths[box]] for box in boxes] == boxes
+
+
+def test_an_operator_with_the_type_of_a_box_is_no_box(graph: Any, blocks: Any) -> None:
+    nodes = [*blocks(5), ("Default/net/repeat_scope-op0", [])]
+    tree = folded_tree(graph(nodes))
+    assert [tree.counts[index] for index in of_type(tree, REPEAT)] == [0, 2]
+
+
 def test_the_count_is_that_of_the_layers_however_many_there_are(graph: Any, blocks: Any) -> None:
     tree = folded_tree(graph(blocks(160)))
     (box,) = of_type(tree, REPEAT)

@@ -96,7 +96,7 @@ def test_unchanged_runs_are_not_looked_at_again(snapshot: Snapshot, monkeypatch:
         raise AssertionError("looked at again")
 
     monkeypatch.setattr(alert_cache, "alert", never)
-    monkeypatch.setattr(rule_evaluation, "rule_episodes", never)
+    monkeypatch.setattr(rule_evaluation, "rule_intervals", never)
     assert by_origin(cache.sources(snapshot, dict(RULES), NOW)) == before
 
 

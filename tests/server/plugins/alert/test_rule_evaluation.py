@@ -14,9 +14,9 @@ from mindinsight.server.curves.rank_anomaly import RankOutlier
 from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.plugins.alert import rule_evaluation
 from mindinsight.server.plugins.alert.rule_evaluation import (
+    Divergences,
     JobWatch,
-    RankStrays,
-    rule_episodes,
+    rule_intervals,
     series_of_rule,
     silent_since,
 )
@@ -56,8 +56,8 @@ def series_of_jobs(values: Doubles) -> ScalarSeries:
     return ScalarSeries("loss", [part], version=1, generation=1)
 
 
-def job_strays(runs: Iterable[Run], rules: dict[str, Rule] | None = None) -> list[tuple[str, RankStrays]]:
-    return list(JobWatch().strays(runs, STRAYS if rules is None else rules))
+def job_strays(runs: Iterable[Run], rules: dict[str, Rule] | None = None) -> list[tuple[str, Divergences]]:
+    return list(JobWatch().outliers(runs, STRAYS if rules is None else rules))
 
 
 def test_the_rank_that_strays_is_named_with_its_step_and_time() -> None:
@@ -120,10 +120,10 @@ def test_a_job_is_looked_at_again_when_a_hundredth_has_come(monkeypatch: pytest.
     monkeypatch.setattr(rule_evaluation, "find_outliers", counted)
     watch = JobWatch()
     for points in (300, 300, 302, 306):
-        list(watch.strays(job(points), STRAYS))
+        list(watch.outliers(job(points), STRAYS))
     assert looks == [300, 306]
-    list(watch.strays(job(306), {}))  # nobody asks: everything is forgotten
-    list(watch.strays(job(306), STRAYS))
+    list(watch.outliers(job(306), {}))  # nobody asks: everything is forgotten
+    list(watch.outliers(job(306), STRAYS))
     assert looks == [300, 306, 306]
 
 
@@ -141,8 +141,8 @@ def series(version: Any, *parts: Any, generation: int = 1) -> ScalarSeries:
 
 
 def facts(state: Any) -> tuple[Any, Any]:
-    columns = (state.episodes.rows, state.episodes.counts, state.steps, state.walls, state.values)
-    return [column.tolist() for column in columns], state.episodes.ongoing
+    columns = (state.intervals.rows, state.intervals.counts, state.steps, state.walls, state.values)
+    return [column.tolist() for column in columns], state.intervals.ongoing
 
 
 def slowly(points: Any, condition: Any, limit: Any) -> Any:
@@ -152,15 +152,15 @@ def slowly(points: Any, condition: Any, limit: Any) -> Any:
         "above": lambda value: value > limit,
         "below": lambda value: value < limit,
     }
-    episodes, inside, last = [], False, None
+    intervals, inside, last = [], False, None
     for step, value in points:
         back = last is not None and step < last
         if tests[condition](value):
             if not inside or back:
-                episodes.append([step, 0])
-            episodes[-1][1] += 1
+                intervals.append([step, 0])
+            intervals[-1][1] += 1
         inside, last = tests[condition](value), step
-    return episodes
+    return intervals
 
 
 @given(
@@ -171,41 +171,41 @@ def slowly(points: Any, condition: Any, limit: Any) -> Any:
 def test_growing_gives_what_a_look_at_everything_gives(points: Any, cut: Any, condition: Any) -> None:
     steps, values = zip(*points, strict=True)
     whole = series(2, part(steps, values))
-    at_once = rule_episodes(None, whole, condition, 0.5)
+    at_once = rule_intervals(None, whole, condition, 0.5)
     pairs = [
-        list(pair) for pair in zip(at_once.steps.tolist(), at_once.episodes.counts.tolist(), strict=True)
+        list(pair) for pair in zip(at_once.steps.tolist(), at_once.intervals.counts.tolist(), strict=True)
     ]
     assert pairs == slowly(points, condition, 0.5)
     if 0 < cut < len(points):
-        before = rule_episodes(None, series(1, part(steps[:cut], values[:cut])), condition, 0.5)
-        np.testing.assert_equal(facts(rule_episodes(before, whole, condition, 0.5)), facts(at_once))
+        before = rule_intervals(None, series(1, part(steps[:cut], values[:cut])), condition, 0.5)
+        np.testing.assert_equal(facts(rule_intervals(before, whole, condition, 0.5)), facts(at_once))
 
 
 def test_files_that_go_on_with_a_segment_are_one_episode_and_a_restart_is_another() -> None:
     first, on, again = part([1, 2], [0, np.nan]), part([3, 4], [np.nan, 0]), part([2, 3], [np.nan, np.nan])
-    state = rule_episodes(None, series(1, first, on, again), "not_finite", 0)
-    assert (state.steps.tolist(), state.episodes.counts.tolist()) == ([2, 2], [2, 2])
+    state = rule_intervals(None, series(1, first, on, again), "not_finite", 0)
+    assert (state.steps.tolist(), state.intervals.counts.tolist()) == ([2, 2], [2, 2])
 
 
 def test_only_new_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    before = rule_episodes(None, series(1, part(range(1000), np.zeros(1000))), "above", 1)
+    before = rule_intervals(None, series(1, part(range(1000), np.zeros(1000))), "above", 1)
     tail = ScalarSeries.tail
     monkeypatch.setattr(ScalarSeries, "tail", lambda self, row: looked.append(row) or tail(self, row))
     grown = series(2, part(range(1003), np.append(np.zeros(1000), [2, 2, 0])))
-    after = rule_episodes(before, grown, "above", 1)
-    assert rule_episodes(after, grown, "above", 1) is after
+    after = rule_intervals(before, grown, "above", 1)
+    assert rule_intervals(after, grown, "above", 1) is after
     assert looked == [1000]
-    assert (after.steps.tolist(), after.episodes.counts.tolist()) == ([1000], [2])
-    assert not after.episodes.ongoing
+    assert (after.steps.tolist(), after.intervals.counts.tolist()) == ([1000], [2])
+    assert not after.intervals.ongoing
 
 
 @pytest.mark.parametrize(
     "other", [series(2, part([1, 2], [0, 0]), generation=2), series(2, part([1], [0]))], ids=["rows", "fewer"]
 )
 def test_replaced_rows_are_looked_at_anew(other: Any) -> None:
-    before = rule_episodes(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
-    assert rule_episodes(before, other, "not_finite", 0).steps.tolist() == []
+    before = rule_intervals(None, series(1, part([1, 2], [np.nan, np.nan])), "not_finite", 0)
+    assert rule_intervals(before, other, "not_finite", 0).steps.tolist() == []
 
 
 def run_at(path: Any, **fields: Any) -> Run:
@@ -242,12 +242,12 @@ def ratio(loss: list[float], other: list[float]) -> Any:
 
 
 def test_a_formula_is_evaluated_where_its_scalars_share_a_step() -> None:
-    before = rule_episodes(None, ratio([1, 8, 1, 8], [2, 2]), "above", 3)
+    before = rule_intervals(None, ratio([1, 8, 1, 8], [2, 2]), "above", 3)
     assert (before.steps.tolist(), before.values.tolist(), before.recovered) == ([1], [4.0], None)
-    after = rule_episodes(before, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3)
-    assert (after.steps.tolist(), after.episodes.counts.tolist()) == ([1, 3], [1, 1])
-    assert rule_episodes(after, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3) is after
-    assert rule_episodes(None, ratio([1, 2], [2]), "above", 3).recovered is None
+    after = rule_intervals(before, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3)
+    assert (after.steps.tolist(), after.intervals.counts.tolist()) == ([1, 3], [1, 1])
+    assert rule_intervals(after, ratio([1, 8, 1, 8], [2, 2, 2, 2]), "above", 3) is after
+    assert rule_intervals(None, ratio([1, 2], [2]), "above", 3).recovered is None
 
 
 @pytest.mark.parametrize(
@@ -265,19 +265,19 @@ def test_a_scalar_recovers_with_the_first_value_after_the_last_interval(
     values: list[float], recovered: int | None
 ) -> None:
     whole = part(range(4), values)
-    assert rule_episodes(None, series(4, whole), "above", 5).recovered == recovered
+    assert rule_intervals(None, series(4, whole), "above", 5).recovered == recovered
     state = None
     for count in range(1, 5):  # one point after the other
-        state = rule_episodes(state, series(count, part(range(count), values[:count])), "above", 5)
+        state = rule_intervals(state, series(count, part(range(count), values[:count])), "above", 5)
     assert state is not None
     assert state.recovered == recovered
 
 
 def test_points_recorded_before_a_rule_are_left_out() -> None:
     whole = series(1, part(range(10), [9] * 10))  # the wall time of a step is a tenth of it
-    state = rule_episodes(None, whole, "above", 5, since=0.45)
-    assert (state.steps.tolist(), state.episodes.counts.tolist()) == ([5], [5])
-    assert rule_episodes(None, whole, "above", 5, since=1.0).steps.tolist() == []
+    state = rule_intervals(None, whole, "above", 5, since=0.45)
+    assert (state.steps.tolist(), state.intervals.counts.tolist()) == ([5], [5])
+    assert rule_intervals(None, whole, "above", 5, since=1.0).steps.tolist() == []
 
 
 def test_divergences_from_before_a_rule_are_left_out() -> None:

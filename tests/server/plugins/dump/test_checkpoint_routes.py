@@ -1,12 +1,17 @@
 """Routes of checkpoints."""
 
 import io
+import os
+import shutil
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mindinsight.server.formats.weights.weight_files import open_weights
+from mindinsight.server.debug import checkpoint_weights
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.weight_files import WeightFile, open_weights
 from mindinsight.server.http.responses import decode
 
 
@@ -30,6 +35,21 @@ def test_checkpoints_are_listed_measured_and_compared(ask: Any, finished: Any) -
     ]
 
 
+def test_files_are_listed_by_number_and_files_without_one_by_time(base: Any, ask: Any) -> None:
+    folder = base / "listed"
+    folder.mkdir()
+    names = ["net-9.npz", "net-100.npz", "net-20.npz", "last.npz", "best.npz"]
+    try:
+        for second, name in enumerate(names):
+            np.savez(folder / name, weight=np.ones(2))
+            os.utime(folder / name, (second, second))
+        ids = [checkpoint["id"] for checkpoint in ask("checkpoints")["checkpoints"]]
+    finally:
+        shutil.rmtree(folder)
+    expected = ["net-9", "net-20", "net-100", "last", "best"]
+    assert [name for name in ids if "/listed/" in name] == [f"./listed/{name}.npz" for name in expected]
+
+
 @pytest.mark.parametrize(
     "file", ["./weights/expected.json", "./../../etc/passwd", "/etc/passwd", "./nothing.ckpt", "\0"]
 )
@@ -50,6 +70,26 @@ def test_a_checkpoint_whose_checksum_does_not_fit_is_damaged(base: Any, finished
     finally:
         path.unlink()
     assert answer["damage"] == compared["damage"] == [{"reason": "dump.checksum", "detail": "damaged.ckpt"}]
+
+
+def test_a_comparison_whose_checksums_were_not_checked_has_an_error_and_no_verdict(
+    base: Any, finished: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(file: WeightFile) -> Iterator[UnreadableError]:
+        raise OSError("the disk is gone")
+        yield
+
+    monkeypatch.setattr(checkpoint_weights, "damage_of", cut_off)
+    path = base / "weights" / "copied.ckpt"
+    path.write_bytes((base / "weights" / "tinynet-1.ckpt").read_bytes())
+    try:
+        answer = finished(
+            "checkpoint/difference", first="./weights/tinynet-1.ckpt", second="./weights/copied.ckpt"
+        )
+    finally:
+        path.unlink()
+    assert "the disk is gone" in answer["error"]
+    assert answer["claims"] == []
 
 
 def test_checkpoints_of_one_training_are_a_series_with_steps(ask: Any) -> None:

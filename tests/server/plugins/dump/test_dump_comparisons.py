@@ -32,7 +32,8 @@ def test_rows_of_a_comparison_are_searched_and_sorted(client: Any, finished: Any
     rows = finished(f"compare/{number}", sort="cosine", limit=1000)["rows"]
     cosines = [row["cosine"] for row in rows if row["cosine"] is not None]
     assert cosines == sorted(cosines)
-    assert all("conv1" in row["target"].lower() for row in finished(f"compare/{number}", q="CONV1")["rows"])
+    rows = finished(f"compare/{number}", q="CONV1", limit=1000)["rows"]
+    assert all("conv1" in f"{row['target']} {row['parameter']}".lower() for row in rows)
     assert finished(f"compare/{number}", only="alone")["total"] == 0
     picture = finished("picture", dump=HEALTHY, step=1, colour="error", comparison=number)
     assert max(box["share"] for box in picture["boxes"] if box["share"] is not None) == 1
@@ -62,3 +63,12 @@ def test_the_strip_has_a_mark_for_each_operator_in_execution_order(
     spans = [(layer["begin"], layer["end"]) for layer in strip["layers"]]
     assert spans[0][0] == 0 and spans[-1][1] == len(states)
     assert all(before[1] == after[0] for before, after in itertools.pairwise(spans))
+
+
+def test_rows_are_found_by_the_parameter_that_an_input_is(client: Any, finished: Any) -> None:
+    body = {"target": {"dump": HEALTHY, "step": 1}, "reference": {"dump": HEALTHY, "step": 0}}
+    number = client.post("/v2/dump/compare", json=body).json()["comparison"]
+    rows = finished(f"compare/{number}", q="conv1.weight", limit=1000)["rows"]
+    inputs = [row for row in rows if row["target_tensor"]["direction"] == "input"]
+    assert inputs and all(row["parameter"].endswith("conv1.weight") for row in inputs)
+    assert all("conv1.weight" not in row["target"] for row in inputs)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 BROKEN, HEALTHY = "./job/broken", "./job/healthy"
 
 
@@ -82,6 +84,21 @@ def test_weights_and_gradients_between_two_steps(ask: Any) -> None:
 def test_no_fault_is_searched_at_a_step_or_rank_that_the_dump_does_not_have(client: Any) -> None:
     for absent in ({"step": 99}, {"rank": 9}):
         assert client.get("/v2/dump/fault", params={"dump": BROKEN, **absent}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "params"),
+    [
+        ("trends", {"step": 99, "before": 0}),
+        ("trends", {"step": 1, "before": 99}),
+        ("overflows", {"step": 99}),
+    ],
+)
+def test_a_step_that_the_dump_does_not_have_is_no_empty_list(
+    client: Any, path: str, params: dict[str, int]
+) -> None:
+    answer = client.get(f"/v2/dump/{path}", params={"dump": HEALTHY, "rank": 0, **params})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_dump_step")
 
 
 def test_a_fault_is_traced_back_to_the_batch_and_drawn(finished: Callable[..., Any]) -> None:

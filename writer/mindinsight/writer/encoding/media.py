@@ -63,6 +63,11 @@ def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 
 
 def _to_bytes(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Return pixels as uint8.
+
+    Numbers within 0..1 are multiplied by 255, integers within 0..255 are unchanged, others are scaled to
+    0..255.
+    """
     if values.dtype == np.uint8:
         return values
     if values.dtype == np.bool_:

@@ -18,7 +18,7 @@ from mindinsight.writer.encoding.events import Job, summary_event, value_tag
 
 # Range in which float32 shows no difference. Above, neighbouring integers merge. Below, digits are lost.
 LARGEST: Final = float(1 << 24)
-SMALLEST: Final = 2.0**-126
+SMALLEST: Final = 2.0**-126  # smallest normal float32
 
 Bytes = npt.NDArray[np.uint8]
 EncodeScalar: TypeAlias = Callable[[str, float], bytes]  # a Summary.Value that ends with its float32
@@ -112,6 +112,7 @@ def layout(
 def _encode_alike(
     offsets: Layout, jobs: Sequence[Job], encode_scalar: EncodeScalar, encode_event: EncodeEvent
 ) -> list[bytes]:
+    """Return the records of ``jobs`` with the same tags and width of step, encoded as one matrix."""
     numbers = np.array([job[2][1::2] for job in jobs], np.float64)
     with np.errstate(over="ignore"):
         floats = numbers.astype("<f4")

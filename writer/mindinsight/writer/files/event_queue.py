@@ -77,7 +77,10 @@ def start_within_limit(thread: threading.Thread) -> None:
 
 
 def patiently(progress: Callable[[], int]) -> Iterator[None]:
-    """Yield until ``progress`` has not changed for ``STALLED`` seconds. The first time is at once."""
+    """Yield again and again, until ``progress`` has not changed for ``STALLED`` seconds.
+
+    The loop's body must wait a little each time.
+    """
     last, until = progress(), time.monotonic() + STALLED
     while time.monotonic() < until:
         yield

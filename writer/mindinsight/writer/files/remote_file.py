@@ -40,7 +40,7 @@ class RemoteRecordFile:
     """Files of whole records below the URL of a directory. Not thread-safe.
 
     ``append`` keeps records, ``sync`` uploads them. A file has at most ``max_size`` bytes, except with a
-    larger record.
+    larger record. ``seconds``, Unix time, is part of the file name.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class MindInsightTracker(GeneralTracker):
         run_name: directory of the run.
         logging_dir: directory of all runs.
         every_rank: record the metrics of every process, each in its ``rank_N``.
-        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
+        also: what to record in addition, any of ``code``, ``system`` and ``console``. (): none.
     """
 
     name = "mindinsight"

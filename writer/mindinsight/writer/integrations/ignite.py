@@ -24,7 +24,7 @@ class MindInsightLogger(BaseLogger):
     Args:
         log_dir: directory of the run.
         every_rank: record the metrics of every process, each in its ``rank_N``. By default only rank 0.
-        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
+        also: what to record in addition, any of ``code``, ``system`` and ``console``. (): none.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class MindInsightCallback(keras.callbacks.Callback):
         weights_every: epochs between two histograms of each weight. 0: none.
         gradients_every: batches between two histograms of gradients. 0: none. Only the backend of torch
             keeps gradients accessible. Raises ValueError on another backend.
-        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
+        also: what to record in addition, any of ``code``, ``system`` and ``console``. (): none.
     """
 
     def __init__(

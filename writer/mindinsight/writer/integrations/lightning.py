@@ -39,7 +39,7 @@ class MindInsightLogger(Logger):
         log_graph: record the graph of the module, if it has an ``example_input_array``.
         prefix: prefix of every metric's name.
         every_rank: record the metrics of every process, each in its ``rank_N``. Needs a ``version``.
-        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
+        also: what to record in addition, any of ``code``, ``system`` and ``console``. (): none.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class Training:
         self._learn({**train_facts(settings), **known})
 
     def learn(self, **facts: Any) -> None:
-        """Record facts of lineage that are not known yet. None is no fact."""
+        """Record the facts of lineage that are not recorded yet. Facts that are None are omitted."""
         new = {name: fact for name, fact in facts.items() if fact is not None and name not in self._facts}
         if new:
             self._learn(new)
@@ -91,8 +91,9 @@ class Training:
         self._learn({"model_path": str(saved), "model_size": size})
 
     def resumed(self, checkpoint: str | Path, last_step: int) -> None:
-        """Record that the training continues the run with a checkpoint, whose last step that counts is
-        ``last_step``. Without such a run nothing is recorded, as with a checkpoint at a URL.
+        """Record that the training continues the run that contains ``checkpoint``, after its ``last_step``.
+
+        Nothing is recorded if no run contains the checkpoint, as one at a URL.
         """
         local = "://" not in str(checkpoint)
         parent = parent_run(Path(checkpoint), Path(self.writer.log_dir)) if local else None
@@ -108,14 +109,17 @@ class Training:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def results(self, values: Mapping[str, Any]) -> None:
-        """Record as results of an evaluation those whose names say so: ``val_acc``, ``test/loss``."""
+        """Record the values that are results of an evaluation by their names: ``val_acc``, ``test/loss``."""
         matches = {name: _OF_EVALUATION.fullmatch(name) for name in values}
         metrics = {match[2]: values[name] for name, match in matches.items() if match}
         if metrics:
             self.evaluation(metrics)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers. Nested dicts are named by path. A fault is one alert for all tags."""
+        """Record numbers. Nested dicts are named by path.
+
+        The first non-finite number raises an alert. No other follows until all tags are finite again.
+        """
         for tag, number in self._numbers(values, prefix):
             if tag in _LOSSES:
                 self._loss = number

@@ -24,7 +24,7 @@ class MindInsightCallback(TrainerCallback):
         weights_every: optimizer steps between two histograms of each parameter. 0: none.
         gradients_every: the same for gradients, before the optimizer's step.
         every_rank: record the logs of every process, each in its ``rank_N``.
-        also: what is recorded beside the training, of ``code``, ``system`` and ``console``. (): nothing.
+        also: what to record in addition, any of ``code``, ``system`` and ``console``. (): none.
     """
 
     def __init__(

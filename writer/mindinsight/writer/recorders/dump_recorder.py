@@ -265,6 +265,7 @@ class DumpRecorder:
         self._capture.start()
 
     def _end(self) -> None:
+        """End the iteration: write the parameters and the graph, if operators were captured."""
         if not self._capture.running:
             return
         self._capture.stop()

@@ -59,7 +59,7 @@ class Replicas:
         self._since = 0  # the last step at which the weights were equal
 
     def check(self, step: int, signs: Sequence[RankSign]) -> str:
-        """Return a description of the ranks that diverge, "" if none does or they may differ."""
+        """Return a description of the ranks that diverge, "" if none does or the ranks are no replicas."""
         if self._declared is False or len(signs) < 2:
             return ""
         return self._gradients([sign.norm for sign in signs]) or self._weights(
@@ -228,7 +228,7 @@ class DeadLayers:
         return reasons
 
 
-class FaultEpisode:
+class OngoingFault:
     """Consecutive broken steps of one fault. Twenty healthy steps in a row end it.
 
     A fault that only the outputs of modules showed may last in the steps that do not measure them. Healthy
@@ -242,7 +242,8 @@ class FaultEpisode:
     def begins(self, hidden: bool) -> bool:
         """Record a broken step. Return True if a new fault begins with it.
 
-        ``hidden`` says that a step that does not measure outputs would have looked healthy.
+        With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
+        count as healthy.
         """
         new = self._healthy >= _HEALTHY
         self._healthy, self._hidden = 0, hidden
@@ -254,6 +255,7 @@ class FaultEpisode:
         self._healthy += not self._hidden
 
 
+# Thresholds without a reason of their own report no healthy series of benchmarks/results/recorders.md.
 _DECAY: Final = 0.9  # of the running mean: about the last ten values
 _HISTORY: Final = 50  # recent values. Longer than most cycles of a training, such as accumulation
 _BEYOND_MAXIMUM: Final = 0.2  # of the factor: a value this far above all recent ones needs no mean
@@ -266,9 +268,8 @@ _RISING: Final = 0.8  # share of rises in steady growth: noise interrupts some
 _BLOCKS: Final = 4  # of values. Their medians rise even if noise hides the rise of single steps
 _BLOCK: Final = 5  # values of a block, at least
 _EACH_BLOCK: Final = 0.15  # of steady growth, as a logarithm, that each block brings
-_ONE_STEP: Final = (
-    0.6  # of steady growth, as a logarithm, that one step may bring: a change of level brings more
-)
+# Of steady growth, as a logarithm, that one step may bring: a change of level brings more.
+_ONE_STEP: Final = 0.6
 _ACCEPTED: Final = 20  # reported values after which the new level is the normal one
 
 
@@ -307,6 +308,7 @@ class JumpDetector:
         return reason
 
     def _anomaly(self, value: float, magnitude: float) -> str:
+        """Return a description of a jump or of growth that ends with ``value``, "" if there is none."""
         if magnitude <= _BEYOND_ALL * self._earlier:
             return ""
         sizes = [*map(abs, self._recent)]
@@ -453,7 +455,7 @@ class LossScale:
         return scale > _LEAST
 
     def remark(self, norm: float) -> str:
-        """Return words on a scale that has fallen to one, "" for finite gradients or without a scaler."""
+        """Return a clause about a scale that fell to one, "" for finite gradients or without a scaler."""
         if self._scaler is None or math.isfinite(norm):
             return ""
         return f" although the loss scale has fallen to {self._scaler.get_scale():g}"

@@ -7,6 +7,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
@@ -50,7 +51,7 @@ _WATCH_SHARE: Final = 0.005
 _EXACT_SHARE: Final = 0.002
 _SAMPLE_SHARE: Final = 0.01  # for the sample of the gradients
 _FITTED: Final = 3  # step after which the size of the sample is chosen
-_FEWEST_SAMPLED: Final = 2
+_FEWEST_SAMPLED: Final = 2  # tensors of a sample, whatever it costs
 _WATCH_EVERY: Final = 10  # steps between two that nothing asks for
 _EXACT_EVERY: Final = 16  # steps between two in which all elements of all gradients are read
 _EXACT_FIRST: Final = 3  # steps at the begin that are exact, too
@@ -74,7 +75,10 @@ class Schedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool = False) -> bool:
-        """Return True if this step is to be measured. A suspicion may spend three of them in advance."""
+        """Return True if this step is to be measured.
+
+        With ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance.
+        """
         if self._every is not None and step % self._every == 0:
             return True
         if suspected:
@@ -127,7 +131,7 @@ class SampleSize:
 
 OnTrigger: TypeAlias = Literal["continue", "skip", "raise"]
 
-FOLDER: Final = "flight_dump"  # below the directory of the run
+FOLDER: Final = "flight_dump"  # below the directory of the run; of a later training there flight_dump_2
 _RANKS_EVERY: Final = 10  # steps between two measurements of all weights in a distributed training
 _OUTPUT: Final = "the output of"  # begin of a reason that only watched steps give
 _MARK: Final = "_mindinsight_flight_recorder"  # in a network's __dict__: the token of its recorder
@@ -201,6 +205,7 @@ class FlightRecorder:
         self._models = models_of(model)
         self._tensors = training.collect(self._models, training.SAMPLED_TENSORS)
         self._directory = Path(directory).absolute()
+        self._folder = _free_folder(self._directory)
         self._record = record or SummaryRecord(str(directory))
         self._owns_record = record is None
         self._on_trigger = on_trigger
@@ -218,11 +223,9 @@ class FlightRecorder:
         self._loss_scale = fault_signs.LossScale(scaler)
         self._health = fault_signs.HealthRecord()
         self._guarded = GuardedCalls("FlightRecorder")
-        self._number = 0  # of steps that were examined
-        self._ahead = 0  # difference of the caller's number of a step
-        self._running = False
+        self._number = self._ahead = 0  # steps that were examined; how far ahead the caller counts
         self._replicas = fault_signs.Replicas(same_gradients)
-        self._episode = fault_signs.FaultEpisode()
+        self._episode = fault_signs.OngoingFault()
         self._layers = fault_signs.DeadLayers()
         self._silent = fault_signs.SilentGradients()
         self._quiet: frozenset[str] = frozenset()  # modules with all-zero gradients
@@ -236,7 +239,7 @@ class FlightRecorder:
         self._token = secrets.token_hex(8)
         for network in self._models.values():
             vars(network)[_MARK] = self._token  # text, so that networks can be pickled as before
-        self._retired = False
+        self._retired = self._running = False
         self._hook = optimizer.register_step_pre_hook(self._refuse_inside) if optimizer is not None else None
 
     def __enter__(self) -> FlightRecorder:
@@ -451,7 +454,7 @@ class FlightRecorder:
         parts, path = [f"Step {self._step}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
-            path = self._directory / FOLDER  # one for all ranks
+            path = self._directory / self._folder  # one for all ranks
             parts.append(self._dump(run, before, path, norm))
         else:
             parts.append("No dump was written: their number is used up.")
@@ -481,9 +484,9 @@ class FlightRecorder:
         finally:
             self._torch.restore_state(self._tensors, after)
             self._torch.give_gradients(self._tensors, gradients)
-        where = f"Its dump is {FOLDER}, step {self._step}."
+        where = f"Its dump is {self._folder}, step {self._step}."
         if problem:
-            where = f"Its dump {FOLDER}, step {self._step}, is incomplete: {problem}."
+            where = f"Its dump {self._folder}, step {self._step}, is incomplete: {problem}."
         return where if again else f"The step did not break when it ran again. {where}"
 
     def _replay(self, run: Callable[[], Any], path: Path, first: float | None) -> tuple[bool, str]:
@@ -509,3 +512,9 @@ class FlightRecorder:
                 "optimizer.step() was called inside FlightRecorder.step(): call it after, so that a fault"
                 " is found before the weights change"
             )
+
+
+def _free_folder(directory: Path) -> str:
+    """Return the name of a folder for dumps that has none of this rank: all ranks dump, and choose alike."""
+    names = chain([FOLDER], (f"{FOLDER}_{number}" for number in count(2)))
+    return next(name for name in names if not (directory / name / f"rank_{rank_of().number}").exists())

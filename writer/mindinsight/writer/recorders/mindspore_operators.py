@@ -145,6 +145,7 @@ class BackwardNodes:
                 self.mark(node, Mark(str(node.name()), mark.scope, mark.stack))
 
     def _depart(self, mark: Mark, key: _Key, results: Any, given: Any, *_: Any) -> None:
+        """Record the operators of a node's backward pass, unless it has dispatched them itself."""
         begun, held = self._begun.pop(key, None), self._held.pop(key, None)
         if begun != self.dispatched:
             return

@@ -272,7 +272,7 @@ class MindSporeProbe(Probe):
             self.local.inside = False
 
     def identify(self, key: Any, frame: FrameType) -> tuple[str | None, FrameType | None, Given]:
-        """Return ``key``, which is the name, the frame, and the arguments unchanged."""
+        """Return ``key`` as the name, ``frame``, and a function that returns the arguments unchanged."""
         return key, frame, lambda arguments, named: (arguments, named)
 
     def node_of(self, output: Any) -> Any:

@@ -56,7 +56,7 @@ class StepFiles:
         self._changed = True
 
     def count_checked(self) -> None:
-        """Count a call whose outputs were looked at, and that is an entry only if they are not finite."""
+        """Count a call whose outputs were checked. Such calls are entries only if an output is non-finite."""
         self._checked += 1
         self._changed = True
 

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def statistics_claims(results: Sequence[TensorResult]) -> list[Claim]:
-    """Return what the statistics of tensors leave open, apart from damage, which is reported separately."""
+    """Return the claims about tensors whose values are unknown, without those about damage."""
     recorded = sum(result.measurement is not None and not result.computed for result in results)
     undecided = sum(result.damage is None and finiteness(result) == "unknown" for result in results)
     counts = {"claim.dump.recorded_only": recorded, "claim.dump.finite_unknown": undecided}

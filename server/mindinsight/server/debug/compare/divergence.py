@@ -13,11 +13,24 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict, few
+from mindinsight.server.debug.compare.compared_rows import (
+    both_sides,
+    dtypes_of,
+    entry_of,
+    evidence,
+    extremes,
+    is_backward,
+    is_output,
+    lengths,
+    shape_text,
+    signature,
+    tensor_name,
+    weight_name,
+)
 from mindinsight.server.debug.compare.dump_comparison import Row, same_sorted
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.operator_links import draws_random
 from mindinsight.server.debug.statistics_cache import Measurement
-from mindinsight.server.formats.dumps.dump_types import TensorEntry
 
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
@@ -27,18 +40,15 @@ _UNPARALLEL: Final = 5e-7  # largest sine between a tensor and a multiple of it:
 _ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # largest sine for these types: four roundings
 _EPSILON: Final = 1e-15  # rounding of a cosine
 _SHARE: Final = 0.25  # of the difference of outputs, beyond which it may come from that of the inputs
-_NEAR_ONE: Final = 0.1
+_NEAR_ONE: Final = 0.1  # distance from 1 at which four digits, as sentences have, may hide a factor
 _TELLING: Final = 3  # values other than zero from which a common factor is no accident
+_NOTABLE: Final = 0.01  # of the largest difference of a weight, below which others are left out
 _NAMED: Final = 5  # names in a sentence
 _MODULES: Final = ("Module.", "Cell.")
 _WEIGHTLESS: Final = frozenset(
     ["AvgPool1d", "AvgPool2d", "CrossEntropyLoss", "Dropout", "ELU", "Flatten", "GELU", "GeLU", "Identity",
      "LeakyReLU", "LogSoftmax", "MaxPool1d", "MaxPool2d", "MSELoss", "ReLU", "ReLU6", "SiLU", "Sigmoid",
      "SoftmaxCrossEntropyWithLogits", "Softmax", "Tanh"]
-)  # fmt: skip
-_WEIGHTS: Final = frozenset(
-    ["weight", "bias", "gamma", "beta", "moving_mean", "moving_variance", "running_mean", "running_var",
-     "embedding_table"]
 )  # fmt: skip
 
 
@@ -72,7 +82,7 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order only are not part of the decision."""
+    """Return the state of a row. Rows matched by order do not count in decisions."""
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
@@ -82,18 +92,13 @@ def state(row: Row, tolerance: Tolerance) -> State:
     return "unknown" if differs is None else "differ" if differs else "agree"
 
 
-def _dtypes(row: Row) -> tuple[str, ...]:
-    """Return the types of both sides, "" if unknown."""
-    return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in _both(row))
-
-
 def _values_differ(row: Row, tolerance: Tolerance) -> bool:
     """Return True if measured values differ by more than the tolerance."""
     measures = row.compared.measures
     assert measures is not None
     if not measures.differing:
         return False
-    limit = tolerance.limit(*_dtypes(row))
+    limit = tolerance.limit(*dtypes_of(row))
     if measures.apart or not limit or measures.relative_distance is None:
         return True
     peak = _magnitude(row.compared.reference)
@@ -119,7 +124,7 @@ def _size(measurement: Measurement | None) -> int | None:
 
 
 def _sizes_differ(row: Row) -> bool:
-    shapes = [e.shape if e and e.shape is not None else m and m.shape for e, m in _both(row)]
+    shapes = [e.shape if e and e.shape is not None else m and m.shape for e, m in both_sides(row)]
     return None not in shapes and math.prod(shapes[0] or ()) != math.prod(shapes[1] or ())
 
 
@@ -130,19 +135,14 @@ def _statistics_differ(row: Row, tolerance: Tolerance) -> bool:
     finite = target.statistics.finite, reference.statistics.finite
     if None not in finite and finite[0] != finite[1]:
         return True
-    limit = max(tolerance.limit(*_dtypes(row)), 1e-5)  # statistics are recorded with six digits
+    limit = max(tolerance.limit(*dtypes_of(row)), 1e-5)  # statistics are recorded with six digits
     if row.compared.norm_error is not None and row.compared.norm_error > limit:
         return True
     peak = _magnitude(reference)
     return peak is not None and any(
         a is not None and b is not None and abs(float(a) - float(b)) > _PEAK * limit * peak
-        for a, b in _extremes(target, reference)
+        for a, b in extremes(target, reference)
     )
-
-
-def _extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any, Any]]:
-    for name in ("minimum", "maximum", "mean"):
-        yield getattr(target.statistics, name), getattr(reference.statistics, name)
 
 
 def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: int = 0) -> Outcome:
@@ -155,15 +155,18 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     known = Counter(states)
     counts: dict[str, int] = {name: known[name] for name in STATES}
     decided = [row for row, of_row in zip(rows, states, strict=True) if of_row in ("agree", "differ")]
-    tolerances = {dtype: tolerance.limit(dtype) for row in decided for dtype in _dtypes(row) if dtype}
+    tolerances = {dtype: tolerance.limit(dtype) for row in decided for dtype in dtypes_of(row) if dtype}
     differing = [row for row, of_row in zip(rows, states, strict=True) if of_row == "differ"]
     if not differing:
         return Outcome(_without_difference(rows, counts, tolerance, unlisted), (), counts, tolerances)
-    operators = list(_by_operator(rows, tolerance))
+    operators = list(_by_operator(rows, states, tolerance))
     at = next(i for i, operator in enumerate(operators) if operator.differing)
     first = operators[at]
-    claims = [_first_difference(first, operators, differing), *_unseen(states, rows, first, unlisted)]
-    claims += _others(operators[at + 1 :], first, differing, complete=len(decided) == len(rows))
+    later = operators[at + 1 :]
+    others = _other_causes(later, first, differing)
+    claims = [*_largest_weight(first, others, differing), _first_difference(first, operators, differing)]
+    claims += _unseen(states, rows, first, unlisted)
+    claims += _others(later, others, first, differing, complete=len(decided) == len(rows))
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 
@@ -171,7 +174,7 @@ def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unli
     """Yield a claim with the number of tensors before the first difference that were not compared."""
     before = next(i for i, row in enumerate(rows) if row is first.causes[0])
     other = first.causes[0].compared.pair.reference  # its order places rows of the reference alone
-    alone = [_entry(row).sequence for row in rows if row.compared.pair.target is None]
+    alone = [entry_of(row).sequence for row in rows if row.compared.pair.target is None]
     count = sum(of_row not in ("agree", "differ") for of_row in states[:before]) + unlisted
     count += sum(other is None or sequence < other.sequence for sequence in alone)
     if count:
@@ -189,13 +192,13 @@ class _Operator:
     @property
     def causes(self) -> list[Row]:
         """Return the inputs that differ, or the outputs if no input does."""
-        return [row for row in self.differing if not _is_output(row)] or self.differing
+        return [row for row in self.differing if not is_output(row)] or self.differing
 
     @property
     def backward(self) -> bool:
         """Return True for an operator of a backward pass, which uses tensors that are not among its
         inputs."""
-        return is_backward(_entry(self.rows[0]).recorded)
+        return is_backward(entry_of(self.rows[0]).recorded)
 
     @property
     def weights_seen(self) -> bool:
@@ -203,18 +206,18 @@ class _Operator:
 
         Operators that are not modules receive their weights as inputs.
         """
-        name = _entry(self.rows[0]).recorded
+        name = entry_of(self.rows[0]).recorded
         parts = name.split(".")
         return (
             not name.startswith(_MODULES)
-            or any(_entry(row).direction == "parameter" for row in self.rows)
+            or any(entry_of(row).direction == "parameter" for row in self.rows)
             or (len(parts) > 3 and parts[-3] in _WEIGHTLESS)
         )
 
     @property
     def inputs_agree(self) -> bool:
         """Return True if all recorded inputs were compared and agree, and there is at least one."""
-        inputs = [row for row in self.rows if not _is_output(row)]
+        inputs = [row for row in self.rows if not is_output(row)]
         return bool(inputs) and all(beyond(row, self.tolerance) is False for row in inputs)
 
     @property
@@ -222,51 +225,41 @@ class _Operator:
         """Whether inputs that agree differ by a large share of what the outputs differ by."""
         inputs, outputs = (
             [row.compared.measures.relative_distance or 0.0 for row in rows if row.compared.measures]
-            for rows in ([row for row in self.rows if not _is_output(row)], self.differing)
+            for rows in ([row for row in self.rows if not is_output(row)], self.differing)
         )
         return max(inputs, default=0.0) > _SHARE * max(outputs, default=0.0) > 0
 
 
-def _by_operator(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[_Operator]:
-    for _, group in groupby(rows, _operator_key):
+def _by_operator(rows: Sequence[Row], states: Sequence[State], tolerance: Tolerance) -> Iterator[_Operator]:
+    pairs = zip(rows, states, strict=True)
+    for _, group in groupby(pairs, lambda pair: _operator_key(pair[0])):
         of_operator = list(group)
-        differing = [row for row in of_operator if state(row, tolerance) == "differ"]
-        yield _Operator(of_operator, differing, tolerance)
+        differing = [row for row, of_row in of_operator if of_row == "differ"]
+        yield _Operator([row for row, _ in of_operator], differing, tolerance)
 
 
 def _operator_key(row: Row) -> tuple[str, str, bool]:
-    entry = _entry(row)
+    entry = entry_of(row)
     return entry.graph, entry.recorded, row.compared.pair.target is None
-
-
-def _entry(row: Row) -> TensorEntry:
-    entry = row.compared.pair.target or row.compared.pair.reference
-    assert entry is not None
-    return entry
-
-
-def _is_output(row: Row) -> bool:
-    entry = _entry(row)
-    return entry.direction == "output" and entry.type != "Parameter"
 
 
 def _first_difference(operator: _Operator, operators: Sequence[_Operator], differing: Sequence[Row]) -> Claim:
     """Return the claim about the first operator that differs."""
     row = operator.causes[0]
-    evidence = _evidence(operator.causes)
-    name = _entry(row).operator
+    causes = evidence(operator.causes)
+    name = entry_of(row).operator
     if row.compared.pair.argument is not None:
         argument = row.compared.pair.argument
         differ = {"target": argument.target, "reference": argument.reference}
         about = {"operator": name, "argument": argument.slot, **differ}
-        return Claim("claim.dump.argument_differs", "found", about, evidence)
+        return Claim("claim.dump.argument_differs", "found", about, causes)
     how = _how(row)
-    if not _is_output(row):
-        weight = _weight_name(row, differing)
+    if not is_output(row):
+        weight = weight_name(row, differing)
         if weight is not None:
-            return Claim("claim.dump.weight_differs", "found", {"name": weight, "how": how}, evidence)
-        return Claim("claim.dump.input_differs", "found", {"name": tensor_name(row), "how": how}, evidence)
-    values: dict[str, Any] = {"operator": name, "slot": _entry(row).slot, "how": how}
+            return Claim("claim.dump.weight_differs", "found", {"name": weight, "how": how}, causes)
+        return Claim("claim.dump.input_differs", "found", {"name": tensor_name(row), "how": how}, causes)
+    values: dict[str, Any] = {"operator": name, "slot": entry_of(row).slot, "how": how}
     if not operator.inputs_agree:
         missing = "claim.missing.inputs"
     elif operator.inputs_are_near:
@@ -276,57 +269,92 @@ def _first_difference(operator: _Operator, operators: Sequence[_Operator], diffe
     elif not operator.weights_seen and not any(map(_records_weights, operators)):
         missing = "claim.missing.weights"
     else:
-        name = "random" if draws_random(_entry(row).type) else "introduced"
-        return Claim(f"claim.dump.{name}", "found", values, evidence)
-    return Claim("claim.dump.output_differs", "found", values, evidence, (missing,))
+        name = "random" if draws_random(entry_of(row).type) else "introduced"
+        return Claim(f"claim.dump.{name}", "found", values, causes)
+    return Claim("claim.dump.output_differs", "found", values, causes, (missing,))
 
 
 def _records_weights(operator: _Operator) -> bool:
     return any(
-        _entry(row).direction == "parameter" or _entry(row).type == "Parameter" for row in operator.rows
+        entry_of(row).direction == "parameter" or entry_of(row).type == "Parameter" for row in operator.rows
     )
 
 
 def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool:
     """Return True if the forward pass of a backward operator was compared and agrees."""
-    forward = _entry(operator.rows[0]).recorded.replace("backward", "forward")
+    forward = entry_of(operator.rows[0]).recorded.replace("backward", "forward")
     agreeing = [other for other in operators if not other.backward and not other.differing]
-    return any(_entry(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
+    return any(entry_of(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
+
+
+def _other_causes(later: Sequence[_Operator], first: _Operator, differing: Sequence[Row]) -> list[Row]:
+    """Return the rows besides the first cause that differ independently of it."""
+    others = [row for row in first.causes[1:] if not is_output(row) and weight_name(row, differing)]
+    others += [row for operator in later for row in _causes_by_themselves(operator, differing)]
+    known = signature(first.causes[0])
+    return [row for row in others if signature(row) != known]
+
+
+def _largest_weight(first: _Operator, others: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
+    """Yield a claim about the weight that differs most, unless it is the first or a weight became non-finite.
+
+    That is the weight with the largest relative distance. Weights that differ by little beside the others are
+    left out, because a bias near zero has a large relative distance after any rounding.
+    """
+    inputs = [row for row in (first.causes[0], *others) if not is_output(row)]
+    named = [(name, row) for row in inputs if (name := weight_name(row, differing))]
+    weights = dict(reversed(named))  # the first row of each weight
+    measured = [(name, row.compared.measures) for name, row in weights.items()]
+    known = [(name, measures) for name, measures in measured if measures and not measures.apart]
+    peak = max((measures.max_absolute or 0.0 for _, measures in known), default=0.0)
+    distances = {
+        name: measures.relative_distance
+        for name, measures in known
+        if measures.relative_distance is not None and (measures.max_absolute or 0.0) >= _NOTABLE * peak
+    }
+    if len(known) < len(weights) or len(weights) < 2 or not distances:
+        return
+    largest = max(distances, key=distances.__getitem__)
+    row = weights[largest]
+    if signature(row) == signature(first.causes[0]):
+        return
+    values = {"n": len(weights), "name": largest, "how": _how(row), "distance": distances[largest]}
+    yield Claim("claim.dump.largest_weight", "found", values, evidence([row]))
 
 
 def _others(
-    later: Sequence[_Operator], first: _Operator, differing: Sequence[Row], complete: bool
+    later: Sequence[_Operator],
+    others: Sequence[Row],
+    first: _Operator,
+    differing: Sequence[Row],
+    complete: bool,
 ) -> Iterator[Claim]:
-    """Yield claims about later differences that cannot follow from the first one, or that all can.
+    """Yield claims about differences that cannot follow from the first one (``others``), or that all can.
 
     With ``complete``, all tensors were compared: an input that no output equals came from elsewhere.
     """
-    known = {_signature(first.causes[0])}
     count = len(differing) - 1
-    others = [row for row in first.causes[1:] if not _is_output(row) and _weight_name(row, differing)]
-    others += [row for operator in later for row in _causes_by_themselves(operator, differing)]
-    others = [row for row in others if _signature(row) not in known]
-    names = list(dict.fromkeys(_weight_name(row, differing) or tensor_name(row) for row in others))
+    names = list(dict.fromkeys(weight_name(row, differing) or tensor_name(row) for row in others))
     if names:
         values = {"n": len(names), "names": few(names, _NAMED)}
-        yield Claim("claim.dump.more_differ", "found", values, _evidence(others[:_NAMED]))
+        yield Claim("claim.dump.more_differ", "found", values, evidence(others[:_NAMED]))
     elif complete and (apart := _inputs_from_elsewhere([first, *later], differing)):
         values = {"n": len(apart), "names": few([tensor_name(row) for row in apart], _NAMED)}
-        yield Claim("claim.dump.inputs_differ", "found", values, _evidence(apart[:_NAMED]))
+        yield Claim("claim.dump.inputs_differ", "found", values, evidence(apart[:_NAMED]))
     elif count:
         yield Claim("claim.dump.rest_follows", "note", {"n": count})
 
 
 def _inputs_from_elsewhere(operators: Sequence[_Operator], differing: Sequence[Row]) -> list[Row]:
     """Return differing inputs of the forward pass that no recorded operator put out, without the first."""
-    given = {_signature(row) for row in differing if _is_output(row)} | {_signature(operators[0].causes[0])}
+    given = {signature(row) for row in differing if is_output(row)} | {signature(operators[0].causes[0])}
     apart: dict[tuple[object, ...], Row] = {}
     for operator in operators:
         for row in operator.differing:
-            entry = _entry(row)
+            entry = entry_of(row)
             backward = operator.backward or is_backward(entry.operator)
-            if not backward and entry.direction == "input" and _signature(row) not in given:
-                apart.setdefault(_signature(row), row)
+            if not backward and entry.direction == "input" and signature(row) not in given:
+                apart.setdefault(signature(row), row)
     return list(apart.values())
 
 
@@ -335,13 +363,13 @@ def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list
 
     Parameters recorded as operators are skipped, because after the step they hold the optimizer's result.
     """
-    if not operator.differing or _entry(operator.rows[0]).type == "Parameter":
+    if not operator.differing or entry_of(operator.rows[0]).type == "Parameter":
         return []
     by_itself = operator.inputs_agree and not operator.inputs_are_near
-    backward = operator.backward or is_backward(_entry(operator.rows[0]).operator)
+    backward = operator.backward or is_backward(entry_of(operator.rows[0]).operator)
     if by_itself and not backward and operator.weights_seen:
         return operator.differing[:1]
-    return [row for row in operator.differing if not _is_output(row) and _weight_name(row, differing)]
+    return [row for row in operator.differing if not is_output(row) and weight_name(row, differing)]
 
 
 def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
@@ -351,23 +379,18 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
     if measures and measures.differing and not measures.apart and target and reference:
         factor = _factor(row)
         if factor is not None:
-            shown = f"{factor:.6g}" if abs(factor - 1) < _NEAR_ONE else factor  # four digits would hide it
+            shown = f"{factor:.6g}" if abs(factor - 1) < _NEAR_ONE else factor
             yield Claim("claim.dump.scaled", "note", {"name": tensor_name(row), "factor": shown})
         elif _size(target) != 1 and _equal_statistics(target, reference) and _rearranged(row):
             yield Claim("claim.dump.rearranged", "note", {"name": tensor_name(row)})
     yield from _facts(rows)
 
 
-def is_backward(name: str) -> bool:
-    """Return True if a recorded name is of an operator of a backward pass."""
-    return ".backward" in name or "parameters_grad" in name or name.startswith("Gradients/")
-
-
 def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
     """Yield claims about new non-finite values, checksums, types and shapes."""
     lost = [row for row in rows if row.lost]
     if lost:
-        yield Claim("claim.dump.newly_non_finite", "found", {"n": len(lost)}, _evidence(lost[:_NAMED]))
+        yield Claim("claim.dump.newly_non_finite", "found", {"n": len(lost)}, evidence(lost[:_NAMED]))
     checksums = sum(row.compared.measures is None and row.compared.same_checksum is True for row in rows)
     if checksums:
         yield Claim("claim.dump.by_checksum", "note", {"n": checksums})
@@ -378,18 +401,18 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
     both = sum(_same_non_finite(row) for row in rows)
     if both:
         yield Claim("claim.dump.non_finite_on_both", "note", {"n": both})
-    types = [row for row in rows if len({dtype for dtype in _dtypes(row) if dtype}) > 1]
+    types = [row for row in rows if len({dtype for dtype in dtypes_of(row) if dtype}) > 1]
     if types:
-        target, reference = _dtypes(types[0])
+        target, reference = dtypes_of(types[0])
         values = {"n": len(types), "name": tensor_name(types[0]), "target": target, "reference": reference}
         yield Claim("claim.dump.types_differ", "note", values)
     compared = [row for row in rows if row.compared.measures or row.compared.same_checksum]
-    shapes = [row for row in compared if len({_shape(*side) for side in _both(row)}) > 1]
-    weights = [row for row in shapes if _entry(row).direction == "parameter"]
+    shapes = [row for row in compared if len({shape_text(*side) for side in both_sides(row)}) > 1]
+    weights = [row for row in shapes if entry_of(row).direction == "parameter"]
     others = [row for row in shapes if row not in weights]
     for rows_alike in filter(None, (weights, others)):
         telling = next(filter(_reshaped, rows_alike), None)  # an activation may be flattened
-        target, reference = (_shape(*side) for side in _both(telling or rows_alike[0]))
+        target, reference = (shape_text(*side) for side in both_sides(telling or rows_alike[0]))
         about = {"n": len(rows_alike), "name": tensor_name(telling or rows_alike[0])}
         key = "claim.dump.weights_reshaped" if rows_alike is weights else "claim.dump.shapes_differ"
         verdict: Verdict = "found" if telling or rows_alike is weights else "note"
@@ -398,7 +421,7 @@ def _facts(rows: Sequence[Row]) -> Iterator[Claim]:
 
 def _reshaped(row: Row) -> bool:
     """Return True if neither shape is the other with axes that were split, as in [4, 6] and [4, 2, 3]."""
-    target, reference = (set(accumulate(_lengths(*side), mul)) for side in _both(row))
+    target, reference = (set(accumulate(lengths(*side), mul)) for side in both_sides(row))
     return not (target <= reference or reference <= target)
 
 
@@ -417,7 +440,7 @@ def _factor(row: Row) -> float | None:
     if statistics.count is None or statistics.zeros is None or statistics.count - statistics.zeros < _TELLING:
         return None
     norms = target.statistics.norm, reference.statistics.norm
-    sine = max((_ROUNDINGS.get(dtype, _UNPARALLEL) for dtype in _dtypes(row)), default=_UNPARALLEL)
+    sine = max((_ROUNDINGS.get(dtype, _UNPARALLEL) for dtype in dtypes_of(row)), default=_UNPARALLEL)
     if 1 - abs(measures.cosine) > sine**2 / 2 + _EPSILON or not norms[0] or not norms[1]:
         return None
     factor = math.copysign(norms[0] / norms[1], measures.cosine)
@@ -426,13 +449,13 @@ def _factor(row: Row) -> float | None:
 
 def _rearranged(row: Row) -> bool:
     """Return True if two tensors hold the same values in another order. False if too large to be sorted."""
-    refs = [entry.ref if entry else None for entry, _ in _both(row)]
+    refs = [entry.ref if entry else None for entry, _ in both_sides(row)]
     return refs[0] is not None and refs[1] is not None and same_sorted(refs[0], refs[1])
 
 
 def _equal_statistics(target: Measurement, reference: Measurement) -> bool:
     """Return True if minimum, maximum, mean and norm are known and equal, as after a permutation."""
-    pairs = [*_extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
+    pairs = [*extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
     peak = _magnitude(reference)
     return peak is not None and all(
         a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * peak)
@@ -474,7 +497,7 @@ def _without_difference(
     if not largest:
         return (Claim("claim.dump.identical", "clear", {"n": valued}), *facts)
     values = {"n": valued, "amount": largest, "name": tensor_name(worst)}
-    return (Claim("claim.dump.agree", "clear", values, _evidence([worst])), *facts)
+    return (Claim("claim.dump.agree", "clear", values, evidence([worst])), *facts)
 
 
 def _count(row: Row) -> int:
@@ -525,75 +548,9 @@ def _how(row: Row) -> Claim:
         key = "claim.part.only_value_at" if only else "claim.part.values_at"
         return Claim(key, "note", values | {"amount": measures.max_absolute})
     if _sizes_differ(row):
-        shapes = [_shape(entry, m) for entry, m in _both(row)]
+        shapes = [shape_text(entry, m) for entry, m in both_sides(row)]
         return Claim("claim.part.shapes", "note", {"target": shapes[0], "reference": shapes[1]})
     if row.compared.same_checksum is False:
         alike = target and row.compared.reference and _equal_statistics(target, row.compared.reference)
         return Claim(f"claim.part.checksums{'_alone' * bool(alike)}", "note")
     return Claim("claim.part.statistics", "note")
-
-
-def _both(row: Row) -> Iterator[tuple[TensorEntry | None, Measurement | None]]:
-    yield row.compared.pair.target, row.compared.target
-    yield row.compared.pair.reference, row.compared.reference
-
-
-def _shape(entry: TensorEntry | None, measurement: Measurement | None) -> str:
-    return str(_lengths(entry, measurement))
-
-
-def _lengths(entry: TensorEntry | None, measurement: Measurement | None) -> list[int]:
-    shape = entry.shape if entry and entry.shape is not None else measurement and measurement.shape
-    return list(shape or ())
-
-
-def _signature(row: Row) -> tuple[object, ...]:
-    """Return a signature of a difference. The same tensor received by two operators has the same
-    signature."""
-    measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
-    if measures is None or target is None or reference is None:
-        checksums = [entry.statistics.checksum for entry, _ in _both(row) if entry and entry.statistics]
-        return tuple(checksums) if len(checksums) == 2 and all(checksums) else (id(row),)
-    size = measures.count + measures.apart
-    values = [value for pair in _extremes(target, reference) for value in pair]
-    return size, measures.differing, measures.largest, measures.max_absolute, *map(str, values)
-
-
-def _weight_name(row: Row, differing: Sequence[Row]) -> str | None:
-    """Return the name of the weight that a tensor is, or None if it is not known to be one."""
-    entry = _entry(row)
-    if entry.direction == "parameter" and entry.type != "Parameter":
-        return f"{_module(entry.operator)}.{entry.slot}"
-    if entry.type == "Parameter":
-        return entry.operator if _is_weight(entry.operator) else None
-    signature = _signature(row)
-    for other in differing:
-        own = _entry(other).direction == "parameter" or _entry(other).type == "Parameter"
-        if own and _signature(other) == signature and (name := _weight_name(other, ())):
-            return name
-    return None
-
-
-def _is_weight(name: str) -> bool:
-    return name.rpartition(".")[2] in _WEIGHTS
-
-
-def _module(operator: str) -> str:
-    """Return the path of a module: ``b`` of ``Module.b.Linear.forward.0``. Other names are returned
-    unchanged."""
-    parts = operator.split(".")
-    return ".".join(parts[1:-3]) if parts[0] in ("Module", "Cell") and len(parts) > 4 else operator
-
-
-def tensor_name(row: Row) -> str:
-    """Return the name of a tensor: that of a parameter, or operator, direction and slot."""
-    entry = _entry(row)
-    if entry.type == "Parameter":
-        return entry.operator
-    return f"{entry.operator} {entry.direction} {entry.slot}"
-
-
-def _evidence(rows: Sequence[Row]) -> tuple[dict[str, Any], ...]:
-    """Return the identity of each row's tensor, as evidence of a claim."""
-    names = ("graph", "operator", "recorded", "type", "direction", "slot", "sequence")
-    return tuple({name: getattr(_entry(row), name) for name in names} for row in rows)

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -25,10 +25,13 @@ from mindinsight.server.debug.compare.operator_matching import (
 from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
+from mindinsight.server.debug.tensor_targets import is_weight, parameter_names
 from mindinsight.server.formats import dumps
 from mindinsight.server.formats.arrays.lazy_array import Held, Values
 from mindinsight.server.formats.dumps import dump_types
 from mindinsight.server.formats.read_limits import UnreadableError
+
+Parameters: TypeAlias = Mapping[tuple[str, str, str], str]  # by graph, recorded name and slot of an input
 
 OPERATORS: Final = 16  # operators in one batch of a worker
 _SMALL: Final = 1 << 20  # bytes of a tensor that is held in memory instead of read twice
@@ -72,6 +75,18 @@ class Side:
             return {}
         return dumps.list_arguments(self.dump, self.rank, self.step, self.graph)
 
+    def parameters(self) -> Parameters:
+        """Return the parameters that were inputs of operators, empty if the dump has no graph."""
+        recorded = parameter_names(self.entries())
+        operators = dumps.list_operators(self.dump, self.rank, self.step, self.graph)
+        return {
+            (operator.graph, operator.recorded, slot): source
+            for operator in operators
+            if len(operator.inputs) == len(operator.sources)
+            for slot, source in zip(operator.inputs, operator.sources, strict=True)
+            if source in recorded or is_weight(source, recorded)
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -79,6 +94,7 @@ class Row:
 
     compared: Compared
     codes: tuple[str, ...]
+    parameter: str = ""  # path of the parameter that an input is, "" if unknown
 
     @property
     def level(self) -> Level:
@@ -114,7 +130,27 @@ def compare_sides(
 ) -> Iterator[Row]:
     """Yield the rows of all tensors and arguments of both sides, as ``compare`` does."""
     arguments = target.arguments(), reference.arguments()
-    return compare(target.entries(), reference.entries(), names, executor, arguments)
+    rows = compare(target.entries(), reference.entries(), names, executor, arguments)
+    return name_parameters(rows, parameters_of(target, reference))
+
+
+def parameters_of(target: Side, reference: Side) -> tuple[Parameters, Parameters]:
+    """Return the parameters of both sides. Those of the reference are read only if the target has none."""
+    of_target = target.parameters()
+    return of_target, {} if of_target else reference.parameters()
+
+
+def name_parameters(rows: Iterable[Row], parameters: tuple[Parameters, Parameters]) -> Iterator[Row]:
+    """Yield the rows, those of parameters with the name. ``parameters`` are those of both sides."""
+    for row in rows:
+        sides = zip((row.compared.pair.target, row.compared.pair.reference), parameters, strict=True)
+        candidates = (
+            names.get((entry.graph, entry.recorded, entry.slot))
+            for entry, names in sides
+            if entry is not None and entry.direction == "input"
+        )
+        name = next(filter(None, candidates), "")
+        yield replace(row, parameter=name) if name else row
 
 
 def compare(

@@ -12,12 +12,15 @@ from mindinsight.server.claims import Claim, exit_code, few
 from mindinsight.server.compute.parallel_map import BATCH, spread
 from mindinsight.server.debug.compare.divergence import Outcome
 from mindinsight.server.debug.compare.dump_comparison import (
+    Parameters,
     Row,
     Side,
     compare_batch,
     judged_rows,
+    name_parameters,
     needs_no_file,
     pair_batches,
+    parameters_of,
 )
 from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.operator_matching import Pair
@@ -60,6 +63,7 @@ def compare_steps(
     """Yield the comparison of each (rank, step), in order. Tensors of several steps are read at a time."""
     damage: dict[int, list[FileDamage]] = {}
     unlisted: dict[int, int] = {}
+    parameters: dict[int, tuple[Parameters, Parameters]] = {}
 
     def batches() -> Iterator[_Numbered]:
         for number, (rank, step) in enumerate(steps):
@@ -68,6 +72,7 @@ def compare_steps(
             damage[number] = [*sides[0].damage(), *sides[1].damage()]
             unlisted[number] = sides[0].unlisted() + sides[1].unlisted()
             arguments = sides[0].arguments(), sides[1].arguments()
+            parameters[number] = parameters_of(*sides)
             for batch in pair_batches(*entries, names, arguments, BATCH):
                 yield number, batch
 
@@ -76,9 +81,10 @@ def compare_steps(
     for number, (rank, step) in enumerate(steps):
         rows: list[Row] = []
         while upcoming is not None and upcoming[0] == number:
-            rows += judged_rows(upcoming[1])
+            rows += name_parameters(judged_rows(upcoming[1]), parameters[number])
             upcoming = next(measured, None)
         unread = [row.compared.damage for row in rows if row.compared.damage is not None]
+        del parameters[number]
         yield StepComparison(rank, step, rows, damage.pop(number) + unread, unlisted.pop(number))
 
 

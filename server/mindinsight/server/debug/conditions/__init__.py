@@ -22,6 +22,7 @@ from mindinsight.server.formats.sanitizer import show_name
 Target: TypeAlias = Literal["tensor", "weight", "gradient", "activation"]
 Limits: TypeAlias = Mapping[str, float]
 
+# Error codes of MindInsight, which a verdict sums up.
 HOLDS_NAN: Final = 1
 HOLDS_INF: Final = 2
 NO_PREVIOUS: Final = 4

@@ -82,7 +82,10 @@ def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
 
 
 def parse_bin_name(name: str, path: str = "") -> TensorFile | None:
-    """Parse the name of a file of a whole operator, which ends with the timestamp. Return None for others."""
+    """Parse the name of a file with all tensors of an operator. Return None for other names.
+
+    Such a name ends with the timestamp. ``path`` is stored in the result.
+    """
     head = _parse_head(name.split("."))
     return head and TensorFile(*head, path=path)
 

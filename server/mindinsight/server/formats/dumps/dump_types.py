@@ -41,7 +41,7 @@ def read_or_report(
 ) -> Content | None:
     """Read a file. Return None and add to ``damage`` if it cannot be read.
 
-    A missing file is no damage if it is ``optional``.
+    A missing file is no damage if it is ``optional``. ``of_tensors`` is stored in the damage.
     """
     try:
         return read(path)

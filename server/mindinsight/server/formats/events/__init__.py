@@ -30,7 +30,7 @@ from mindinsight.server.formats.events.event_fields import MINDSPORE, Schema
 from mindinsight.server.formats.events.framing import FRAME_SIZE, Records, payload_size, verified_records
 from mindinsight.server.formats.events.record_shapes import read_shapes
 from mindinsight.server.formats.events.rounds import read_rounds
-from mindinsight.server.formats.events.sequential import Remarks, read_long_record, read_sequentially
+from mindinsight.server.formats.events.sequential import Facts, read_long_record, read_sequentially
 from mindinsight.server.formats.read_limits import EVENT
 from mindinsight.server.types import Damage, DecodedSection
 
@@ -115,7 +115,7 @@ def decode(
 def _build_section(
     records: Records,
     batches: list[RecordBatch],
-    remarks: Remarks,
+    remarks: Facts,
     base_offset: int,
     pending: int,
     schema: Schema,

@@ -144,9 +144,9 @@ def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> lis
 MAX_COMPARED_TAG: Final = 512  # bytes; longer tags are read by the sequential decoder
 _LOW_BYTES: Final = np.array([(1 << 8 * size) - 1 for size in range(8)], np.uint64)
 _ODD: Final = 0x9E3779B97F4A7C15  # multiplicative hashing, Knuth TAOCP 6.4
-_MIN_SLOT_BITS: Final = 6  # bits that select_rows the slot
-_MAX_SLOT_BITS: Final = 16
-_ROUNDS: Final = 2
+_MIN_SLOT_BITS: Final = 6  # bits of a slot number
+_MAX_SLOT_BITS: Final = 16  # the same at most: each array of the table takes half a megabyte then
+_ROUNDS: Final = 2  # attempts to give unknown tags a slot, before they are looked up in the dictionary
 
 _Words = npt.NDArray[np.uint64]
 

@@ -138,7 +138,7 @@ def _check_each(data: bytes, starts: Ints, sizes: Ints) -> Flags:
 
 
 _FIRST_WINDOW: Final = 1 << 12  # bytes; the next record is usually near
-_MAX_WINDOW: Final = 1 << 20
+_MAX_WINDOW: Final = 1 << 20  # bytes; the arrays of their offsets take several times as many
 
 
 def find_header(data: bytes, at: int) -> int:
@@ -181,10 +181,10 @@ def _crc_tables() -> tuple[npt.NDArray[np.uint32], ...]:
     return tuple(tables)
 
 
-MAX_PERIOD: Final = 64  # records
-_EVIDENCE: Final = 24  # records
-_FIRST_ROUNDS: Final = 64
-_GROWTH: Final = 8
+MAX_PERIOD: Final = 64  # records of a pattern
+_EVIDENCE: Final = 24  # last records that a pattern must explain: two repetitions may be chance
+_FIRST_ROUNDS: Final = 64  # repetitions compared first: the pattern may end soon
+_GROWTH: Final = 8  # factor of the next batch while all of a batch match
 _CACHE_SIZE: Final = 1 << 18  # bytes compared at a time; they stay in the processor's cache
 
 
@@ -246,12 +246,12 @@ def _count_matching(data: bytes, at: int, pattern: list[bytes], steps: Ints, rou
 
 MAX_PAYLOAD: Final = 2**31 - 1  # bytes; a protobuf message cannot be larger
 _FIRST_WALK: Final = 12  # records walked one by one before the first guess
-_MAX_WALK: Final = 4096
+_MAX_WALK: Final = 4096  # the same at most: the walk doubles after each guess that fails
 _SHORT_RECORD: Final = 256  # bytes; records of this mean size are found faster by searching than by walking
 _FEW_GUESSED: Final = 1024  # records; if a guess found fewer, the next ones are searched
 _MIN_SEARCH: Final = 1 << 13  # bytes; a search in fewer costs more than it saves
 _SEARCH_SIZE: Final = 1 << 20  # bytes searched at a time
-_MAX_SEARCHED_LENGTH: Final = 1 << 16
+_MAX_SEARCHED_LENGTH: Final = 1 << 16  # bytes; limits the table of the checksums of lengths
 _GUESS_SUCCESS: Final = 4  # a guess succeeds if it finds this many times the records walked
 
 
@@ -292,7 +292,7 @@ def scan_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Rec
     After a damaged header, bytes are skipped up to the next valid header. If there is none, everything except
     the last 11 bytes is damage, because a header can begin there. With ``at_end``, trailing zeros are space
     that is allocated and not written yet, so they stay unread like an incomplete record. With a ``schema``,
-    rounds known from other files are searched.
+    rounds (see `rounds`) that other files had are recognized at once.
     """
     chains, gaps, at = [], [], 0
     rounds: list[KnownRounds] = []
@@ -451,8 +451,8 @@ def verified_records(data: bytes, at_end: bool, schema: Schema | None = None) ->
 
     Everything from ``end`` on is an incomplete record or not written yet. That includes zeros at the end of a
     file, which a crashed machine or a network file system allocated. Only a valid header announces a record,
-    so after a damaged header only the last 11 bytes are kept. With a ``schema``, rounds known from other
-    files are searched. They are returned only if every record is intact.
+    so after a damaged header only the last 11 bytes are kept. With a ``schema``, rounds (see `rounds`) that
+    other files had are recognized at once. They are returned only if every record is intact.
     """
     frames = scan_records(data, at_end, schema)
     starts, sizes, end = frames.starts, frames.sizes, frames.end

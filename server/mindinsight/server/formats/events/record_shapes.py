@@ -167,9 +167,8 @@ def step_column(matrix: Octets2D, at: int, size: int) -> Ints:
 
 
 _MIN_RECORDS: Final = 48  # records of one shape that pay for the set-up
-_MIN_WIDE_RECORDS: Final = (
-    3  # wide records that pay for a new shape; fewer are read only if the shape is known
-)
+# Wide records that pay for a new shape; fewer are read only if the shape is known.
+_MIN_WIDE_RECORDS: Final = 3
 _MANY_COLUMNS: Final = 64  # values of a record from which one gather is faster than one copy per column
 _RARE: Final = 16  # a shape is rare if fewer than one in 16 records of its length has it
 _SAMPLE: Final = 64  # records examined first

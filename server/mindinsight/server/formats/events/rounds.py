@@ -32,7 +32,10 @@ _FOOTER_MASK: Final = np.zeros(FOOTER_SIZE, np.uint8)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """Layout of the n records and k scalars of one round. Offsets count from the first header."""
+    """Layout of one round, the records that a training repeats in each step: n records with k scalars.
+
+    Offsets count from the first header.
+    """
 
     begins: Ints  # [n] of the payloads
     walls: Ints  # [n] offsets of the wall times
@@ -67,7 +70,10 @@ class Round:
         return numbers
 
     def steps(self, words: npt.NDArray[np.uint64], records: Ints) -> Ints:
-        """Return the steps of ``records`` [m] from the words that end with them, [m, count]."""
+        """Return the steps of ``records`` [m] in each round, [m, count].
+
+        ``words`` [n, count] are the eight bytes before the end of each step's varint.
+        """
         sizes = self.step_sizes[records]
         bits = words[records] >> (64 - 8 * sizes[:, None]).astype(np.uint64)  # by 64 bits: zero in NumPy
         steps = bits & _SEVEN
@@ -147,9 +153,10 @@ _MAX_STRIDE: Final = 1 << 21  # bytes of a round of many records
 
 
 def many_records(data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema) -> Round | None:
-    """Return the round that begins with record ``row`` and ends before its tag occurs again, or None.
+    """Return the layout of the round that begins with record ``row``, or None if there is none.
 
-    It is decoded by the columnar decoder, because it has too many records to parse one by one.
+    The round ends before its first tag occurs again. Its records are decoded as columns, because they are too
+    many to parse one by one.
     """
     begin, size = int(starts[row]) + HEADER_SIZE, int(sizes[row])
     shape = record_shapes.record_shape(data[begin : begin + size], schema)
@@ -206,7 +213,7 @@ _LARGE: Final = 1 << 16  # bytes of a large round, which takes several times as 
 
 
 class KnownRounds(NamedTuple):
-    """Run of ``repeats`` consecutive rounds with the same layout, starting at record ``row``."""
+    """Sequence of ``repeats`` consecutive rounds with the same layout, starting at record ``row``."""
 
     row: int  # number of their first record
     model: Round

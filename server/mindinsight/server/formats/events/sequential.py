@@ -19,7 +19,7 @@ from mindinsight.server.types import Damage, Doubles, Ints, RunNote
 
 
 @dataclass(frozen=True, slots=True)
-class Remarks:
+class Facts:
     """Facts about a section other than its values."""
 
     damage: tuple[Damage, ...] = ()
@@ -31,7 +31,7 @@ class Remarks:
 
 def read_sequentially(
     data: Octets, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
-) -> tuple[list[decoder_results.RecordBatch], Remarks]:
+) -> tuple[list[decoder_results.RecordBatch], Facts]:
     """Parse the records ``rows`` one by one. Records that are not valid events become damage."""
     events: dict[int, ParsedEvent] = {}
     damage = []
@@ -50,7 +50,7 @@ def read_sequentially(
     notes = [
         RunNote(name, int(starts[row]), text) for row, event in events.items() for name, text in event.notes
     ]
-    remarks = Remarks(tuple(damage), tag_text(version), closing, tuple(sorted(counts.items())), tuple(notes))
+    remarks = Facts(tuple(damage), tag_text(version), closing, tuple(sorted(counts.items())), tuple(notes))
     return ([_part(data, events)] if events else []), remarks
 
 
@@ -92,7 +92,7 @@ _MAX_ZEROS: Final = 1 << 26  # bytes searched for the end of allocated space
 _CRC: Final = struct.Struct("<I")
 _EMPTY: Final = np.empty(0, np.int64)
 
-LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Remarks]
+LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Facts]
 
 
 def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
@@ -109,14 +109,14 @@ def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) ->
         if not any(footer) and _is_zero_to_end(file):
             return None
         damage = (Damage(offset, framed, "damage.body_crc"),)
-        return Records(_EMPTY, _EMPTY, damage, offset + framed), [], Remarks()
+        return Records(_EMPTY, _EMPTY, damage, offset + framed), [], Facts()
     record = Records(np.array([offset]), np.array([size]), (), offset + framed)
     try:
         batches, remarks = read_sequentially(
             FileBytes(file, EVENT), record.starts, record.sizes, np.array([0]), schema
         )
     except UnreadableError:
-        return record, [], Remarks((Damage(offset, framed, "damage.many_values"),))
+        return record, [], Facts((Damage(offset, framed, "damage.many_values"),))
     except EOFError:  # cut short meanwhile
         return None
     return record, batches, remarks

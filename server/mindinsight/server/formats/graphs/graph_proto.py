@@ -273,7 +273,6 @@ CONSTANT_FIELD: Final = 5 << 3 | _BYTES
 GRAPH_FIELD_OF_MODEL: Final = 4 << 3 | _BYTES
 _MODEL_NUMBERS: Final = (1 << 3, 3 << 3)  # ir_version, model_version; in a GraphProto 1 and 3 are messages
 
-Field = tuple[int, int, int]  # key, first byte, end
 Span = tuple[int, int]  # first byte, end
 
 
@@ -283,24 +282,25 @@ def read_graph(data: bytes) -> graph.Graph:
     Raises UnreadableError (``graph.unreadable``) if the bytes are neither.
     """
     fields = _graph_fields(data)
-    if any(key in _MODEL_NUMBERS for key, _, _ in fields):
-        spans = [(start, end) for key, start, end in fields if key == GRAPH_FIELD_OF_MODEL]
+    if np.isin(fields[:, 0], _MODEL_NUMBERS).any():
+        spans = fields[fields[:, 0] == GRAPH_FIELD_OF_MODEL, 1:].tolist()
         if not spans:
             raise UnreadableError("graph.unreadable", "the model contains no graph")
         data = data[slice(*spans[-1])]
         fields = _graph_fields(data)
-    if not any(key == NODE_FIELD for key, _, _ in fields):
+    if not (fields[:, 0] == NODE_FIELD).any():
         raise UnreadableError("graph.unreadable", "it contains no nodes")
     return _assemble(data, fields)
 
 
-def _graph_fields(data: bytes) -> list[Field]:
-    """Return the fields of a message: key, start and end. Raises UnreadableError."""
+def _graph_fields(data: bytes) -> Ints:
+    """Return the fields [f, 3] of a message: key, start and end. Raises UnreadableError."""
     GRAPH.check_size(len(data))
     with unreadable("graph.unreadable", "graph", UnparsableError):
-        fields = list(itertools.islice(message_fields(data, 0, len(data)), GRAPH.items + 1))
-        GRAPH.check_items(len(fields))
-    return fields
+        fields = itertools.islice(message_fields(data, 0, len(data)), GRAPH.items + 1)
+        table = np.fromiter(itertools.chain.from_iterable(fields), np.int64).reshape(-1, 3)
+        GRAPH.check_items(len(table))
+    return table
 
 
 @dataclass(slots=True)
@@ -314,11 +314,12 @@ class _Outer:
     unreadable: int = 0
 
 
-def _assemble(data: bytes, fields: list[Field]) -> graph.Graph:
+def _assemble(data: bytes, fields: Ints) -> graph.Graph:
     """Build the graph from the fields of a GraphProto."""
-    spans = np.array([(start, end) for key, start, end in fields if key == NODE_FIELD], np.int64)
+    is_node = fields[:, 0] == NODE_FIELD
+    spans = fields[is_node, 1:]
     nodes = read_nodes(data, spans[:, 0], spans[:, 1])
-    outer = _read_outer(data, fields)
+    outer = _read_outer(data, fields[~is_node].tolist())
     outer.unreadable += len(spans) - len(nodes.rows)
     kinds = (graph.OPERATOR, graph.PARAMETER, graph.CONSTANT)
     parameters, constants = outer.names
@@ -342,9 +343,21 @@ def _assemble(data: bytes, fields: list[Field]) -> graph.Graph:
         payload=data,
         starts=message_spans[:, 0],
         ends=message_spans[:, 1],
-        contents=np.concatenate([nodes.contents.T, message_spans[len(nodes.rows) :]]),
+        contents=np.concatenate([nodes.contents.T, _unnamed(data, message_spans[len(nodes.rows) :])]),
         losses=graph.Losses(nodes.types.count(""), dangling, outer.unreadable),
     )
+
+
+def _unnamed(data: bytes, spans: Ints) -> Ints:
+    """Return the spans [n, 2] of messages without the name, if that is the first field."""
+    octets = np.frombuffer(data, np.uint8)
+    starts, ends = spans.T
+    starts, lengths = starts.copy(), octets[np.minimum(starts + 1, len(octets) - 1)].astype(np.int64)
+    named = (
+        (ends - starts > 1) & (lengths < 0x80) & (octets[np.minimum(starts, len(octets) - 1)] == _INPUT_NAME)
+    )
+    starts[named] += 2 + lengths[named]
+    return np.column_stack([starts, ends])
 
 
 def _paths(nodes: Nodes) -> Iterator[str]:
@@ -354,16 +367,15 @@ def _paths(nodes: Nodes) -> Iterator[str]:
         yield graph.operator_path(full_name, scope, kind, name or f"?{number}")
 
 
-def _read_outer(data: bytes, fields: list[Field]) -> _Outer:
-    """Decode the fields other than nodes. Count the fields that cannot be read."""
+def _read_outer(data: bytes, fields: list[list[int]]) -> _Outer:
+    """Decode the fields other than nodes: key, start and end. Count the fields that cannot be read."""
     outer = _Outer()
     for key, start, end in fields:
-        if key != NODE_FIELD:
-            try:
-                GRAPH_FIELD.check_size(end - start)
-                _read_field(outer, data, key, start, end)
-            except (DecodeError, UnicodeDecodeError, UnreadableError):
-                outer.unreadable += 1
+        try:
+            GRAPH_FIELD.check_size(end - start)
+            _read_field(outer, data, key, start, end)
+        except (DecodeError, UnicodeDecodeError, UnreadableError):
+            outer.unreadable += 1
     return outer
 
 
@@ -388,11 +400,12 @@ def _edges(nodes: Nodes, outer: _Outer) -> tuple[graph.Edges, dict[str, int], in
     """
     operators = len(nodes.names)
     parameters, constants = outer.names
-    operators_by_name = {name: number for number, name in enumerate(nodes.names) if name}
+    operators_by_name = dict(zip(nodes.names, range(operators), strict=True))
+    operators_by_name.pop("", None)
     by_name = {name: node for node, name in enumerate(constants, operators + len(parameters))}
-    by_name.update({name: node for node, name in enumerate(parameters, operators)})
-    by_name.update(operators_by_name)
-    sources = np.array([by_name.get(name, -1) for name in nodes.inputs], dtype=np.int32)
+    by_name |= {name: node for node, name in enumerate(parameters, operators)}
+    by_name |= operators_by_name
+    sources = np.fromiter(map(by_name.get, nodes.inputs, itertools.repeat(-1)), np.int32)
     resolved = sources >= 0
     edges = graph.Edges(sources, nodes.owners.astype(np.int32), nodes.controls)
     return edges.select(resolved), operators_by_name, int(len(resolved) - np.count_nonzero(resolved))

@@ -27,8 +27,8 @@ from mindinsight.server.formats.graphs.pipelines import Step
 from mindinsight.server.formats.sanitizer import show_name
 
 MAX_BYTES: Final = 16 << 20  # of a file; a day of a sample each second for 50 operators has 13 MB
-MAX_OPERATORS: Final = 1000
-_MAX_NUMBER: Final = 1 << 31
+MAX_OPERATORS: Final = 1000  # of a pipeline, which has some dozens; bounds the work for hostile files
+_MAX_NUMBER: Final = 1 << 31  # beyond int32, as no id, length or interval is
 _PROFILE: Final = re.compile(r"(?:pipeline_profiling|minddata_pipeline_raw)_(\d{1,6})\.(?:json|csv)")
 _FOLDER: Final = re.compile(r"profiler.*|.*_ascend_ms|FRAMEWORK|ASCEND_PROFILER_OUTPUT")
 _DEPTH: Final = 3  # folders: profiler/rank-0_..._ascend_ms/FRAMEWORK
@@ -49,7 +49,7 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Operator of a pipeline. The queue is the one after it: samples of its length, and its capacity."""
+    """Operator of a data pipeline. ``queue`` holds samples of the length of its output queue."""
 
     name: str  # as in the recorded pipeline: "Map"
     inputs: tuple[int, ...]  # ids
@@ -118,10 +118,12 @@ class PipelineProfile:
 
         What these do is not told apart by the queues.
         """
-        found = [number]
-        for current in found:
-            found += [before for before in self.operators[current].inputs if not self.operators[before].queue]
-        return found
+        together = [number]
+        for current in together:
+            together += [
+                before for before in self.operators[current].inputs if not self.operators[before].queue
+            ]
+        return together
 
 
 _Item = TypeVar("_Item")
@@ -191,7 +193,8 @@ class _Means(BaseModel):
 def profile_of(folders: Sequence[Path], rank: int | None) -> tuple[Path | None, int]:
     """Return the newest profile of a rank, or of any rank for None, and the number of profiles.
 
-    They are in the given folders and in those of profilers below. Tables are left out beside their samples.
+    The folders and the folders of profilers below them are searched. A table beside the samples of the same
+    rank does not count.
     """
     every = [path for folder in folders for path in _profiles(folder, _DEPTH)]
     every = [path for path in every if rank is None or rank_of(path) == rank]
@@ -219,13 +222,13 @@ def _profiles(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def rank_of(path: Path) -> int:
-    """Return the rank in the name of a profile."""
+    """Return the rank in the name of a profile, or 0 for other names."""
     match = _PROFILE.fullmatch(path.name)
     return int(match[1]) if match else 0
 
 
 def read_profile(path: Path) -> PipelineProfile:
-    """Read a profile and what MindSpore wrote beside it. Raises ProfileError, OSError."""
+    """Read a profile and the other files that MindSpore wrote beside it. Raises ProfileError, OSError."""
     rank, folder = rank_of(path), path.parent
     data = _content(path)
     profile = parse_samples(data) if path.suffix == ".json" else parse_table(data.decode("utf-8", "replace"))
@@ -270,10 +273,10 @@ def _row_of(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parse_batches(data: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Parse the trace of batches: "kind part batch value time". Return times and waits of a batch in
-    milliseconds, without the first, which waits for the start of the workers.
+    """Parse the trace of batches. Return [n] times and [n] waits per batch in milliseconds.
 
-    Lines that are no such five numbers are left out.
+    A line is "kind part batch value time". Other lines are skipped, and so is the first batch, which waits
+    for the start of the workers.
     """
     lines = re.findall(rb"^0 0 (\d{1,18}) (\d{1,18}) (\d{1,18})$", data, re.MULTILINE)
     rows = [(int(wait), int(time)) for batch, wait, time in lines if int(batch) > 1]
@@ -359,8 +362,8 @@ def _content(path: Path) -> bytes:
 def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
     """Return the path in the drawing of each operator that has a counterpart in the recorded pipeline.
 
-    Inline operators are left out on both sides. Empty if the others differ in order or name; the names of
-    sources are not compared, because MindSpore names their classes otherwise than its functions.
+    Inline operators are ignored on both sides. Empty if the others differ in order or name. Names of sources
+    are not compared, because MindSpore's classes and functions name them differently.
     """
     operators = profile.operators
 
@@ -385,11 +388,11 @@ def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
 
 
 def bottleneck(profile: PipelineProfile) -> tuple[Claim, tuple[int, ...]]:
-    """Return the claim about what holds a pipeline up, and the ids of the operators of which one does.
+    """Return the claim about the bottleneck of a pipeline, and the ids of the operators of which one is it.
 
-    It is the operator after a queue that is rarely empty and before one that mostly is, looked for from the
-    training back to the sources, with those between the two that have no queue. That a source does, or that
-    nothing does, is said only of samples that are known to be from the time in which batches were taken.
+    The bottleneck is the operator after a queue that is rarely empty and before a queue that mostly is, or
+    one of those between the two that have no queue. The search runs from the training back to the sources. A
+    source is named, or a bottleneck ruled out, only for samples from the time in which batches were taken.
     """
     operators = profile.operators
     sampled = [operator for operator in operators.values() if operator.queue]

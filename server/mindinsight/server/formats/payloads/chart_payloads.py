@@ -17,9 +17,8 @@ from mindinsight.server.types import Doubles
 
 _MAX_PARTS: Final = 1000  # charts in a layout, tags in a chart
 _MAX_TITLE: Final = 1000  # bytes of a title or tag
-_PAYLOAD: Final = Limits(
-    "layout", 8 << 20
-)  # protobuf may take a hundred bytes of memory for two of a message
+# Protobuf may take a hundred bytes of memory for two of a message.
+_PAYLOAD: Final = Limits("layout", 8 << 20)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ _MOST_NAME: Final = 4_000  # characters of a name or value
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """State of a repository. ``diff`` and ``untracked`` (a count of files) are None where Git did not say."""
+    """State of a repository. ``diff`` and ``untracked`` (a number of files) are None if Git did not return
+    them.
+    """
 
     commit: str
     branch: str = ""
@@ -42,7 +44,7 @@ class Code:
 
 
 def code(payload: bytes) -> Code:
-    """Decode the facts about a program. Raises UnreadableError. Facts of another type are left out."""
+    """Decode the facts about a program. Raises UnreadableError. Facts of an unexpected type are omitted."""
     _PAYLOAD.check_size(len(payload))
     with unreadable("payload.unparsable", "code", UnparsableError, ValueError, RecursionError):
         parts = [

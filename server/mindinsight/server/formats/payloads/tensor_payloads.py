@@ -137,9 +137,8 @@ def as_recorded(flat: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 WHOLE: Final = 8 << 20  # bytes up to which a message is read whole
 MAX_WHOLE: Final = 256 << 20  # bytes of one that must be, because its numbers are in several sections
-_KEYS: Final = (
-    1 << 12
-)  # bytes of keys and lengths in a message that is read in parts, whose numbers are packed
+# Bytes of keys and lengths in a message that is read in parts, whose numbers are packed.
+_KEYS: Final = 1 << 12
 _BLOCKS: Final = {FLOATS[0]: "float32", DOUBLES[0]: "float64", RAW[0]: ""}
 
 

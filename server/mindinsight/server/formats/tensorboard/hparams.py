@@ -12,7 +12,7 @@ from mindinsight.proto.tensorboard_pb2 import HParamsPluginData
 from mindinsight.server.formats.sanitizer import safe_value, show_text
 
 _ENDINGS: Final = {1: b"", 2: b"STATUS_FAILURE"}  # status of a session -> error of the run
-_MAX_ITEMS: Final = 10_000
+_MAX_ITEMS: Final = 10_000  # hyperparameters, or metrics, of a run; bounds the memory for hostile files
 
 
 @dataclass(slots=True)
@@ -26,15 +26,18 @@ class Session:
 def read_session(contents: Iterable[bytes]) -> Session:
     """Read the session from the contents of the plugin. Contents that cannot be read are skipped."""
     session = Session()
+    metrics: dict[str, None] = {}
     for content in contents:
         with suppress(DecodeError, ValueError, RecursionError):
             message = HParamsPluginData.FromString(content)
-            names = [metric.name for metric in message.experiment.metric_infos]
-            tags = [show_text(name.tag) for name in names if name.tag and not name.group]
-            session.metrics += [tag for tag in tags if tag not in session.metrics][:_MAX_ITEMS]
+            for metric in message.experiment.metric_infos:
+                if metric.name.tag and not metric.name.group and len(metrics) < _MAX_ITEMS:
+                    metrics[show_text(metric.name.tag)] = None
             for entry in message.session_start_info.hparams:
-                if len(session.hparams) < _MAX_ITEMS:
-                    session.hparams[show_text(entry.key)] = safe_value(_plain(entry.value))
+                key = show_text(entry.key)
+                if key in session.hparams or len(session.hparams) < _MAX_ITEMS:
+                    session.hparams[key] = safe_value(_plain(entry.value))
+    session.metrics = list(metrics)
     return session
 
 

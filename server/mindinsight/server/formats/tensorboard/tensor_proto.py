@@ -15,7 +15,7 @@ from mindinsight.server.formats.arrays.element_types import widen_bfloat16
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.wire_format import Octets, last_field, message_fields, read_varint, signed
 
-STRING: Final = 7
+STRING: Final = 7  # DT_STRING of types.proto
 _DTYPE, _SHAPE, _CONTENT = 1 << 3, 2 << 3 | 2, 4 << 3 | 2
 STRING_VALUE: Final = 8 << 3 | 2
 _DIM, _SIZE = 2 << 3 | 2, 1 << 3
@@ -23,7 +23,7 @@ _FLOATS, _DOUBLES, _HALVES = 5, 6, 13  # numbers of fields
 _COMPLEX: Final = {9: "<f4", 12: "<f8"}
 _INTEGERS: Final = (7, 10, 11, _HALVES, 16, 17)
 _VALUES: Final = (_FLOATS, _DOUBLES, *_COMPLEX, *_INTEGERS)
-_MAX_AXES: Final = 254
+_MAX_AXES: Final = 254  # the limit of TensorFlow
 _MAX_FILLED: Final = 256 << 20  # bytes that repeated values may take
 # By DataType of TensorFlow: NumPy's type of the bytes, and MindSpore's name.
 TYPES: Final = {

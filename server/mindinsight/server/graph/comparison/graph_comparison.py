@@ -46,7 +46,10 @@ class BoxCounts:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison. Pairs are indexed by side, LEFT and RIGHT. [t]: indices of a tree."""
+    """Result of a comparison of two graphs.
+
+    Each tuple has one element for LEFT and one for RIGHT. [t]: one element per index of that side's tree.
+    """
 
     trees: tuple[Tree, Tree]
     partners: tuple[Numbers, Numbers]  # [t] index in the other tree, -1 for none
@@ -235,6 +238,7 @@ class _InputDifferences(NamedTuple):
 def _input_differences(
     matching: Matching, input_ids: tuple[Offsets, Offsets], left_nodes: Numbers, right_nodes: Numbers
 ) -> _InputDifferences:
+    """Return flags [pairs] of the ways in which the inputs of matched operators differ."""
     left, right = matching.left.graph, matching.right.graph
     spans = _input_spans(left, left_nodes), _input_spans(right, right_nodes)
     counts = spans[LEFT][1] - spans[LEFT][0], spans[RIGHT][1] - spans[RIGHT][0]
@@ -312,10 +316,10 @@ def _input_spans(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
 
 
 def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
-    """Yield the operators that differ. Operators of only this side are yielded as the outermost scopes of
-    them.
+    """Yield the tree indices of operators that are CHANGED or ONLY, in order.
 
-    Operators that only follow others are not listed.
+    A scope without any operator of the other graph is yielded once, instead of its operators. Operators
+    in state FOLLOWS, equal ones with different inputs, are omitted.
     """
     tree, states = comparison.trees[side], comparison.states[side].tolist()
     index = 1
@@ -505,7 +509,7 @@ def constant_changes(
 def input_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the inputs that only one of a pair has, although the other graph did not lose them."""
+    """Yield the inputs that only one operator of a pair has, without those that only one graph has."""
     for pair in paired_inputs(comparison.matching, comparison.input_ids, nodes):
         if is_lost(comparison.matching, pair):
             side: Side = LEFT if pair[LEFT] >= 0 else RIGHT

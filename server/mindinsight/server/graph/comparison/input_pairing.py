@@ -10,9 +10,10 @@ from mindinsight.server.graph.model.graph import OPERATOR, Offsets
 def paired_inputs(
     matching: Matching, input_ids: tuple[Offsets, Offsets], nodes: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Return the inputs of a node of each graph side by side, -1 where one has none.
+    """Return pairs of inputs of a node of each graph, in order. -1 stands for a missing counterpart.
 
-    Equal numbers of inputs are paired in order. Otherwise equal inputs are paired, and what lies between.
+    If both nodes have equally many inputs, these are paired by position. Otherwise equal inputs are paired,
+    and the inputs between two pairs in order.
     """
     trees = matching.left, matching.right
     left, right = (tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True))
@@ -27,9 +28,9 @@ def paired_inputs(
 
 
 def is_lost(matching: Matching, pair: tuple[int, int]) -> bool:
-    """Return True if one operator alone has an input that its graph did not gain or lose.
+    """Return True if ``pair`` is an input of only one operator, although both graphs have the input.
 
-    An operator that only one graph has is an edit of its own, from which the input follows.
+    The input of an operator that only one graph has is not lost: that operator is an edit of its own.
     """
     if min(pair) >= 0:
         return False

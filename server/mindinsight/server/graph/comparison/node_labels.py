@@ -7,11 +7,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mindinsight.proto.graph_pb2 import NamedValueProto, NodeProto, ParameterProto
-from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, PARAMETER, Codes, Flags, Graph, Offsets
-from mindinsight.server.graph.model.graph import scope_of as enclosing_scope
-from mindinsight.server.graph.scopes.folding import Hashes, mix
+from mindinsight.server.graph.model import graph as model
 
-CONTROL_SLOT: Final = -1
+CONTROL_SLOT: Final = -1  # slots of inputs count from 0
 _PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one more value shifts the positions of the rest
 
 
@@ -19,31 +17,31 @@ _PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one more value shif
 class NodeColumns:
     """Nodes of two graphs: first those of the left graph, then those of the right one.
 
-    Codes are integers that are equal for equal values. There are n nodes and e edges, sorted by target.
+    model.Codes are integers that are equal for equal values. There are n nodes and e edges, sorted by target.
     """
 
-    graphs: tuple[Graph, Graph]
-    kinds: Codes  # [n] OPERATOR, PARAMETER or CONSTANT
-    names: Offsets  # [n] code of the name
-    types: Offsets  # [n] code of the operator's type, however it is spelled
-    scopes: Offsets  # [n] code of the enclosing scope
-    attributes: Offsets  # [n] code of an operator's attributes or a constant's value
-    outputs: Offsets  # [n] code of the type and shape of the output
-    sources: Offsets  # [e]
-    targets: Offsets  # [e]
-    slots: Offsets  # [e] position among the target's inputs, 0 if packed, CONTROL_SLOT for control edges
+    graphs: tuple[model.Graph, model.Graph]
+    kinds: model.Codes  # [n] OPERATOR, PARAMETER or CONSTANT
+    names: model.Offsets  # [n] code of the name
+    types: model.Offsets  # [n] code of the operator's type, however it is spelled
+    scopes: model.Offsets  # [n] code of the enclosing scope
+    attributes: model.Offsets  # [n] code of an operator's attributes or a constant's value
+    outputs: model.Offsets  # [n] code of the type and shape of the output
+    sources: model.Offsets  # [e]
+    targets: model.Offsets  # [e]
+    slots: model.Offsets  # [e] position among the inputs, 0 if packed, CONTROL_SLOT for control edges
 
     @property
     def left_count(self) -> int:
         """Return the number of nodes of the left graph."""
         return len(self.graphs[0])
 
-    def is_left(self) -> Flags:
+    def is_left(self) -> model.Flags:
         """Return [n] True for nodes of the left graph."""
         return np.arange(len(self.kinds)) < self.left_count
 
 
-def node_columns(left: Graph, right: Graph) -> NodeColumns:
+def node_columns(left: model.Graph, right: model.Graph) -> NodeColumns:
     """Decode the nodes of two graphs into columns."""
     graphs = left, right
     contents = _contents(graphs)
@@ -52,11 +50,11 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
     return NodeColumns(
         graphs,
         kinds=np.concatenate([graph.kinds for graph in graphs]),
-        names=_codes(names),
-        types=_codes(spelling(kind) for graph in graphs for kind in graph.types),
-        scopes=_codes(map(enclosing_scope, names)),
-        attributes=_codes(attributes for attributes, _ in contents),
-        outputs=_codes(output for _, output in contents),
+        names=model.number_values(names),
+        types=model.number_values(spelling(kind) for graph in graphs for kind in graph.types),
+        scopes=model.number_values(map(model.scope_of, names)),
+        attributes=model.number_values(attributes for attributes, _ in contents),
+        outputs=model.number_values(output for _, output in contents),
         sources=np.concatenate([own.sources + offset for own, offset in edges]).astype(np.int64),
         targets=np.concatenate([own.targets + offset for own, offset in edges]).astype(np.int64),
         slots=np.concatenate([_slots(graph) for graph in graphs]),
@@ -64,60 +62,45 @@ def node_columns(left: Graph, right: Graph) -> NodeColumns:
 
 
 def spelling(op_type: str) -> str:
-    """Return what the spellings of a type have in common: BatchNorm is batch_norm, but relu_ is not relu."""
+    """Return a normal form of an operator type: equal for BatchNorm and batch_norm, not relu and relu_."""
     words = op_type.rstrip("_")
     return words.replace("_", "").casefold() + op_type[len(words) :]
 
 
-def of_types(columns: NodeColumns, types: Collection[str]) -> Flags:
+def of_types(columns: NodeColumns, types: Collection[str]) -> model.Flags:
     """Return [n] True for nodes of the given types."""
     return np.array([kind in types for graph in columns.graphs for kind in graph.types], dtype=np.bool_)
 
 
-def _codes(values: Iterable[Hashable]) -> Offsets:
-    """Return one integer per value, equal for equal values."""
-    known: dict[Hashable, int] = {}
-    return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
+def _slots(graph: model.Graph) -> model.Offsets:
+    packed = model.flag_values(graph.types, _PACKING)[graph.edges.targets]
+    return np.where(graph.edges.controls, CONTROL_SLOT, np.where(packed, 0, graph.edges.slots()))
 
 
-def _slots(graph: Graph) -> Offsets:
-    edges = graph.edges
-    begins = np.searchsorted(edges.targets, edges.targets, "left")
-    packing = np.array([kind in _PACKING for kind in graph.types], dtype=np.bool_)
-    slots = np.where(packing[edges.targets], 0, np.arange(len(edges)) - begins)
-    return np.where(edges.controls, CONTROL_SLOT, slots)
-
-
-def _contents(graphs: Iterable[Graph]) -> list[tuple[Hashable, bytes]]:
-    """Return ``_content`` of all nodes. Operators with equal bytes are decoded once."""
-    known: dict[bytes, tuple[Hashable, bytes]] = {}
+def _contents(graphs: Iterable[model.Graph]) -> list[tuple[Hashable, bytes]]:
+    """Return ``_content`` of all nodes. Those with equal bytes are decoded once."""
     contents = []
     for graph in graphs:
-        spans = graph.contents.tolist()
-        for node, kind in enumerate(graph.kinds.tolist()):
-            if kind != OPERATOR:
-                contents.append(_content(graph, node))
-                continue
-            key = graph.payload[spans[node][0] : spans[node][1]]
-            content = known.get(key)
-            if content is None:
-                content = known[key] = _content(graph, node)
-            contents.append(content)
+        known: dict[int, tuple[Hashable, bytes]] = {}
+        for node, number in enumerate(graph.content_numbers.tolist()):
+            if number not in known:
+                known[number] = _content(graph, node)
+            contents.append(known[number])
     return contents
 
 
-def _content(graph: Graph, node: int) -> tuple[Hashable, bytes]:
+def _content(graph: model.Graph, node: int) -> tuple[Hashable, bytes]:
     """Return the serialized attributes (value of a constant) and output type of a node, without names and
     inputs."""
     message = graph.message(node)
     kind = graph.kinds[node]
-    if kind == OPERATOR:
+    if kind == model.OPERATOR:
         proto = NodeProto.FromString(message)
         attributes = sorted(item.SerializeToString(deterministic=True) for item in proto.attribute)
         return tuple(attributes), proto.output_type.SerializeToString(deterministic=True)
-    if kind == PARAMETER:
+    if kind == model.PARAMETER:
         return (), ParameterProto.FromString(message).type.SerializeToString(deterministic=True)
-    assert kind == CONSTANT
+    assert kind == model.CONSTANT
     value = NamedValueProto.FromString(message).value
     return value.SerializeToString(deterministic=True), b""
 
@@ -130,46 +113,46 @@ _OUTPUT: Final = np.uint64(0xC2B2AE3D27D4EB4F)
 class Rounds(NamedTuple):
     """Hashes [n] of all nodes after several rounds."""
 
-    seeds: Hashes
-    by_inputs: Hashes  # after one round over only inputs
-    by_outputs: Hashes  # after one round over only users
-    refined: list[Hashes]  # after 1, 2, ... rounds over both
+    seeds: model.Hashes
+    by_inputs: model.Hashes  # after one round over only inputs
+    by_outputs: model.Hashes  # after one round over only users
+    refined: list[model.Hashes]  # after 1, 2, ... rounds over both
 
 
-def seed_labels(columns: NodeColumns, keys: Sequence[Offsets], partners: Offsets) -> Hashes:
+def seed_labels(columns: NodeColumns, keys: Sequence[model.Offsets], partners: model.Offsets) -> model.Hashes:
     """Return [n] labels by kind and ``keys`` [n]. The two nodes of a matched pair share a unique label."""
-    labels = mix(columns.kinds.astype(np.uint64))
+    labels = model.mix(columns.kinds.astype(np.uint64))
     for key in keys:
-        labels = mix(labels ^ mix(key.astype(np.uint64) + _INPUT))
+        labels = model.mix(labels ^ model.mix(key.astype(np.uint64) + _INPUT))
     matched = np.flatnonzero(partners >= 0)
     pair = np.minimum(matched, partners[matched]).astype(np.uint64)
-    labels[matched] = mix(pair ^ _OUTPUT)
+    labels[matched] = model.mix(pair ^ _OUTPUT)
     return labels
 
 
-def refine(columns: NodeColumns, seeds: Hashes, partners: Offsets, rounds: int) -> Rounds:
+def refine(columns: NodeColumns, seeds: model.Hashes, partners: model.Offsets, rounds: int) -> Rounds:
     """Return refined labels. Edges between matched nodes are skipped, because matched labels are final."""
     active = (partners[columns.sources] < 0) | (partners[columns.targets] < 0)
     sources, targets = columns.sources[active], columns.targets[active]
-    salts = mix(columns.slots[active].astype(np.uint64))
+    salts = model.mix(columns.slots[active].astype(np.uint64))
     count = len(seeds)
     into, out_of = _Sums(targets, count), _Sums(sources, count)
     broad = out_of.counts > _BROAD
-    fixed = (columns.kinds != OPERATOR) | (partners >= 0)
-    inputs = into.of(mix((seeds[sources] + _INPUT) ^ salts))
-    outputs = out_of.of(mix((seeds[targets] + _OUTPUT) ^ salts))
-    by_inputs, by_outputs = mix(seeds ^ mix(inputs)), mix(seeds + mix(outputs))
-    refined = [mix(by_inputs + mix(outputs))]
+    fixed = (columns.kinds != model.OPERATOR) | (partners >= 0)
+    inputs = into.of(model.mix((seeds[sources] + _INPUT) ^ salts))
+    outputs = out_of.of(model.mix((seeds[targets] + _OUTPUT) ^ salts))
+    by_inputs, by_outputs = model.mix(seeds ^ model.mix(inputs)), model.mix(seeds + model.mix(outputs))
+    refined = [model.mix(by_inputs + model.mix(outputs))]
     passed_on = seeds
     for _ in range(rounds - 1):
         passed_on = np.where(fixed, seeds, np.where(broad, by_inputs, refined[-1]))
-        inputs = into.of(mix((passed_on[sources] + _INPUT) ^ salts))
-        outputs = out_of.of(mix((passed_on[targets] + _OUTPUT) ^ salts))
-        refined.append(mix(mix(refined[-1] ^ mix(inputs)) + mix(outputs)))
+        inputs = into.of(model.mix((passed_on[sources] + _INPUT) ^ salts))
+        outputs = out_of.of(model.mix((passed_on[targets] + _OUTPUT) ^ salts))
+        refined.append(model.mix(model.mix(refined[-1] ^ model.mix(inputs)) + model.mix(outputs)))
     return Rounds(seeds, by_inputs, by_outputs, refined)
 
 
-def neighbour_flags(columns: NodeColumns, partners: Offsets) -> tuple[Flags, Flags]:
+def neighbour_flags(columns: NodeColumns, partners: model.Offsets) -> tuple[model.Flags, model.Flags]:
     """Return [n] True for nodes with a matched input, and for nodes with a matched user."""
     matched = partners >= 0
     count = len(partners)
@@ -181,13 +164,13 @@ def neighbour_flags(columns: NodeColumns, partners: Offsets) -> tuple[Flags, Fla
 class _Sums:
     """Sums of terms by owner, modulo 2^64. The order of the terms does not matter."""
 
-    def __init__(self, owners: Offsets, count: int) -> None:
+    def __init__(self, owners: model.Offsets, count: int) -> None:
         self.counts = np.bincount(owners, minlength=count)
         self._order = np.argsort(owners, kind="stable")
         self._ends = np.cumsum(self.counts)
 
-    def of(self, terms: Hashes) -> Hashes:
+    def of(self, terms: model.Hashes) -> model.Hashes:
         """Return [count] the sum of the terms of each owner."""
         totals = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms[self._order], dtype=np.uint64)])
-        sums: Hashes = totals[self._ends] - totals[self._ends - self.counts]
+        sums: model.Hashes = totals[self._ends] - totals[self._ends - self.counts]
         return sums

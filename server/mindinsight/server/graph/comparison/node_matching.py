@@ -32,9 +32,9 @@ from mindinsight.server.graph.model.graph import (
     PARAMETER,
     Flags,
     Graph,
+    Hashes,
     Offsets,
 )
-from mindinsight.server.graph.scopes.folding import Hashes
 from mindinsight.server.graph.scopes.scope_tree import PLUMBING
 
 _ROUNDS: Final = 4  # of refinement: the distance up to which neighbours count

@@ -196,8 +196,11 @@ def _separate(partners: Offsets, chosen: Flags) -> int:
 def match_carriers(
     columns: NodeColumns, partners: Offsets, owners: Offsets, carriers: tuple[Offsets, Offsets]
 ) -> None:
-    """Match operators that pass a value through by that value. Those of one value are matched by their
-    users."""
+    """Match operators that only pass a value through, such as Load, by that value. Changes ``partners``.
+
+    Pairs that contradict their values or owners are separated first. Operators that pass the same value are
+    matched by the operators that use their output.
+    """
     carried, codes = carriers
     nodes = np.flatnonzero(carried >= 0)
     wrong = np.zeros(len(partners), dtype=np.bool_)

@@ -17,7 +17,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
 from mindinsight.server.graph.encoders.node_json import entry
 from mindinsight.server.graph.model.graph import OPERATOR, Graph
 from mindinsight.server.graph.model.node_details import different_attributes, output_of
-from mindinsight.server.graph.scopes.folding import first_operator
 from mindinsight.server.graph.scopes.scope_tree import ROOT
 
 STATES: Final = ("same", "changed", "only", "follows")
@@ -57,13 +56,13 @@ def list_differences(comparison: Comparison, limit: int) -> dict[str, Any]:
     """
     left, right = comparison.trees
     differing: list[tuple[tuple[int, int], Side, int]] = [
-        ((first_operator(left, index), -1), LEFT, index)
+        ((int(left.first_nodes[index]), -1), LEFT, index)
         for index in list_topmost_differences(comparison, LEFT)
     ]
     before = _preceding_partners(comparison)
     for index in list_topmost_differences(comparison, RIGHT):
         if comparison.state(RIGHT, index) == ONLY:
-            right_operator = first_operator(right, index)
+            right_operator = int(right.first_nodes[index])
             differing.append(((int(before[right_operator]), right_operator), RIGHT, index))
     rows = [_difference(comparison, side, index) for _, side, index in sorted(differing)[:limit]]
     return {"total": len(differing), "shown": rows}

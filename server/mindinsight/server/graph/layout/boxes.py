@@ -17,14 +17,15 @@ from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 _NARROW: Final = "fijlrtI.,:;|!'()[]{}/- "
 _BROAD: Final = "mwMWQOGD@%&…×+"
+# Lengths in the units of a drawing, in which text is 12 high.
 _LABEL: Final = 210.0  # limit of the width of a label
 _CHIP: Final = 110.0  # limit of the width of a chip's label
-_MOST_CHIPS: Final = 3
+_MOST_CHIPS: Final = 3  # drawn next to a box; further ones are counted
 CHIP_HEIGHT: Final = 17.0
 CHIP_GAP: Final = 3.0
-CHIP_SPACE: Final = 10.0
-_ROW: Final = 15.0
-_PADDING: Final = 12.0
+CHIP_SPACE: Final = 10.0  # between a chip and its box
+_ROW: Final = 15.0  # height of a line of text
+_PADDING: Final = 12.0  # left and right of the text
 _MARK: Final = 26.0  # width of the sign that opens a scope
 
 
@@ -148,7 +149,7 @@ def truncate(text: str, longest: float) -> str:
     return f"{text[:head]}…{text[len(text) - tail :]}"
 
 
-_HALF: Final = 32
+_HALF: Final = 32  # bits of an index, of which an int64 holds two
 _LOW: Final = (1 << _HALF) - 1
 
 

@@ -98,7 +98,7 @@ def _fit_layer(
 
 
 _TALL: Final = 900.0  # height from which columns are tried
-_GUTTER: Final = 64.0
+_GUTTER: Final = 64.0  # between two columns, with the links from one to the next
 _MOST_LINKS: Final = 3  # limit of links from the end of a column to the next
 
 Band = tuple[float, float]  # top and bottom of a layer

@@ -174,9 +174,9 @@ def _inversions(ends: list[int], size: int) -> int:
     return total
 
 
-LAYER_GAP: Final = 44.0
-SIDE_GAP: Final = 28.0
-_POINT_GAP: Final = 18.0
+LAYER_GAP: Final = 44.0  # between two layers of boxes
+SIDE_GAP: Final = 28.0  # between two boxes of a layer
+_POINT_GAP: Final = 18.0  # the same next to a layer that links only pass
 _BACK_LINK_OFFSET: Final = 14.0  # distance between lines that run upwards and lines that run down
 _DUMMY: Final = Size(0.0, 0.0, 0.0, 0.0)
 _BROAD: Final = 1000.0  # approximate width of a layer, so that a few wide boxes do not form a ribbon

@@ -40,8 +40,8 @@ class Box:
     open: bool
     content: Content
     parent: int  # enclosing scope
-    enters: int = 0  # values from outside the enclosing scope that no line shows
-    leaves: int = 0  # values to the outside that no line shows
+    enters: int = 0  # number of values from outside the enclosing scope that no line shows
+    leaves: int = 0  # number of values to the outside that no line shows
 
     def moved(self, x: float, y: float) -> Box:
         """Return a copy moved by (x, y)."""
@@ -82,8 +82,8 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
-_HEADER: Final = 26.0
-_BORDER: Final = 22.0
+_HEADER: Final = 26.0  # height of the name of an open scope
+_BORDER: Final = 22.0  # around the content of an open scope, and of the drawing
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
 _MOST_LINES: Final = 12  # limit of lines from the border of a scope to its children, and back
 MOST_FLAT: Final = 2000  # limit of the operators of a scope that is drawn flat

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -23,6 +26,9 @@ Numbers: TypeAlias = npt.NDArray[np.int32]
 Offsets: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Codes: TypeAlias = npt.NDArray[np.uint8]
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+
+SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, from splitmix64: spreads numbers over 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,13 @@ class Edges:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    def slots(self) -> Offsets:
+        """Return [e] the position of each edge among the inputs of its target."""
+        numbers = np.arange(len(self))
+        first = np.diff(self.targets, prepend=-1) != 0  # inputs of one target are neighbours
+        slots: Offsets = numbers - np.maximum.accumulate(np.where(first, numbers, 0))
+        return slots
 
     def select(self, chosen: Flags | Offsets) -> Edges:
         """Return the edges selected by flags [e] or indices, in that order."""
@@ -67,7 +80,7 @@ class Graph:
     payload: bytes  # the GraphProto
     starts: Offsets  # [n] start of each node's message in the payload
     ends: Offsets  # [n]
-    contents: Offsets  # [n, 2] start and end of an operator's attributes and output type in the payload
+    contents: Offsets  # [n, 2] start and end of each node's ``content`` in the payload
     losses: Losses = Losses()
 
     def __len__(self) -> int:
@@ -79,10 +92,31 @@ class Graph:
         return self.payload[self.starts[node] : self.ends[node]]
 
     def content(self, node: int) -> bytes:
-        """Return the serialized attributes and output type of an operator. Equal bytes mean equal
-        contents."""
+        """Return the serialized attributes and output type of an operator, or the message of a parameter or a
+        constant without its name. Equal bytes mean equal contents."""
         begin, end = self.contents[node].tolist()
         return self.payload[begin:end]
+
+    @cached_property
+    def content_numbers(self) -> Offsets:
+        """Return [n] a number for each node, equal for nodes of one kind with equal ``content``."""
+        contents = map(self.payload.__getitem__, map(slice, *self.contents.T.tolist()))
+        return number_values(contents) * 3 + self.kinds
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Return [n] a hash of each node, equal for operators of equal type, attributes, output, parameter
+        shapes and constants."""
+        edges = self.edges
+        own = mix((number_values(self.types) << 32 | self.content_numbers).astype(np.uint64) + np.uint64(1))
+        salts = mix(edges.slots().astype(np.uint64) + SPREAD)  # apart from ``own``, or the two cancel out
+        used = np.flatnonzero(self.kinds[edges.sources] != OPERATOR)
+        hashes = own.copy()
+        np.add.at(hashes, edges.targets[used], mix(own[edges.sources[used]] ^ salts[used]))
+        loaded = np.flatnonzero(flag_values(self.types, {"Load"})[edges.sources])
+        with_loads = hashes.copy()
+        np.add.at(with_loads, edges.targets[loaded], mix(hashes[edges.sources[loaded]] ^ salts[loaded]))
+        return with_loads
 
     def inputs_of(self, node: int) -> list[int]:
         """Return the nodes that feed a node, in the order of its inputs."""
@@ -112,6 +146,27 @@ class Graph:
             ends=self.ends[order],
             contents=self.contents[order],
         )
+
+
+def number_values(values: Iterable[Hashable]) -> Offsets:
+    """Return a number for each value, equal for equal values, in order of first use."""
+    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    return np.fromiter(map(numbers.__getitem__, values), np.int64)
+
+
+def flag_values(values: Sequence[str], chosen: Collection[str]) -> Flags:
+    """Return True for each value that is among the chosen ones."""
+    return np.fromiter(map(chosen.__contains__, values), np.bool_, len(values))
+
+
+def mix(values: Hashes) -> Hashes:
+    """Return the finalizer of splitmix64, in which each input bit changes half of the output bits."""
+    mixed: Hashes = values ^ (values >> np.uint64(30))
+    mixed = mixed * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = mixed ^ (mixed >> np.uint64(27))
+    mixed = mixed * np.uint64(0x94D049BB133111EB)
+    shifted: Hashes = mixed >> np.uint64(31)
+    return mixed ^ shifted
 
 
 def scope_of(path: str) -> str:
@@ -166,7 +221,7 @@ def scopes_of(paths: Iterable[str]) -> dict[str, None]:
 def unique_paths(paths: Sequence[str]) -> list[str]:
     """Make paths unique: a path that is also a scope gets parentheses, a repeated one a number."""
     scopes = scopes_of(paths)
-    if not (any(path in scopes for path in paths) or len(set(paths)) < len(paths)):
+    if scopes.keys().isdisjoint(paths) and len(set(paths)) == len(paths):
         return list(paths)
     taken: set[str] = set(scopes)
     numbers: dict[str, int] = {}
@@ -196,19 +251,15 @@ BACKWARD: Final = "Gradients"  # beginning of the paths of the backward pass
 
 def training_operators(graph: Graph) -> Flags:
     """Return [n] True for operators of the backward pass and of the optimizer."""
-    columns = (graph.kinds.tolist(), graph.starts.tolist(), graph.ends.tolist())
-    return np.array(
-        [
-            kind == OPERATOR
-            and (
-                name.startswith(BACKWARD)
-                or "optimizer" in name
-                or (graph.payload.find(b"opt", begin, end) >= 0 and _is_optimizer(graph.payload[begin:end]))
-            )
-            for name, kind, begin, end in zip(graph.names, *columns, strict=True)
-        ],
-        dtype=np.bool_,
-    )
+    flags = np.array([name.startswith(BACKWARD) or "optimizer" in name for name in graph.names], np.bool_)
+    offsets = np.array([match.start() for match in re.finditer(b"opt", graph.payload)], np.int64)
+    order = np.argsort(graph.starts)
+    places = np.searchsorted(graph.starts, offsets, "right", sorter=order)
+    for node in np.unique(order[places[places > 0] - 1]).tolist():
+        if graph.kinds[node] == OPERATOR:
+            flags[node] |= "opt" in NodeProto.FromString(graph.message(node)).instance_name
+    operators: Flags = graph.kinds == OPERATOR
+    return flags & operators
 
 
 def has_training(graph: Graph) -> bool:
@@ -218,7 +269,3 @@ def has_training(graph: Graph) -> bool:
     ]
     backward = sum(name.startswith(BACKWARD) for name in operators)
     return 0 < backward < len(operators)
-
-
-def _is_optimizer(message: bytes) -> bool:
-    return "opt" in NodeProto.FromString(message).instance_name

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from mindinsight.proto.graph_pb2 import ParameterProto
 from mindinsight.server.graph.model.graph import PARAMETER, Graph
 from mindinsight.server.graph.model.node_details import output_of, recorded_role, shapes_at
-from mindinsight.server.graph.scopes.folding import unnamed
 from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 Shape = Sequence[int]
@@ -133,7 +132,7 @@ class Costs:
 
 def costs_of(tree: Tree) -> Costs:
     """Return the sums of parameters and operations of every subtree."""
-    elements, sizes = _parameter_sizes(tree.graph)
+    elements, sizes, roles = _parameter_sizes(tree.graph)
     users = _users(tree, elements)
     flops, uncounted = _flops(tree)
     return Costs(
@@ -141,7 +140,7 @@ def costs_of(tree: Tree) -> Costs:
         _distinct_sums(tree, users, sizes),
         tree.sums(flops),
         tree.sums(uncounted),
-        _count_roles(tree.graph),
+        roles,
     )
 
 
@@ -157,11 +156,12 @@ def short_number(value: int) -> str:
 
 
 def role_of(graph: Graph, node: int) -> int:
-    """Return what a parameter is: WEIGHT, BUFFER or INPUT. A role that is not recorded is guessed by name."""
-    recorded = recorded_role(graph, node)
-    if recorded != ParameterProto.UNKNOWN:
-        return recorded
-    return ParameterProto.INPUT if _INPUT.fullmatch(graph.names[node]) else ParameterProto.WEIGHT
+    """Return the role of a parameter: WEIGHT, BUFFER or INPUT. A role not recorded is guessed by the name."""
+    return recorded_role(graph, node) or _guess_role(graph.names[node])
+
+
+def _guess_role(name: str) -> int:
+    return ParameterProto.INPUT if _INPUT.fullmatch(name) else ParameterProto.WEIGHT
 
 
 def is_input(graph: Graph, node: int) -> bool:
@@ -169,30 +169,30 @@ def is_input(graph: Graph, node: int) -> bool:
     return role_of(graph, node) == ParameterProto.INPUT
 
 
-def _count_roles(graph: Graph) -> dict[str, int]:
-    """Return the numbers of weights, buffers and inputs of a graph, and of those whose role is guessed."""
-    nodes = np.flatnonzero(graph.kinds == PARAMETER).tolist()
-    roles = Counter(role_of(graph, node) for node in nodes)
-    return {
-        "weights": roles[ParameterProto.WEIGHT],
-        "buffers": roles[ParameterProto.BUFFER],
-        "inputs": roles[ParameterProto.INPUT],
-        "guessed": sum(recorded_role(graph, node) == ParameterProto.UNKNOWN for node in nodes),
-    }
-
-
-def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int]]:
-    """Return elements and bytes of each weight of the network."""
+def _parameter_sizes(graph: Graph) -> tuple[dict[int, int], dict[int, int], dict[str, int]]:
+    """Return elements and bytes of each weight of the network, and the numbers of weights, buffers and inputs
+    of a graph, and of those whose role is guessed."""
     elements, sizes = {}, {}
-    known: dict[bytes, tuple[int, int]] = {}
+    known: dict[int, tuple[int, int]] = {}
+    roles, guessed = Counter[int](), 0
+    numbers = graph.content_numbers.tolist()
     for node in np.flatnonzero(graph.kinds == PARAMETER).tolist():
-        if role_of(graph, node) != ParameterProto.WEIGHT:
+        recorded = recorded_role(graph, node)
+        role = recorded or _guess_role(graph.names[node])
+        guessed += not recorded
+        roles[role] += 1
+        if role != ParameterProto.WEIGHT:
             continue
-        content = unnamed(graph, node)
+        content = numbers[node]
         if content not in known:
             known[content] = _elements_and_bytes(graph, node)
         elements[node], sizes[node] = known[content]
-    return elements, sizes
+    names = {
+        "weights": ParameterProto.WEIGHT,
+        "buffers": ParameterProto.BUFFER,
+        "inputs": ParameterProto.INPUT,
+    }
+    return elements, sizes, {name: roles[role] for name, role in names.items()} | {"guessed": guessed}
 
 
 def _elements_and_bytes(graph: Graph, node: int) -> tuple[int, int]:
@@ -238,16 +238,12 @@ def _common_scope(tree: Tree, first: int, second: int) -> int:
 
 def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
     """Return [t] the operations of each operator, and 1 for operators of which they are unknown."""
-    graph, known = tree.graph, dict[tuple[int, bytes], Shape]()
+    graph, numbers = tree.graph, tree.graph.content_numbers.tolist()
 
     @cache
     def shape(node: int) -> Shape:
-        kind = int(graph.kinds[node])
-        content = (kind, unnamed(graph, node) if kind else graph.content(node))
-        if content not in known:
-            shapes = shapes_at(graph, node)
-            known[content] = tuple(shapes[0]) if len(shapes) == 1 else ()
-        return known[content]
+        shapes = shapes_at(graph, node)
+        return shapes[0] if len(shapes) == 1 else ()
 
     values, unknown = np.zeros(len(tree.paths), dtype=np.float64), np.zeros(len(tree.paths), dtype=np.int64)
     kinds = {kind: base_type(kind) for kind in set(tree.types)}
@@ -255,9 +251,12 @@ def _flops(tree: Tree) -> tuple[npt.NDArray[np.float64], Amounts]:
     nodes = tree.nodes[leaves]
     begins, ends = (np.searchsorted(graph.edges.targets, nodes, side) for side in ("left", "right"))
     sources = graph.edges.sources.tolist()
-    counted = cache(count_flops)  # layers repeat
+    counted: dict[tuple[str, tuple[int, ...]], int | None] = {}  # layers repeat
     for leaf, node, begin, end in zip(leaves, nodes.tolist(), begins.tolist(), ends.tolist(), strict=True):
-        inputs = tuple([shape(source) for source in sources[begin:end]])
-        flops = counted(kinds[tree.types[leaf]], inputs, shape(node))
-        values[leaf], unknown[leaf] = flops or 0, flops is None
+        ends_of_edges = [node, *sources[begin:end]]
+        key = kinds[tree.types[leaf]], tuple([numbers[end] for end in ends_of_edges])
+        if key not in counted:
+            output, *inputs = map(shape, ends_of_edges)
+            counted[key] = count_flops(key[0], inputs, output)
+        values[leaf], unknown[leaf] = counted[key] or 0, counted[key] is None
     return values, unknown

@@ -3,13 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from mindinsight.server.graph.model.graph import CONSTANT, OPERATOR, Graph, Numbers, Offsets
+from mindinsight.server.graph.model import graph as model
 from mindinsight.server.graph.model.node_details import output_of
 from mindinsight.server.graph.scopes import scope_tree
 
@@ -17,12 +15,12 @@ from mindinsight.server.graph.scopes import scope_tree
 class SiblingFlow(NamedTuple):
     """Edges [e] between working operators, each with the two siblings that hold its ends."""
 
-    sources: Offsets  # leaves
-    targets: Offsets
-    slots: Offsets  # position among the inputs of the target
-    scopes: Offsets  # innermost scope around both ends
-    givers: Offsets  # child of that scope with the source
-    takers: Offsets  # child of that scope with the target
+    sources: model.Offsets  # leaves
+    targets: model.Offsets
+    slots: model.Offsets  # position among the inputs of the target
+    scopes: model.Offsets  # innermost scope around both ends
+    givers: model.Offsets  # child of that scope with the source
+    takers: model.Offsets  # child of that scope with the target
 
 
 def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
@@ -33,10 +31,8 @@ def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
     """
     edges = tree.edges
     sources, targets = edges.sources.astype(np.int64), edges.targets.astype(np.int64)
-    numbers = np.arange(len(targets))  # inputs of one target are neighbours
-    slots = numbers - np.maximum.accumulate(np.where(np.diff(targets, prepend=-1) != 0, numbers, 0))
-    passing = np.array([kind in scope_tree.PLUMBING for kind in tree.types], dtype=np.bool_)
-    states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
+    passing = model.flag_values(tree.types, scope_tree.PLUMBING)
+    states = model.flag_values(tree.types, {"UpdateState"})
     behind = np.arange(len(tree.paths))
     into = np.flatnonzero(passing[targets] & ~edges.controls)[::-1]
     behind[targets[into]] = sources[into]  # the first input is written last
@@ -44,7 +40,7 @@ def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
         behind = behind[behind]
     through = behind[sources]
     working = ~(edges.controls | passing[targets] | passing[through] | states[sources])
-    sources, targets, slots = through[working], targets[working], slots[working]
+    sources, targets, slots = through[working], targets[working], edges.slots()[working]
     givers, takers = sources.copy(), targets.copy()
     scopes = tree.parents[sources].astype(np.int64)
     ends = tree.ends
@@ -75,6 +71,8 @@ def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[
 
 def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
     """Split each group of boxes into parallel ones, which depend on the same others of their group."""
+    if not groups:
+        return []
     bits = np.full(len(tree.paths), -1, dtype=np.int64)
     masks = []
     number = 0
@@ -94,10 +92,10 @@ def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[lis
     return split
 
 
-def _upstream(tree: scope_tree.Tree, bits: Numbers | Offsets) -> dict[int, int]:
+def _upstream(tree: scope_tree.Tree, bits: model.Numbers | model.Offsets) -> dict[int, int]:
     """Return the set of members that each member depends on, both as bits."""
     inputs: list[list[int]] = [[] for _ in tree.types]
-    states = np.array([kind == "UpdateState" for kind in tree.types], dtype=np.bool_)
+    states = model.flag_values(tree.types, {"UpdateState"})
     edges = tree.edges.select(~tree.edges.controls & ~states[tree.edges.sources])
     for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
         inputs[target].append(source)
@@ -124,87 +122,33 @@ def _upstream(tree: scope_tree.Tree, bits: Numbers | Offsets) -> dict[int, int]:
 
 
 _NUMBER: Final = re.compile(r"\d+")
-_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, from splitmix64: spreads numbers over 64 bits
-
-Hashes = npt.NDArray[np.uint64]
 
 
-def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> list[int]:
-    """Return [t] a number of each index, equal for equal structures, -1 for plumbing."""
-    operators = operator_codes(tree)
-    wiring = _wiring(tree, flow or sibling_flow(tree), operators).tolist()
-    numbers: dict[object, int] = {}
-    inside: list[list[int]] = [[] for _ in tree.paths]
-    signatures = [-1] * len(tree.paths)
-    parents, nodes, codes = tree.parents.tolist(), tree.nodes.tolist(), operators.tolist()
-    for index in range(len(tree.paths) - 1, scope_tree.ROOT, -1):
-        structure: object = codes[index]
-        if nodes[index] < 0:
-            structure = (number_pattern(tree.paths[index]), wiring[index], *sorted(inside[index]))
-        elif tree.types[index] in scope_tree.PLUMBING:
-            continue
-        signatures[index] = numbers.setdefault(structure, len(numbers))
-        inside[parents[index]].append(signatures[index])
+def signatures_of(tree: scope_tree.Tree, flow: SiblingFlow | None = None) -> model.Hashes:
+    """Return [t] a hash of each index, equal for equal structures, 0 for plumbing."""
+    scopes = tree.nodes < 0
+    inner = np.flatnonzero(scopes)[1:]
+    patterns = model.number_values(number_pattern(tree.paths[index]) for index in inner.tolist())
+    sums = _wiring(tree, flow or sibling_flow(tree))
+    sums[inner] = model.mix(sums[inner] ^ model.mix(patterns.astype(np.uint64) + model.SPREAD))
+    signatures = np.zeros(len(tree.paths), dtype=np.uint64)
+    working = np.flatnonzero(~(scopes | model.flag_values(tree.types, scope_tree.PLUMBING)))
+    signatures[working] = tree.graph.hashes[tree.nodes[working]]
+    np.add.at(sums, tree.parents[working], model.mix(signatures[working]))
+    for level in tree.levels[:0:-1]:
+        chosen = level[scopes[level]]
+        signatures[chosen] = model.mix(sums[chosen])
+        np.add.at(sums, tree.parents[chosen], model.mix(signatures[chosen]))
     return signatures
 
 
-def operator_codes(tree: scope_tree.Tree) -> Hashes:
-    """Return a code for each node of the tree, [t]; 0 for scopes.
-
-    Operators have equal codes if their type, attributes, output, parameter shapes and constants are equal.
-    """
-    graph = tree.graph
-    spans, payload = graph.contents.tolist(), graph.payload
-    known: dict[Any, int] = {}
-    outer = np.flatnonzero(graph.kinds != OPERATOR).tolist()
-    own = np.zeros(len(graph), dtype=np.uint64)
-    own[outer] = [known.setdefault(unnamed(graph, node), len(known)) for node in outer]
-    operators = np.flatnonzero(graph.kinds == OPERATOR).tolist()
-    own[operators] = [
-        known.setdefault((graph.types[node], payload[spans[node][0] : spans[node][1]]), len(known))
-        for node in operators
-    ]
-    own = mix(own + np.uint64(1))
-    edges = graph.edges
-    slots = np.arange(len(edges)) - np.searchsorted(edges.targets, edges.targets)
-    salts = mix(slots.astype(np.uint64) + _SPREAD)  # apart from ``own``, or slot and number cancel out
-    used = np.flatnonzero(graph.kinds[edges.sources] != OPERATOR)
-    codes = own.copy()
-    np.add.at(codes, edges.targets[used], mix(own[edges.sources[used]] ^ salts[used]))
-    loads = np.array([kind == "Load" for kind in graph.types], dtype=np.bool_)
-    loaded = np.flatnonzero(loads[edges.sources])
-    with_loads = codes.copy()
-    np.add.at(with_loads, edges.targets[loaded], mix(codes[edges.sources[loaded]] ^ salts[loaded]))
-    result: Hashes = np.where(tree.nodes >= 0, with_loads[tree.nodes], np.uint64(0))
-    return result
-
-
-def unnamed(graph: Graph, node: int) -> bytes:
-    """Return the bytes of a parameter or a constant without the name at the start of its message."""
-    message = graph.message(node)
-    if len(message) > 1 and message[0] == 1 << 3 | 2 and message[1] < 0x80:
-        return message[2 + message[1] :]
-    return message
-
-
-def _wiring(tree: scope_tree.Tree, flow: SiblingFlow, operators: Hashes) -> Hashes:
+def _wiring(tree: scope_tree.Tree, flow: SiblingFlow) -> model.Hashes:
     """Return [t] a hash of the edges for which a scope is the innermost around both ends."""
-    terms = mix(
-        mix(operators[flow.sources] + _SPREAD) ^ (operators[flow.targets] + flow.slots.astype(np.uint64))
-    )
+    sources, targets = (tree.graph.hashes[tree.nodes[leaves]] for leaves in (flow.sources, flow.targets))
+    terms = model.mix(model.mix(sources + model.SPREAD) ^ (targets + flow.slots.astype(np.uint64)))
     sums = np.zeros(len(tree.paths), dtype=np.uint64)
     np.add.at(sums, flow.scopes, terms)
     return sums
-
-
-def mix(values: Hashes) -> Hashes:
-    """Return the finalizer of splitmix64, in which each input bit changes half of the output bits."""
-    mixed: Hashes = values ^ (values >> np.uint64(30))
-    mixed = mixed * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = mixed ^ (mixed >> np.uint64(27))
-    mixed = mixed * np.uint64(0x94D049BB133111EB)
-    shifted: Hashes = mixed >> np.uint64(31)
-    return mixed ^ shifted
 
 
 def identical_scopes(tree: scope_tree.Tree, index: int) -> list[int]:
@@ -244,17 +188,17 @@ _MEMBERS: Final = 4  # smallest number of operators in a group
 _STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # number that is not part of a word
 
 
-def folded_tree(graph: Graph) -> scope_tree.Tree:
+def folded_tree(graph: model.Graph) -> scope_tree.Tree:
     """Build the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
 
     Parameters and constants are omitted.
     """
     everything = len(graph) + 1
     tree = scope_tree.build_tree(graph, scope_tree.Folding(least=everything, outer=False, nameless=True))
-    for step in (_repeats, _rests, _types, _runs):
-        tree = _wrap(tree, step(tree))
-        while step is _runs and (more := step(tree)):
-            tree = _wrap(tree, more)
+    tree = _wrap(tree, _repeats(tree))
+    tree = _wrap(tree, _types(tree))
+    while boxes := _runs(tree):
+        tree = _wrap(tree, boxes)
     return tree
 
 
@@ -268,64 +212,46 @@ class _Box:
 
 
 def _wrap(tree: scope_tree.Tree, boxes: list[_Box]) -> scope_tree.Tree:
-    """Return a copy of the tree with the boxes inserted."""
+    """Return a copy of the tree with the boxes inserted, of nested ones the outer first."""
     if not boxes:
         return tree
-    parents = tree.parents.copy()
+    total, added = len(tree.paths), np.zeros(len(boxes), dtype=np.int32)
+    parents = np.append(tree.parents, added)
     parents[scope_tree.ROOT] = scope_tree.ROOT
-    box_parents = [int(parents[box.members[0]]) for box in boxes]
-    total = len(parents)
-    parents = np.concatenate([parents, np.array(box_parents, dtype=np.int32)])
-    for number, box in enumerate(boxes, total):
-        parents[list(box.members)] = number
-    paths = [*tree.paths, *_paths(tree, boxes, box_parents)]
+    paths = list(tree.paths)
+    taken = set(paths)
+    for number, box in enumerate(boxes):
+        members = list(box.members)
+        parents[total + number] = parents[members[0]]
+        parents[members] = total + number
+        scope = paths[parents[total + number]]
+        path = f"{scope}/{box.name}" if scope else box.name
+        paths.append(f"{path}#{number}" if path in taken else path)
+        taken.add(path)
     types = [*tree.types, *(box.type for box in boxes)]
     indices, walk, new_parents, ends = scope_tree.number_preorder(parents)
     order = walk.tolist()
     return replace(
         tree,
-        paths=tuple(paths[entry] for entry in order),
-        types=tuple(types[entry] for entry in order),
-        nodes=np.append(tree.nodes, np.full(len(boxes), -1, dtype=np.int32))[walk],
+        paths=tuple(map(paths.__getitem__, order)),
+        types=tuple(map(types.__getitem__, order)),
+        nodes=np.append(tree.nodes, added - 1)[walk],
         parents=new_parents,
         ends=ends,
-        creation_order=np.append(tree.creation_order, np.arange(total, total + len(boxes), dtype=np.int32))[
-            walk
-        ],
+        creation_order=np.append(tree.creation_order, np.arange(total, len(paths), dtype=np.int32))[walk],
         edges=replace(tree.edges, sources=indices[tree.edges.sources], targets=indices[tree.edges.targets]),
     )
 
 
-def _paths(tree: scope_tree.Tree, boxes: list[_Box], box_parents: list[int]) -> Iterable[str]:
-    """Yield the path of each box, with a number if it is taken."""
-    taken = set(tree.paths)
-    for number, (box, index) in enumerate(zip(boxes, box_parents, strict=True)):
-        scope = tree.paths[index]
-        path = f"{scope}/{box.name}" if scope else box.name
-        yield f"{path}#{number}" if path in taken else path
-
-
 def _repeats(tree: scope_tree.Tree) -> list[_Box]:
-    """Return boxes around numbered sibling scopes of equal structure, consecutive or parallel."""
+    """Return boxes around numbered sibling scopes of equal structure, consecutive or parallel. In each is a
+    box around all of them except the first, which represents them."""
     inner = np.flatnonzero(tree.nodes < 0)[1:]  # all scopes but the top
     wide = np.bincount(tree.parents[inner], minlength=1) >= _REPEATS
     if not wide.any():
         return []
     flow = sibling_flow(tree)
-    signatures = signatures_of(tree, flow)
-    alike: list[list[int]] = []
-    for index in np.flatnonzero(wide).tolist():
-        similar: dict[tuple[str, int], list[int]] = {}
-        for child in tree.children(index):
-            if tree.nodes[child] < 0:
-                pattern = number_pattern(tree.paths[child])
-                similar.setdefault((pattern, signatures[child]), []).append(child)
-        by_pattern: dict[str, list[list[int]]] = {}
-        for (pattern, _), members in similar.items():
-            if "*" in pattern:
-                by_pattern.setdefault(pattern, []).append(members)
-        for groups in by_pattern.values():
-            alike += [members for members in _with_first(tree, groups) if len(members) >= _REPEATS]
+    alike = _equal_siblings(tree, inner[wide[tree.parents[inner]]], signatures_of(tree, flow))
     kinds = np.full(len(tree.paths), -1, dtype=np.int64)
     for number, members in enumerate(alike):
         kinds[members] = number
@@ -339,10 +265,31 @@ def _repeats(tree: scope_tree.Tree) -> list[_Box]:
         groups = connected(members, links[number])
         runs += [group for group in groups if len(group) >= _REPEATS]
         lonely.append([group[0] for group in groups if len(group) == 1])
-    if any(len(members) >= _REPEATS for members in lonely):
-        for split in parallel(tree, [members for members in lonely if len(members) >= _REPEATS]):
-            runs += [group for group in split if len(group) >= _REPEATS]
-    return [_Box(_numbered(tree, members), REPEAT, tuple(members)) for members in runs]
+    for split in parallel(tree, [members for members in lonely if len(members) >= _REPEATS]):
+        runs += [group for group in split if len(group) >= _REPEATS]
+    names = [common_pattern([_name(tree.paths[member]) for member in members]) for members in runs]
+    rests = [in_file_order(tree, members)[1:] for members in runs]
+    return [
+        *(_Box(f"{name}[{len(run)}]", REPEAT, tuple(run)) for name, run in zip(names, runs, strict=True)),
+        *(_Box(f"{name}[+{len(rest)}]", REST, tuple(rest)) for name, rest in zip(names, rests, strict=True)),
+    ]
+
+
+def _equal_siblings(
+    tree: scope_tree.Tree, scopes: model.Offsets, signatures: model.Hashes
+) -> list[list[int]]:
+    """Return the scopes with a number in their name that have enough siblings of equal structure."""
+    scopes = scopes[np.argsort(tree.parents[scopes], kind="stable")]
+    similar: dict[tuple[int, int], list[int]] = {}
+    columns = (scopes, tree.parents[scopes], signatures[scopes])
+    for scope, *key in zip(*(column.tolist() for column in columns), strict=True):
+        similar.setdefault((key[0], key[1]), []).append(scope)
+    by_pattern: dict[tuple[int, str], list[list[int]]] = {}
+    for (parent, _), members in similar.items():
+        if "*" in (pattern := number_pattern(tree.paths[members[0]])):
+            by_pattern.setdefault((parent, pattern), []).append(members)
+    groups = [group for groups in by_pattern.values() for group in _with_first(tree, groups)]
+    return [members for members in groups if len(members) >= _REPEATS]
 
 
 def _with_first(tree: scope_tree.Tree, groups: list[list[int]]) -> list[list[int]]:
@@ -381,25 +328,11 @@ def _is_alike(tree: scope_tree.Tree, scope: int, other: int) -> bool:
     return True
 
 
-def _is_same_value(graph: Graph, node: int, other: int) -> bool:
+def _is_same_value(graph: model.Graph, node: int, other: int) -> bool:
     """Return True if two values have one type, or for constants, if they are equal."""
-    if CONSTANT in (graph.kinds[node], graph.kinds[other]):
-        return unnamed(graph, node) == unnamed(graph, other)
+    if model.CONSTANT in (graph.kinds[node], graph.kinds[other]):
+        return graph.content(node) == graph.content(other)
     return output_of(graph, node).compact == output_of(graph, other).compact
-
-
-def _numbered(tree: scope_tree.Tree, members: list[int]) -> str:
-    return f"{common_pattern([_name(tree.paths[member]) for member in members])}[{len(members)}]"
-
-
-def _rests(tree: scope_tree.Tree) -> list[_Box]:
-    """Return boxes around all repeated layers except the first, which represents them."""
-    boxes = []
-    for index in (index for index, kind in enumerate(tree.types) if kind == REPEAT):
-        members = in_file_order(tree, tree.children(index))[1:]
-        name = _name(tree.paths[index]).rpartition("[")[0]
-        boxes.append(_Box(f"{name}[+{len(members)}]", REST, tuple(sorted(members))))
-    return boxes
 
 
 def _types(tree: scope_tree.Tree) -> list[_Box]:
@@ -408,12 +341,12 @@ def _types(tree: scope_tree.Tree) -> list[_Box]:
     wide = np.flatnonzero(tree.counts > WIDE).tolist()
     if not wide:
         return []
-    codes = operator_codes(tree).tolist()
     alike: dict[tuple[int, str, int], list[int]] = {}
     for index in wide:
-        for child in tree.children(index):
-            if tree.nodes[child] >= 0:
-                alike.setdefault((index, tree.types[child], codes[child]), []).append(child)
+        leaves = [child for child in tree.children(index) if tree.nodes[child] >= 0]
+        hashes = tree.graph.hashes[tree.nodes[leaves]].tolist() if leaves else []
+        for leaf, code in zip(leaves, hashes, strict=True):
+            alike.setdefault((index, tree.types[leaf], code), []).append(leaf)
     many = [members for members in alike.values() if len(members) >= _MEMBERS]
     groups = [group for split in parallel(tree, many) for group in split if len(group) >= _MEMBERS]
     boxes = []
@@ -444,19 +377,15 @@ def _runs(tree: scope_tree.Tree) -> list[_Box]:
 
 def in_file_order(tree: scope_tree.Tree, indices: Iterable[int]) -> list[int]:
     """Sort indices by the first operator in each subtree. Files list operators in a possible run order."""
-    return sorted(indices, key=partial(first_operator, tree))
-
-
-def first_operator(tree: scope_tree.Tree, index: int) -> int:
-    """Return the first node in a subtree in file order."""
-    inside = tree.nodes[index : tree.ends[index]]
-    return int(inside[inside >= 0].min())
+    unsorted = np.fromiter(indices, np.int64)
+    order: list[int] = unsorted[np.argsort(tree.first_nodes[unsorted], kind="stable")].tolist()
+    return order
 
 
 def display_name(tree: scope_tree.Tree, index: int) -> str:
     """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``.
 
-    Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
+    model.Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
     """
     name = _name(tree.paths[index])
     if tree.types[index] not in (REPEAT, REST, scope_tree.GROUP):

@@ -52,6 +52,20 @@ class Tree:
         return indices
 
     @cached_property
+    def first_nodes(self) -> model.Numbers:
+        """Return [t] the first node of the graph in each subtree, in file order."""
+        beyond = np.int32(len(self.graph))
+        nodes = np.append(np.where(self.nodes >= 0, self.nodes, beyond), beyond)
+        bounds = np.column_stack([np.arange(len(self.ends)), self.ends])
+        first: model.Numbers = np.minimum.reduceat(nodes, bounds.ravel())[::2]
+        return first
+
+    @cached_property
+    def levels(self) -> list[model.Numbers]:
+        """Return the indices of each depth. Only the root has depth 0."""
+        return _by_depth(np.maximum(self.parents, ROOT))
+
+    @cached_property
     def counts(self) -> model.Offsets:
         """Return [t] the number of children."""
         return np.bincount(self.parents[1:], minlength=len(self.paths))
@@ -63,7 +77,8 @@ class Tree:
     def children(self, index: int) -> list[int]:
         """Return the indices of the children, ascending."""
         order, begins = self._siblings
-        return [int(child) + 1 for child in order[begins[index] : begins[index + 1]]]
+        children: list[int] = (order[begins[index] : begins[index + 1]] + 1).tolist()
+        return children
 
     def is_leaf(self, index: int) -> bool:
         """Return True if an index is an operator, parameter or constant."""
@@ -162,14 +177,12 @@ def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
         for node in np.flatnonzero(graph.kinds == model.OPERATOR).tolist()
         if graph.types[node] or folding.nameless
     ]
-    scopes = {node: model.scope_of(graph.names[node]) for node in operators}
+    scopes = {node: graph.names[node].rpartition("/")[0] for node in operators}
     groups = _groups(graph, scopes, folding)
     parent_paths = scopes | {node: group for group, nodes in groups.items() for node in nodes}
-    entries = _Entries(
-        _own_paths(graph, operators, scopes, parent_paths), [parent_paths[node] for node in operators]
-    )
-    entries.types = [graph.types[node] for node in operators]
-    entries.nodes = list(operators)
+    entries = _Entries(_own_paths(graph, scopes, parent_paths), list(parent_paths.values()))
+    entries.types = list(map(graph.types.__getitem__, operators))
+    entries.nodes = operators.copy()
     parameters, constants, edge_leaves = (
         _outer_leaves(graph, scopes, parent_paths) if folding.outer else ({}, {}, {})
     )
@@ -178,7 +191,7 @@ def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
     for key, (path, parent_path) in parameter_paths.items():
         entries.add(path, parent_path, model.PARAMETER_TYPE, key[1])
     groups |= {parent_path: [] for key, (_, parent_path) in parameter_paths.items() if parent_path != key[0]}
-    ungrouped = [f"{parent_path}/" for parent_path in entries.parent_paths if parent_path not in groups]
+    ungrouped = [f"{scope}/" for scope in dict.fromkeys(entries.parent_paths) if scope not in groups]
     for group in groups:
         entries.add(group, model.scope_of(group), GROUP)
     for scope in model.scopes_of([*ungrouped, *groups]):
@@ -189,13 +202,12 @@ def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
     return _build(graph, entries, _leaf_edges(graph, operators, numbers, edge_leaves))
 
 
-def _own_paths(
-    graph: model.Graph, operators: list[int], scopes: dict[int, str], parent_paths: dict[int, str]
-) -> list[str]:
+def _own_paths(graph: model.Graph, scopes: dict[int, str], parent_paths: dict[int, str]) -> list[str]:
     """Return the paths of the operators. Paths of a group's members lead through the group."""
+    paths = map(graph.names.__getitem__, scopes)
     return [
-        path if parent_paths[node] == scopes[node] else f"{parent_paths[node]}/{path.rpartition('/')[2]}"
-        for node, path in zip(operators, (graph.names[node] for node in operators), strict=True)
+        path if parent == scope else f"{parent}/{path.rpartition('/')[2]}"
+        for path, scope, parent in zip(paths, scopes.values(), parent_paths.values(), strict=True)
     ]
 
 
@@ -277,16 +289,17 @@ def _leaf_edges(
 
 def _build(graph: model.Graph, entries: _Entries, edges: model.Edges) -> Tree:
     """Return the tree of the entries in preorder. Index and number 0 are the root."""
-    numbers = {path: number for number, path in enumerate(entries.paths, 1) if entries.nodes[number - 1] < 0}
+    nodes = np.array([-1, *entries.nodes], dtype=np.int32)
+    numbers = {entries.paths[number - 1]: number for number in np.flatnonzero(nodes < 0)[1:].tolist()}
     number_of = {"": 0} | numbers
-    parents = np.array([0, *(number_of[parent_path] for parent_path in entries.parent_paths)], dtype=np.int32)
+    parents = np.fromiter(map(number_of.__getitem__, ["", *entries.parent_paths]), np.int32)
     indices, walk, above, ends = number_preorder(parents)
     order = (walk[1:] - 1).tolist()
-    nodes = np.array([-1, *entries.nodes], dtype=np.int32)[walk]
+    nodes = nodes[walk]
     return Tree(
         graph=graph,
-        paths=("", *_unique([entries.paths[entry] for entry in order], nodes[1:].tolist())),
-        types=(SCOPE, *(entries.types[entry] for entry in order)),
+        paths=("", *_unique(list(map(entries.paths.__getitem__, order)), nodes[1:])),
+        types=(SCOPE, *map(entries.types.__getitem__, order)),
         nodes=nodes,
         parents=above,
         ends=ends,
@@ -338,14 +351,14 @@ def _by_depth(parents: model.Numbers) -> list[model.Numbers]:
     return [np.flatnonzero(depths == depth).astype(np.int32) for depth in range(int(depths.max()) + 1)]
 
 
-def _unique(paths: list[str], nodes: list[int]) -> list[str]:
+def _unique(paths: list[str], nodes: model.Numbers) -> list[str]:
     """Make paths unique: a parameter with the path of a scope or an operator gets a number."""
     if len(set(paths)) == len(paths):
         return paths
     taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}
     numbers: dict[str, int] = {}
     distinct = []
-    for path, node in zip(paths, nodes, strict=True):
+    for path, node in zip(paths, nodes.tolist(), strict=True):
         distinct.append(model.free_name(path, taken, numbers) if node >= 0 and path in taken else path)
         taken.add(distinct[-1])
     return distinct

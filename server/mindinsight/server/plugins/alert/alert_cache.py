@@ -30,9 +30,8 @@ from mindinsight.server.store.series import ReferenceSeries
 from mindinsight.server.types import LEVELS, Doubles, Ints, Level
 from mindinsight.server.workspace.alert_rules import Rule
 
-MOST_RECORDED: Final = (
-    1000  # newest alerts of the training code that are read per run, as many as one response has
-)
+# Newest alerts of the training code that are read per run, as many as one response has.
+MOST_RECORDED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Source:
     rule: str = ""  # id; empty if the training code raised the alerts
     tag: str = ""
     values: Doubles | None = None  # [n] of the first point, for rules over scalars
-    counts: Ints | None = None  # [n] points, for rules over scalars
+    counts: Ints | None = None  # [n] number of points that fulfil the rule, for rules over scalars
     ongoing: bool = False  # the last alert has not ended and may grow, which it cannot in a finished run
     recovered: int | None = None  # step of the first value after the points of a rule over scalars
     contents: tuple[Alert, ...] = ()  # [n] of the training code
@@ -66,7 +65,7 @@ class _RunAlerts:
     """Alerts of one run, and the version of the run and the rules that they were computed from."""
 
     known: tuple[int, Mapping[str, Rule]] | None = None
-    watched: Mapping[tuple[str, str], rule_evaluation.RuleEpisodes] = field(default_factory=dict)
+    watched: Mapping[tuple[str, str], rule_evaluation.RuleIntervals] = field(default_factory=dict)
     recorded: tuple[int, tuple[Source, ...]] = (-1, ())
     sources: tuple[Source, ...] = ()
 
@@ -88,7 +87,7 @@ class _RunAlerts:
 
     def _watch(
         self, run: Run, rules: Mapping[str, Rule], unchanged: set[str]
-    ) -> Iterator[tuple[tuple[str, str], rule_evaluation.RuleEpisodes]]:
+    ) -> Iterator[tuple[tuple[str, str], rule_evaluation.RuleIntervals]]:
         for rule_id, rule in rules.items():
             condition = rule.condition
             if not rule.on or condition == "silent" or condition == "strays":  # noqa: PLR1714 (narrows the type)
@@ -97,7 +96,7 @@ class _RunAlerts:
                 before = self.watched.get((rule_id, tag)) if rule_id in unchanged else None
                 yield (
                     (rule_id, tag),
-                    rule_evaluation.rule_episodes(before, series, condition, rule.limit, rule.since),
+                    rule_evaluation.rule_intervals(before, series, condition, rule.limit, rule.since),
                 )
 
 
@@ -123,7 +122,7 @@ class AlertCache:
         }
         self._runs = runs
         sources = [source for run_alerts in runs.values() for source in run_alerts.sources]
-        for rule_id, ranks in self._jobs.strays(snapshot.runs.values(), rules):
+        for rule_id, ranks in self._jobs.outliers(snapshot.runs.values(), rules):
             sources.append(_stray_source(rule_id, rules[rule_id], ranks))
         return sources
 
@@ -158,25 +157,25 @@ def _content(series: ReferenceSeries, row: int) -> Alert | None:
         return None
 
 
-def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleEpisodes) -> Source:
+def _source(run: Run, key: tuple[str, str], rule: Rule, state: rule_evaluation.RuleIntervals) -> Source:
     """Return the alert of a rule over a scalar: its first point stands for all intervals."""
-    episodes = state.episodes
+    intervals = state.intervals
     return Source(
         run.id,
         rule.level,
         state.steps[:1],
         state.walls[:1],
-        episodes.rows[:1],
+        intervals.rows[:1],
         rule=key[0],
         tag=key[1],
         values=state.values[:1],
-        counts=np.array([episodes.counts.sum()]),
-        ongoing=episodes.ongoing and not run.finished,
+        counts=np.array([intervals.counts.sum()]),
+        ongoing=intervals.ongoing and not run.finished,
         recovered=state.recovered,
     )
 
 
-def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.RankStrays) -> Source:
+def _stray_source(rule_id: str, rule: Rule, rank_strays: rule_evaluation.Divergences) -> Source:
     return Source(
         rank_strays.run,
         rule.level,
@@ -204,9 +203,9 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
 
 
 def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
-    """Return the claim in how many runs a rule fires on everything recorded; nothing is stored.
+    """Return the claim about the number of runs in which a rule fires on everything recorded.
 
-    A rule for silence is evaluated at Unix time ``now`` only.
+    A rule for silence is evaluated at Unix time ``now`` only. Nothing is stored.
     """
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
     silent = rule.condition == "silent"
@@ -221,7 +220,9 @@ def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
         if len(state.steps)
     }
     fired |= {
-        name for _, rank in rule_evaluation.JobWatch().strays(runs, rules) for name in (rank.run, rank.other)
+        name
+        for _, rank in rule_evaluation.JobWatch().outliers(runs, rules)
+        for name in (rank.run, rank.other)
     }
     fired |= {source.run for source in _silences(runs, rules, now)}
     facts = {"n": len(fired - {""}), "count": len(runs)}
@@ -326,6 +327,7 @@ def _is_replaced(source: Source, row: int, run: Run | None) -> bool:
 
 
 def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict[str, Any]:
+    """Return one alert as JSON, with the fields that the route describes."""
     last = row == len(source.steps) - 1
     content = source.contents[row] if source.contents else None
     return {
@@ -356,7 +358,7 @@ def recovery_claim(step: int) -> Claim:
 
 
 def rule_claim(source: Source, row: int, rule: Rule, run: Run | None) -> Claim | None:
-    """Return the claim of an alert of ``rule``; None if the rule is another one than that which found it."""
+    """Return the claim of an alert of ``rule``, or None if ``rule`` was changed and no longer fits it."""
     facts: dict[str, Any] = {"tag": source.tag}
     if source.strays and rule.condition == "strays":
         facts["claim"] = outlier_claim(source.strays[row])

@@ -74,7 +74,10 @@ def rules(service: CurrentService) -> dict[str, Any]:
 
 @previews.get("/rules/preview")
 def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict[str, Any]:
-    """Return the claim in how many runs a rule fires on what is recorded now. Nothing is stored."""
+    """Return the claim about the number of runs in which a rule fires on everything recorded.
+
+    Nothing is stored.
+    """
     claim = preview_claim(service.store.snapshot(), replace(body.rule(), since=0.0), time.time())
     return {"claim": claim.as_json()}
 

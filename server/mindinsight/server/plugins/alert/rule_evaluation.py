@@ -20,34 +20,34 @@ from mindinsight.server.workspace.alert_rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class RuleEpisodes:
+class RuleIntervals:
     """Intervals of a series in which a rule holds, with the first point of each."""
 
     version: int  # of the evaluated series
     generation: int
-    episodes: Intervals
+    intervals: Intervals
     steps: Ints  # [e]
     walls: Doubles  # [e] Unix seconds
     values: Doubles  # [e]
     recovered: int | None = None  # step of the first value after the last interval at which the rule fails
 
 
-_NOTHING: Final = RuleEpisodes(-1, -1, NO_INTERVALS, NO_INTERVALS.rows, np.zeros(0), np.zeros(0))
+_NOTHING: Final = RuleIntervals(-1, -1, NO_INTERVALS, NO_INTERVALS.rows, np.zeros(0), np.zeros(0))
 
 
-def rule_episodes(
-    before: RuleEpisodes | None,
+def rule_intervals(
+    before: RuleIntervals | None,
     series: ScalarSeries | FormulaSeries,
     condition: Condition,
     limit: float,
     since: float = 0.0,
-) -> RuleEpisodes:
+) -> RuleIntervals:
     """Return the intervals of the whole series among the points recorded at Unix time `since` or later.
 
     `before` is the result for an older state of the series and the same condition, or None. Only rows after
     those of `before` are evaluated, except for formulas, of which every value may change.
     """
-    if before is None or before.generation != series.generation or before.episodes.end > series.count:
+    if before is None or before.generation != series.generation or before.intervals.end > series.count:
         before = _NOTHING
     if before.version == series.version:
         return before
@@ -57,37 +57,37 @@ def rule_episodes(
         steps, walls, values = line.steps, line.walls, line.values
     else:
         waits = before.recovered is None and len(before.steps)
-        new_values = series.values_from(before.episodes.end)
+        new_values = series.values_from(before.intervals.end)
         if not waits and not holds(condition, limit, new_values).any():  # almost always: no copies
-            nothing_new = replace(before.episodes, end=series.count)
-            return replace(before, version=series.version, generation=series.generation, episodes=nothing_new)
-        new = series.tail(before.episodes.end)
+            unchanged = replace(before.intervals, end=series.count)
+            return replace(before, version=series.version, generation=series.generation, intervals=unchanged)
+        new = series.tail(before.intervals.end)
         steps, walls, values, starts = new.steps, new.walls, new.values, new.starts
-    known = before.episodes.end
-    episodes = extend(before.episodes, holds(condition, limit, values) & (walls >= since), starts)
-    first = episodes.rows[len(before.steps) :] - known
-    return RuleEpisodes(
+    known = before.intervals.end
+    intervals = extend(before.intervals, holds(condition, limit, values) & (walls >= since), starts)
+    first = intervals.rows[len(before.steps) :] - known
+    return RuleIntervals(
         series.version,
         series.generation,
-        episodes,
+        intervals,
         np.concatenate([before.steps, steps[first]]),
         np.concatenate([before.walls, walls[first]]),
         np.concatenate([before.values, values[first].astype(np.float64)]),
-        _recovered(condition, episodes, known, steps, values),
+        _recovered(condition, intervals, known, steps, values),
     )
 
 
 def _recovered(
-    condition: Condition, episodes: Intervals, known: int, steps: Ints, values: Floats
+    condition: Condition, intervals: Intervals, known: int, steps: Ints, values: Floats
 ) -> int | None:
     """Return the first step after the last interval with a value, or None if there is none yet.
 
     `steps` and `values` are the rows from row `known` on. NaN is neither above nor below a limit, so it ends
     an interval and is no recovery.
     """
-    if not len(episodes.rows):
+    if not len(intervals.rows):
         return None
-    end = max(int(episodes.rows[-1] + episodes.counts[-1]) - known, 0)
+    end = max(int(intervals.rows[-1] + intervals.counts[-1]) - known, 0)
     back = np.flatnonzero(~np.isnan(values[end:]))
     return int(steps[end + back[0]]) if len(back) else None
 
@@ -127,7 +127,7 @@ _Key: TypeAlias = tuple[str, str]  # job and tag
 
 
 @dataclass(frozen=True, slots=True)
-class RankStrays:
+class Divergences:
     """Divergences of one tag of one rank, or of two ranks that differ from each other."""
 
     run: str
@@ -137,7 +137,7 @@ class RankStrays:
     strays: tuple[RankOutlier, ...]  # [n]
     walls: Doubles  # [n] Unix seconds, of the first step of each
 
-    def since(self, wall: float) -> "RankStrays | None":
+    def since(self, wall: float) -> "Divergences | None":
         """Return the divergences that began at Unix time `wall` or later, or None if there are none."""
         if all(self.walls >= wall):
             return self
@@ -165,7 +165,7 @@ class _Judged:
     runs: tuple[str, ...]
     generations: tuple[int, ...]
     points: int
-    ranks: tuple[RankStrays, ...]
+    ranks: tuple[Divergences, ...]
 
 
 class JobWatch:
@@ -174,7 +174,7 @@ class JobWatch:
     def __init__(self) -> None:
         self._judged: dict[_Key, _Judged] = {}
 
-    def strays(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, RankStrays]]:
+    def outliers(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, Divergences]]:
         """Yield the divergences found by each rule that is on, with the rule's id."""
         wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
         if not wanted:
@@ -204,6 +204,7 @@ class JobWatch:
 def _renewed(
     before: _Judged | None, holders: Sequence[tuple[Run, ScalarSeries | FormulaSeries]], tag: str
 ) -> _Judged:
+    """Return the outliers among the curves of a tag, those of ``before`` while few points have come."""
     runs, series = [run for run, _ in holders], [member for _, member in holders]
     ids, generations = tuple(run.id for run in runs), tuple(member.generation for member in series)
     points = sum(member.count for member in series)
@@ -215,7 +216,7 @@ def _renewed(
     for stray in find_outliers([(line.steps, line.values) for line in lines]):
         by_rows[(stray.row,) if stray.other is None else (stray.row, stray.other)].append(stray)
     verdicts = tuple(
-        RankStrays(
+        Divergences(
             ids[rows[0]],
             ids[rows[1]] if len(rows) > 1 else "",
             tuple(runs[row].rank for row in rows),

@@ -197,9 +197,9 @@ class Outbox(threading.Thread):
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
-        """Queue alerts that are not known, newest first.
+        """Queue unknown alerts. ``alerts`` are the newest first.
 
-        Alerts from before a new webhook are only remembered.
+        The alerts that exist when a webhook is new are marked as known and not sent.
         """
         with self._changed:
             state = self._state
@@ -306,7 +306,7 @@ class WebhookSender:
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
 
     def start(self) -> None:
-        """Start the threads. Where one does not begin, say so and go on with the others."""
+        """Start the threads. Log a thread that cannot be started, and continue with the others."""
         for thread in (*self._outboxes, self._thread):
             try:
                 start_within_limit(thread)

@@ -1,5 +1,6 @@
 """Plugin of answers: why runs differ, and up to which step two runs agree."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -79,8 +80,7 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     ]
     first = next((row for row in rows if row.alignment.onset is not None), None)
     if first is not None:
-        onset = {"tag": first.tag, "step": first.alignment.onset}
-        claims.append(Claim("claim.align.first", "found", onset, evidence=(onset,)))
+        claims.append(_first_claim(first, rows, tolerance))
     if len(rows) == 1:
         return claims
     verdicts = [row.claim.verdict for row in rows]
@@ -92,6 +92,19 @@ def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
     if not differing and not undecided:
         claims.append(Claim("claim.align.all_agree", "clear", {**facts, "n": len(rows)}))
     return claims
+
+
+def _first_claim(first: TagAlignment, rows: list[TagAlignment], tolerance: float) -> Claim:
+    """Return the claim on the first lasting divergence, with the first difference beyond the tolerance."""
+    onset = {"tag": first.tag, "step": first.alignment.onset}
+    beyond = {row.tag: row.alignment.beyond for row in rows if row.alignment.beyond is not None}
+    other = min(beyond, key=lambda tag: beyond[tag], default=first.tag)
+    if beyond.get(other, math.inf) >= (first.alignment.onset or 0):
+        return Claim("claim.align.first", "found", onset, evidence=(onset,))
+    size = difference_claim(tolerance, absolute=False)
+    before = {"other": other, "beyond": beyond[other], "tolerance": size}
+    evidence = (onset, {"tag": other, "step": beyond[other]})
+    return Claim("claim.align.first_after", "found", {**onset, **before}, evidence=evidence)
 
 
 def _interest(tag: str) -> tuple[bool, bool, int, str]:
@@ -117,11 +130,11 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class TagParting:
+class TagDivergence:
     """Divergence of one scalar."""
 
     tag: str
-    parting: curve_comparison.GroupDivergence
+    divergence: curve_comparison.GroupDivergence
 
 
 def still_read(runs: Sequence[Run]) -> list[Claim]:
@@ -187,26 +200,28 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
     return [exact_as_text(value) for value in sorted(once.values(), key=repr)]
 
 
-def partings(good: Sequence[Run], bad: Sequence[Run]) -> list[TagParting]:
+def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergence]:
     """Return each scalar that both groups have: diverging ones first, by onset."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
     compared = lines or common  # a single value, such as a result recorded at the end, is no curve
     rows = [
-        TagParting(tag, curve_comparison.compare_groups(_curves(good, tag), _curves(bad, tag), len(compared)))
+        TagDivergence(
+            tag, curve_comparison.compare_groups(_curves(good, tag), _curves(bad, tag), len(compared))
+        )
         for tag in compared
     ]
     return sorted(rows, key=_rank_reasons)
 
 
-def _rank_reasons(row: TagParting) -> tuple[int, int, float]:
-    parting = row.parting
-    changes = parting.kind in ("not_finite", "parts", "interval")
+def _rank_reasons(row: TagDivergence) -> tuple[int, int, float]:
+    divergence = row.divergence
+    changes = divergence.kind in ("not_finite", "parts", "interval")
     return (
-        0 if changes else REASONS_ORDER.index(parting.kind),
-        (parting.onset or 0),
-        -abs(parting.shift or 0.0),
+        0 if changes else REASONS_ORDER.index(divergence.kind),
+        (divergence.onset or 0),
+        -abs(divergence.shift or 0.0),
     )
 
 
@@ -216,7 +231,7 @@ def _curves(runs: Sequence[Run], tag: str) -> list[tuple[Ints, Floats]]:
 
 
 def why_claims(
-    good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagParting]
+    good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagDivergence]
 ) -> list[Claim]:
     """Return the claims about why `bad` runs are bad: scalars first, then settings."""
     if not good or not bad:
@@ -224,7 +239,7 @@ def why_claims(
     recorded = recorded_settings([*good, *bad])
     seeds = _seeds([*good, *bad], recorded)
     judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
-    counted = [row.tag for row in tags if row.parting.longer or row is not _first_broken(tags)]
+    counted = [row.tag for row in tags if row.divergence.longer or row is not _first_broken(tags)]
     return [
         *_failures(good, bad),
         *_scalar_claims(tags, len(good), len(bad), list(non_finite_claims(good, bad, counted))),
@@ -290,7 +305,7 @@ def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _scalar_claims(
-    tags: Sequence[TagParting], good: int, bad: int, both: Sequence[Claim] = ()
+    tags: Sequence[TagDivergence], good: int, bad: int, both: Sequence[Claim] = ()
 ) -> Iterator[Claim]:
     """Claim in which scalars the groups differ. ``both`` are the claims about non-finite values in either
     group."""
@@ -301,11 +316,11 @@ def _scalar_claims(
         yield _breaks(broken, bad)
     differing = [*both, *_differences(tags, bad)]
     yield from differing
-    unproven = [row.tag for row in tags if row.parting.kind == "unproven"]
+    unproven = [row.tag for row in tags if row.divergence.kind == "unproven"]
     if unproven:
         values = {"tags": _few(unproven), "n": len(unproven), "good": good, "bad": bad}
         yield Claim("claim.why.unproven", "unknown", values)
-    short = [row.tag for row in tags if row.parting.kind == "too_few"]
+    short = [row.tag for row in tags if row.divergence.kind == "too_few"]
     if short:
         values = {"tags": _few(short), "n": len(short), "fewest": curve_comparison.FEWEST}
         yield Claim("claim.why.too_few_steps", "unknown", values)
@@ -313,62 +328,62 @@ def _scalar_claims(
         yield Claim("claim.why.together", "clear", {"n": len(tags)})
 
 
-def _differences(tags: Sequence[TagParting], bad: int) -> Iterator[Claim]:
+def _differences(tags: Sequence[TagDivergence], bad: int) -> Iterator[Claim]:
     """Claim in which scalars all bad runs differ from the good ones, and since when, then some of them."""
-    for row in [row for row in tags if row.parting.above][:_NAMED]:
-        sides = {"above": row.parting.above, "below": row.parting.below, "bads": bad}
-        where = {"tag": row.tag, "step": row.parting.onset}
+    for row in [row for row in tags if row.divergence.above][:_NAMED]:
+        sides = {"above": row.divergence.above, "below": row.divergence.below, "bads": bad}
+        where = {"tag": row.tag, "step": row.divergence.onset}
         yield Claim("claim.why.both_sides", "found", {**where, **sides}, (where,))
-    tags = [row for row in tags if not row.parting.above]
-    everywhere = [row for row in tags if row.parting.runs >= bad]
+    tags = [row for row in tags if not row.divergence.above]
+    everywhere = [row for row in tags if row.divergence.runs >= bad]
     diverging = sorted(
-        (row for row in everywhere if row.parting.diverges is not None),
-        key=lambda row: row.parting.diverges or 0,
+        (row for row in everywhere if row.divergence.diverges is not None),
+        key=lambda row: row.divergence.diverges or 0,
     )
     if diverging:
-        first = {"tag": diverging[0].tag, "step": diverging[0].parting.diverges}
+        first = {"tag": diverging[0].tag, "step": diverging[0].divergence.diverges}
         yield Claim("claim.why.diverges", "found", first, (first,))
     if len(diverging) > 1:
-        second = {"tag": diverging[1].tag, "step": diverging[1].parting.diverges}
+        second = {"tag": diverging[1].tag, "step": diverging[1].divergence.diverges}
         yield Claim("claim.why.follows", "found", {**second, "n": len(diverging) - 1}, (second,))
-    apart = [row.tag for row in everywhere if row.parting.kind == "apart"]
+    apart = [row.tag for row in everywhere if row.divergence.kind == "apart"]
     if apart:
         yield Claim("claim.why.apart", "found", {"tags": _few(apart), "n": len(apart)})
-    for row in [row for row in everywhere if row.parting.kind == "interval"][:_NAMED]:
-        values = {"tag": row.tag, "first": row.parting.onset, "last": row.parting.end}
-        key = "claim.why.until" if row.parting.from_start else "claim.why.interval"
-        key = "claim.why.at" if row.parting.onset == row.parting.end else key
-        yield Claim(key, "found", values, ({"tag": row.tag, "step": row.parting.onset},))
-    for row in [row for row in everywhere if row.parting.lag is not None][:_NAMED]:
-        lag = row.parting.lag or 0
+    for row in [row for row in everywhere if row.divergence.kind == "interval"][:_NAMED]:
+        values = {"tag": row.tag, "first": row.divergence.onset, "last": row.divergence.end}
+        key = "claim.why.until" if row.divergence.from_start else "claim.why.interval"
+        key = "claim.why.at" if row.divergence.onset == row.divergence.end else key
+        yield Claim(key, "found", values, ({"tag": row.tag, "step": row.divergence.onset},))
+    for row in [row for row in everywhere if row.divergence.lag is not None][:_NAMED]:
+        lag = row.divergence.lag or 0
         key = "claim.why.behind" if lag > 0 else "claim.why.ahead"
         yield Claim(key, "found", {"tag": row.tag, "n": abs(lag)})
-    some = [row for row in tags if 0 < row.parting.runs < bad and row.parting.kind != "not_finite"]
-    for row in sorted(some, key=lambda row: row.parting.onset or 0)[:_NAMED]:
-        where = {"tag": row.tag, "step": row.parting.onset}
-        key = "some_apart" if row.parting.kind == "apart" or row.parting.from_start else "some_differ"
-        yield Claim(f"claim.why.{key}", "found", {**where, "n": row.parting.runs, "bads": bad}, (where,))
+    some = [row for row in tags if 0 < row.divergence.runs < bad and row.divergence.kind != "not_finite"]
+    for row in sorted(some, key=lambda row: row.divergence.onset or 0)[:_NAMED]:
+        where = {"tag": row.tag, "step": row.divergence.onset}
+        key = "some_apart" if row.divergence.kind == "apart" or row.divergence.from_start else "some_differ"
+        yield Claim(f"claim.why.{key}", "found", {**where, "n": row.divergence.runs, "bads": bad}, (where,))
 
 
-def _first_broken(tags: Sequence[TagParting]) -> TagParting | None:
+def _first_broken(tags: Sequence[TagDivergence]) -> TagDivergence | None:
     """Return the scalar that is the first to be non-finite in a bad run as in no good one, or None."""
-    broken = [row for row in tags if row.parting.broken is not None]
-    return min(broken, key=lambda row: (row.parting.broken or 0, row.tag), default=None)
+    broken = [row for row in tags if row.divergence.broken is not None]
+    return min(broken, key=lambda row: (row.divergence.broken or 0, row.tag), default=None)
 
 
-def _breaks(row: TagParting, bad: int) -> Claim:
+def _breaks(row: TagDivergence, bad: int) -> Claim:
     """Return the claim about the scalar that is the first to be non-finite in a bad run."""
     facts: dict[str, Any] = {
         "tag": row.tag,
-        "count": row.parting.broken_runs,
+        "count": row.divergence.broken_runs,
         "n": bad,
-        "step": row.parting.broken,
+        "step": row.divergence.broken,
     }
-    if row.parting.grows is None:
-        key = "claim.why.breaks_longer" if row.parting.longer else "claim.why.breaks"
-        return Claim(key, "found", facts, ({"tag": row.tag, "step": row.parting.broken},))
-    facts["grows"] = row.parting.grows
-    return Claim("claim.why.grows", "found", facts, ({"tag": row.tag, "step": row.parting.grows},))
+    if row.divergence.grows is None:
+        key = "claim.why.breaks_longer" if row.divergence.longer else "claim.why.breaks"
+        return Claim(key, "found", facts, ({"tag": row.tag, "step": row.divergence.broken},))
+    facts["grows"] = row.divergence.grows
+    return Claim("claim.why.grows", "found", facts, ({"tag": row.tag, "step": row.divergence.grows},))
 
 
 def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int) -> Iterator[Claim]:
@@ -497,7 +512,7 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
     service.loader.want([*good, *bad])
     ours, theirs = ([runs[run_id] for run_id in group if run_id in runs] for group in (good, bad))
     refused = _in_both(good, bad) or still_read([*ours, *theirs])
-    rows, tags = ([], []) if refused else (settings(ours, theirs), partings(ours, theirs))
+    rows, tags = ([], []) if refused else (settings(ours, theirs), tag_divergences(ours, theirs))
     missing = [run_id for run_id in (*good, *bad) if run_id not in runs]
     claims = refused or [*_not_found(missing, len(good) + len(bad)), *why_claims(ours, theirs, rows, tags)]
     return {
@@ -506,7 +521,7 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
         "unknown": missing,
         "claims": [claim.as_json() for claim in claims],
         "settings": [_setting_json(setting) for setting in rows if _differs(setting)],
-        "metrics": [{"tag": row.tag, **asdict(row.parting)} for row in tags],
+        "metrics": [{"tag": row.tag, **asdict(row.divergence)} for row in tags],
     }
 
 

@@ -29,7 +29,7 @@ _TELLING: Final = (r"step_?time|time_per|duration|throughput|tokens|samples_per"
 
 
 @dataclass(frozen=True, slots=True)
-class RankStray:
+class RankDivergence:
     """Divergence of a rank in one scalar. `stray.row` is the index of the rank in `ranks`."""
 
     tag: str
@@ -43,7 +43,7 @@ class JobHealth:
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
     tags: tuple[str, ...]  # that were compared
-    strays: tuple[RankStray, ...]
+    strays: tuple[RankDivergence, ...]
     claims: tuple[Claim, ...]
 
 
@@ -63,7 +63,10 @@ class HealthCache:
         self._judged: OrderedDict[str, _Judged] = OrderedDict()
 
     def of(self, members: Sequence[Run], left_out: int = 0) -> JobHealth:
-        """Return the health of a job, given the runs of all its ranks but those among the ones left out."""
+        """Return the health of a job. ``members`` are the runs of its ranks that the server shows.
+
+        ``left_out`` is the number of runs that the server does not show.
+        """
         ranks = sorted(members, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         tags = telling_tags(ranks)
         series = [run.scalars[tag] for run in ranks for tag in tags if tag in run.scalars]
@@ -107,7 +110,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
             spreads.append((tag, [rows[number] for number in rest], spread))
         for stray in judgement.strays:
             other = None if stray.other is None else rows[stray.other]
-            rank_strays.append(RankStray(tag, replace(stray, row=rows[stray.row], other=other)))
+            rank_strays.append(RankDivergence(tag, replace(stray, row=rows[stray.row], other=other)))
     elsewhere -= {stray.stray.row for stray in rank_strays if stray.stray.kind == "silent"}
     others = _about(ranks, sorted(elsewhere), "claim.health.other_steps", "unknown")
     noisy = _about(ranks, sorted(noisier), "claim.health.noisier", "unknown")
@@ -147,14 +150,14 @@ def _levels(ranks: Sequence[Run], tag: str, rows: Sequence[int], spread: Spread)
 def health_claims(
     ranks: Sequence[Run],
     compared: Mapping[str, Collection[int]],
-    rank_strays: Sequence[RankStray],
+    rank_strays: Sequence[RankDivergence],
     levels: Sequence[Claim] = (),
     left_out: int = 0,
 ) -> list[Claim]:
     """Return the claims about a job: ranks by their worst divergence, then unknowns.
 
-    `compared` has the indices of the compared ranks for each scalar. `levels` are the claims that the levels
-    of ranks differ, though none is the odd one. The server shows all runs but ``left_out``.
+    `compared` has the indices of the compared ranks for each scalar. `levels` are the claims about levels
+    that differ without an outlier rank. ``left_out`` is the number of runs that the server does not show.
     """
     pairs = [stray for stray in rank_strays if stray.stray.other is not None]
     worst: dict[int, str] = {}
@@ -183,7 +186,7 @@ def health_claims(
     return claims + unknown
 
 
-def _two_differ(ranks: Sequence[Run], pair: RankStray) -> Claim:
+def _two_differ(ranks: Sequence[Run], pair: RankDivergence) -> Claim:
     """Return the claim that two ranks differ from each other. Which is wrong is unknown."""
     both = (ranks[pair.stray.row], ranks[pair.stray.other or 0])
     evidence = tuple({"run": run.id, "rank": run.rank, "step": pair.stray.step} for run in both)

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.plugins.dump import (
     checkpoint_routes,
+    compared_pairs,
     dump_comparisons,
     dump_listing,
     fault_routes,
@@ -16,6 +17,7 @@ from mindinsight.server.plugins.dump import (
 router = APIRouter()
 for module in (dump_listing, tensor_table, step_drawing, tensor_values, fault_routes, dump_comparisons):
     router.include_router(module.router)
+router.include_router(compared_pairs.router)
 router.include_router(checkpoint_routes.router)
 
 PLUGIN = Plugin(name="dump", router=router)

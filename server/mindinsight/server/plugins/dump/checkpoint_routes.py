@@ -1,6 +1,7 @@
 """Routes of checkpoints: statistics, comparison, timeline of a series, and values of one tensor."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, islice
@@ -67,6 +68,7 @@ def checkpoints(service: CurrentService) -> dict[str, Any]:
     for name, path in islice(chain.from_iterable(found_files), _MAX_FILES):
         status = path.lstat()
         listed.append({"id": name, "size": status.st_size, "modified": status.st_mtime})
+    listed.sort(key=_listed_order)
     series = checkpoint_weights.find_series(file["id"] for file in listed)
     return {"checkpoints": listed, "series": [asdict(group) for group in series]}
 
@@ -106,10 +108,11 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
     plain = checkpoint_weights.compare_plain(*pair)
-    claims = checkpoint_weights.difference_claims(differences, plain) if done and not job.error else []
+    error = job.error or next((damage.error for damage in damage_jobs if damage.error), "")
+    claims = checkpoint_weights.difference_claims(differences, plain) if done and not error else []
     return {
         "done": done,
-        "error": job.error,
+        "error": error,
         "claims": [claim.as_json() for claim in claims],
         "counts": checkpoint_weights.count_states(differences),
         "differences": [_difference_json(difference) for difference in differences],
@@ -163,6 +166,22 @@ def _checkpoint_files(
                 yield from _checkpoint_files(inner_id, inner, dumps, depth - 1)
 
 
+_NUMBERS: Final = re.compile(r"(\d+)")
+
+
+def _listed_order(file: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a sort key: by folder and name with numbers by size, names without a number last, by time."""
+    folder, _, name = file["id"].rpartition("/")
+    unnumbered = _NUMBERS.search(name) is None
+    return _natural(folder), unnumbered, () if unnumbered else _natural(name), file["modified"]
+
+
+def _natural(text: str) -> tuple[list[str], list[int]]:
+    """Return a sort key by which ``net-20`` is before ``net-100``."""
+    parts = _NUMBERS.split(text)
+    return parts[::2], [int(number) for number in parts[1::2]]
+
+
 def _statistics_json(measured: checkpoint_weights.WeightStatistics) -> dict[str, Any]:
     statistics = non_finite_as_text(asdict(measured.statistics)) if measured.statistics else None
     known = {"known": True, "statistics": statistics, "error": _cause_json(measured.error)}
@@ -205,13 +224,14 @@ def timeline(
 ) -> dict[str, Any]:
     """Return the rows of tensors from `offset` on computed so far. Repeat until `done`.
 
-    Each row has a state, a relative change (L2) and a number of non-finite elements for each checkpoint.
+    Each row has a state, a relative change (L2) and a number of non-finite elements for each checkpoint, and
+    `weight`: true for a floating-point tensor that is no optimizer state by its name.
     `claims` are returned once all rows are computed.
     """
     files = [open_checkpoint(service, name) for name in file]
-    total = len({weight.name for weights in files for weight in weights.weights})
+    tensors = {weight.name for weights in files for weight in weights.weights}
     rows = partial(checkpoint_weights.weight_timeline, files, service.executor)
-    job = start("timeline", files, rows, total)
+    job = start("timeline", files, rows, len(tensors))
     damages = partial(checkpoint_weights.damaged_files, files, service.executor)
     damage = start("timeline damage", files, damages, len(files))
     job.wait(_WAIT)
@@ -223,16 +243,17 @@ def timeline(
     return {
         "done": done,
         "error": job.error or damage.error,
-        "total": total,
+        "total": len(tensors),
         "offset": offset,
         "claims": [claim.as_json() for claim in claims],
-        "rows": [_row_json(row) for row in list(job.items)[offset:]],
+        "rows": [_row_json(row, tensors) for row in list(job.items)[offset:]],
     }
 
 
-def _row_json(row: checkpoint_weights.TimelineRow) -> dict[str, Any]:
+def _row_json(row: checkpoint_weights.TimelineRow, tensors: Collection[str]) -> dict[str, Any]:
     return {
         "name": row.name,
+        "weight": row.is_weight(tensors),
         "shape": row.shape,
         "states": [cell.state for cell in row.cells],
         "changes": non_finite_as_text([cell.change for cell in row.cells]),

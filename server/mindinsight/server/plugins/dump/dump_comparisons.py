@@ -11,6 +11,7 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.compare import comparison_export
+from mindinsight.server.debug.compare.compared_rows import parameter_name
 from mindinsight.server.debug.compare.divergence import Outcome, decide, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
@@ -68,7 +69,7 @@ COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 @router.post("/compare")
 def start_comparison(service: CurrentService, body: Comparison) -> dict[str, int]:
-    """Start a comparison. Its rows are read by the number in the response."""
+    """Start a comparison in the background. Return its number as `comparison`."""
     return {"comparison": COMPARISON.start(service, body)}
 
 
@@ -113,7 +114,7 @@ def rows(
         "claims": [claim.as_json() for claim in (*outcome.claims, *about)] if done and not job.error else [],
         "offset": offset,
         "request": service.workspace.job_requests.body("comparison", number),
-        "rows": [_row_json(row, tolerance) for row in selected[offset : offset + limit]],
+        "rows": [row_json(row, tolerance) for row in selected[offset : offset + limit]],
     }
 
 
@@ -186,6 +187,7 @@ def _side(service: Service, body: ComparedStep) -> Side:
 def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
     pair = row.compared.pair
     names = [tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor]
+    names.append(parameter_name(row).lower())
     if words and not any(words in name for name in names):
         return False
     return not only or state(row, tolerance) == only
@@ -208,11 +210,17 @@ def _position(selected: Sequence[Row], outcome: Outcome) -> int:
     return max(0, next((i for i, row in enumerate(selected) if id(row) in first), 0) - _BEFORE)
 
 
-def _row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
+def row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
+    """Return a row with the tensors of both sides, its parameter, state and codes."""
     pair = row.compared.pair
     tensors = {"target_tensor": _tensor_json(pair.target), "reference_tensor": _tensor_json(pair.reference)}
     damage = damage_json(row.compared.damage)
-    verdict = {"codes": row.codes, "state": state(row, tolerance), "damage": damage}
+    verdict = {
+        "parameter": parameter_name(row),
+        "codes": row.codes,
+        "state": state(row, tolerance),
+        "damage": damage,
+    }
     return {**non_finite_as_text(comparison_export.fields(row, tolerance)), **tensors, **verdict}
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug import operator_links
 from mindinsight.server.debug.examine import TensorResult, is_non_finite, operator_key
+from mindinsight.server.debug.graph_overlay import step_masks
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.recorded_statistics import find_disagreements
 from mindinsight.server.errors import ApiError
@@ -53,7 +54,9 @@ def summary(service: CurrentService, dump: DumpId) -> dict[str, Any]:
 @router.get("/overflows")
 def overflows(service: CurrentService, dump: DumpId, rank: Rank = 0, step: Step = 0) -> dict[str, Any]:
     """Return the overflows that the device reported at a rank and step, with their operators."""
-    listing = list_overflows(open_known_dump(service, dump), rank, step)
+    opened = open_known_dump(service, dump)
+    dump_requests.require_place(opened, [rank], [step])
+    listing = list_overflows(opened, rank, step)
     names = ("graph", "unit", "status", "task", "stream", "operator")
     rows = [{name: getattr(overflow, name) for name in names} for overflow in listing.items]
     return {"overflows": rows, "damage": [damage_json(damage) for damage in listing.damage]}
@@ -104,11 +107,18 @@ _MAX_DAMAGE = 20  # damaged files listed above the tree
 def tree(listing: dump_requests.StepListing, scope: Scope = None) -> dict[str, Any]:
     """Return the children of a scope, or of the root, in execution order.
 
-    `lost` counts the operators below each child that are known to have non-finite values.
+    `lost` counts the operators below each child that are known to put out non-finite values, and parameters
+    that hold some. Masks are no such values.
     """
     done = listing.done  # read first, so that everything read after it is complete
     path = tuple(scope or ())
-    not_finite_keys = {operator_key(result.entry) for result in filter(is_non_finite, list(listing.results))}
+    results = list(listing.results)
+    masks = step_masks(listing, results, done)
+    not_finite_keys = {
+        operator_key(result.entry)
+        for result in filter(is_non_finite, results)
+        if result.entry.direction in ("output", "parameter") and result.entry.sequence not in masks
+    }
     children: dict[tuple[bool, str], dict[str, Any]] = {}
     for key, operator in listing.operators.items():
         if operator.scope[: len(path)] != path:
@@ -116,7 +126,8 @@ def tree(listing: dump_requests.StepListing, scope: Scope = None) -> dict[str, A
         relative = operator.scope[len(path) :]
         name = relative[0] if relative else f"{operator.graph}:{operator.recorded}"
         child = children.setdefault((bool(relative), name), _child_json(operator, relative))
-        child["operators"] += 1
+        child["operators"] += operator.type != "Parameter"
+        child["parameters"] += operator.type == "Parameter"
         child["lost"] += key in not_finite_keys
     rows = list(children.values())
     return {
@@ -169,7 +180,7 @@ def operator(
 def _child_json(operator: Operator, relative: tuple[str, ...]) -> dict[str, Any]:
     leaf = {} if relative else {"recorded": operator.recorded, "graph": operator.graph, "type": operator.type}
     name = relative[0] if relative else operator.name.rpartition("/")[2]
-    return {"name": name, "scope": bool(relative), "operators": 0, "lost": 0, **leaf}
+    return {"name": name, "scope": bool(relative), "operators": 0, "parameters": 0, "lost": 0, **leaf}
 
 
 def _tensor_json(entry: TensorEntry, result: TensorResult | None) -> dict[str, Any]:

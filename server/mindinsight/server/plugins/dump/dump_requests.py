@@ -1,5 +1,6 @@
 """Dependencies of dump routes (dump, step and tensor of a request), and JSON encoders."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from fastapi import Depends, Query
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import SessionCache
 from mindinsight.server.debug.examine import TensorResult
-from mindinsight.server.debug.fault import source_frame
+from mindinsight.server.debug.fault import missing_place, source_frame
 from mindinsight.server.debug.inspection import Inspection, Listing
 from mindinsight.server.debug.statistics_cache import StatisticsCache
 from mindinsight.server.errors import ApiError
@@ -79,6 +80,15 @@ def listing_of(service: Service, sessions: SessionCache, dump: str, rank: int, s
     if not any((folder.rank, folder.step) == (rank, step) for folder in listing.dump.folders):
         raise unknown_step(rank, step)
     return listing
+
+
+def require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
+    """Raise ApiError if the dump lacks one of the ranks, or none of them has one of the steps.
+
+    None stands for all.
+    """
+    if absent := missing_place(dump, ranks, steps):
+        raise unknown_step(*absent)
 
 
 def unknown_step(rank: int, step: int) -> ApiError:

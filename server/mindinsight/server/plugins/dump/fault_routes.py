@@ -11,6 +11,7 @@ from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug import watchpoints
+from mindinsight.server.debug.check_findings import group_hits, operator_findings
 from mindinsight.server.debug.conditions import NO_PREVIOUS, conditions
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.inspection import Listing
@@ -90,7 +91,7 @@ def fault(
     tensors are finite and the others are unknown. `claims` states all of this in sentences.
     """
     opened = open_known_dump(service, dump)
-    _require_place(opened, rank, step)
+    dump_requests.require_place(opened, rank, step)
     report = faults.find_faults(
         opened, rank, step, service.executor, dump_requests.cache_of(service), every=all
     )
@@ -108,16 +109,10 @@ def fault(
     }
 
 
-def _require_place(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None) -> None:
-    """Raise ApiError if the dump does not have a rank or step that was asked for."""
-    if absent := faults.missing_place(dump, ranks, steps):
-        raise dump_requests.unknown_step(*absent)
-
-
 def _check(service: Service, body: Check) -> BackgroundJob[Hit | Tally]:
     dump, watched = open_known_dump(service, body.dump), _watchpoints(body)
     for watchpoint in watched:
-        _require_place(dump, watchpoint.ranks, watchpoint.steps)
+        dump_requests.require_place(dump, watchpoint.ranks, watchpoint.steps)
     executor, cache = service.executor, dump_requests.cache_of(service)
     return BackgroundJob(service.jobs, lambda: watchpoints.check_and_count(dump, watched, executor, cache))
 
@@ -127,7 +122,7 @@ CHECK: Final = NumberedJob("check", Check, _check)
 
 @router.post("/check")
 def start_check(service: CurrentService, body: Check) -> dict[str, int]:
-    """Start a check. Its hits are read by the number in the response."""
+    """Start a check in the background. Return its number as `check`."""
     return {"check": CHECK.start(service, body)}
 
 
@@ -140,8 +135,9 @@ def hits(
 ) -> dict[str, Any]:
     """Return the hits of a check so far, in execution order.
 
-    `unjudged` counts tensors with an error other than a missing previous step, `unread` those that could not
-    be read.
+    `findings` are the hits by condition and operator, the worst first, without those of views of a tensor
+    that has a hit. `findings_total` is their number. `unjudged` counts tensors with an error other than a
+    missing previous step, `unread` those that could not be read.
     """
     job = CHECK.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -158,6 +154,7 @@ def hits(
         "unread": tally.unread if tally else 0,
         "unjudged": sum(hit.verdict.error not in (0, NO_PREVIOUS) for hit in judgements),
         "hits": [_hit_json(hit) for hit in hit_rows[offset : offset + limit]],
+        **_findings_json(hit_rows, limit),
     }
 
 
@@ -165,8 +162,9 @@ def hits(
 def weights_and_gradients(
     service: CurrentService, dump: DumpId, rank: Rank, step: Step, before: Step
 ) -> dict[str, Any]:
-    """Return the trends of weights and gradients from an earlier step to a step."""
+    """Return the trends of weights and gradients from the step `before` to `step`."""
     opened = open_known_dump(service, dump)
+    dump_requests.require_place(opened, [rank], [step, before])
     now, earlier = (list_tensors(opened, rank, number).items for number in (step, before))
     rows = [
         {
@@ -229,6 +227,26 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "step": hit.entry.step,
         "tensor": dump_requests.entry_json(hit.entry, hit.result),
         "findings": [non_finite_as_text(finding._asdict()) for finding in hit.verdict.findings],
+    }
+
+
+def _findings_json(hit_rows: Sequence[Hit], limit: int) -> dict[str, Any]:
+    rows = operator_findings(group_hits(hit_rows))
+    return {
+        "findings_total": len(rows),
+        "findings": [
+            _hit_json(findings[0].hits[0])
+            | {
+                "kind": findings[0].kind,
+                "ranks": findings[0].ranks,
+                "steps": findings[0].steps,
+                "slots": [
+                    {"direction": finding.hits[0].entry.direction, "slot": finding.hits[0].entry.slot}
+                    for finding in findings
+                ],
+            }
+            for findings in rows[:limit]
+        ],
     }
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.examine import OperatorKey
-from mindinsight.server.debug.graph_overlay import Symptom, magnitudes, step_fault, symptoms
+from mindinsight.server.debug.graph_overlay import Symptom, magnitudes, step_fault, step_masks, symptoms
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import content_links, graph_links
 from mindinsight.server.debug.operator_tree import OperatorTree, operator_tree, order_of_unlinked, share
@@ -53,7 +53,8 @@ class _TreeSession:
             return self._symptoms
         results = list(listing.results)
         of_operators = [result for result in results if result.entry.type != "Parameter"]
-        known = symptoms(of_operators, fault=step_fault(listing, results, done))
+        masks = step_masks(listing, results, done)
+        known = symptoms(of_operators, fault=step_fault(listing, results, done), masks=masks)
         if done:
             self._symptoms = known
         return known

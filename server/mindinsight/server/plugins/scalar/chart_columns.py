@@ -98,9 +98,10 @@ def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dic
 
 
 def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> dict[str, Any]:
-    """Return the rows of the line after the first `since` of the series.
+    """Return the points that the line gained since a client read `since` rows of `generation`.
 
-    `whole` is True if they do not extend it.
+    With `whole`, the client has to read the whole line, because older points changed. No points are returned
+    then.
     """
     series = series_of(run, tag)
     if series is None:

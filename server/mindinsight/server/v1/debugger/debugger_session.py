@@ -220,7 +220,7 @@ class Session:
         self._last_watchpoint = 0
 
     def total_steps(self, rank: int | None = None) -> int:
-        """Return the number of steps of a rank, or of the rank with most steps."""
+        """Return the last dumped step of a rank or of all ranks, counted from 1, or 0 if there is none."""
         return max(self.dump.steps(rank), default=-1) + 1
 
     @property

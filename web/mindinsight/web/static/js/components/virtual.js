@@ -1,10 +1,12 @@
 // Virtual lists and tables: only the rows near the window exist, between two spacers.
 
+import { COPIED } from "../core/capture.js";
 import { h, replace } from "../core/dom.js";
 import { keepFocus } from "../core/focus.js";
 import { longName } from "./long_name.js";
 
 const OVERSCAN = 8;
+const MOST_COPIED = 2000; // rows in a copy of the page
 const LONGEST = 24; // characters of a heading that is not cut
 
 /**
@@ -26,7 +28,10 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
     const view = scroller.clientHeight || 600;
     const first = Math.max(0, Math.floor((scroller.scrollTop - head) / height) - OVERSCAN);
     const last = Math.min(count, first + Math.ceil(view / height) + 2 * OVERSCAN);
-    if (!always && first === from && last === to) return;
+    if (always || first !== from || last !== to) drawRows(first, last);
+  };
+
+  const drawRows = (/** @type {number} */ first, /** @type {number} */ last) => {
     from = first;
     to = last;
     before.style.height = `${first * height}px`;
@@ -36,6 +41,7 @@ export function virtualRows({ scroller, body, spacer, height, head = 0, row }) {
   };
 
   scroller.addEventListener("scroll", () => draw(), { passive: true });
+  scroller.addEventListener(COPIED, () => drawRows(0, Math.min(count, MOST_COPIED)));
   const sized = new ResizeObserver(() => draw());
   sized.observe(scroller);
   return {

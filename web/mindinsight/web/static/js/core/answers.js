@@ -146,10 +146,21 @@
  *   step: number, tensor: Tensor, findings: {name: string, hit: boolean, actual: number | null}[]}} Hit
  */
 /**
+ * Hits of one condition on the tensors of one operator, with the first hit.
+ * @typedef {Hit & {kind: string, ranks: number[], steps: number[],
+ *   slots: {direction: string, slot: string}[]}} CheckFinding
+ */
+/**
  * A pair of tensors of two dumps; measures are null if they could not be taken.
  * @typedef {{target: string, reference: string, matched_by: string, target_tensor: Slot, reference_tensor:
  *   Slot, codes: string[], messages: string, state: string, result: string,
- *   damage: Damage | null, [measure: string]: unknown}} Pair
+ *   damage: Damage | null, parameter: string, [measure: string]: unknown}} Pair
+ */
+/**
+ * A pair with its largest difference.
+ * @typedef {Pair & {parameter: string, differing: number | null, count: number | null,
+ *   largest: number[] | null, has_difference: boolean,
+ *   request: {target: Position, reference: Position} | null}} ComparedPair
  */
 /**
  * Centre, spread and range over runs by step; `curves` reach a step, of `jobs`.
@@ -204,11 +215,11 @@
  *   [name: string]: unknown}} Overflow that the device reported */
 /** @typedef {{all: number, measured: number, done: boolean, total: number, offset: number, rows: Tensor[],
  *   types: string[], dtypes: string[], damage: Damage[]}} TensorRows */
-/** @typedef {{name: string, scope: boolean, operators: number, lost: number, recorded?: string,
- *   graph?: string,
- *   type?: string}} TreeEntry scope or operator of a dump */
+/** @typedef {{name: string, scope: boolean, operators: number, parameters: number, lost: number,
+ *   recorded?: string, graph?: string, type?: string}} TreeEntry scope or operator of a dump */
 /**
- * @typedef {{done: boolean, error: string, total: number, claims: Claim[], unjudged: number, hits: Hit[]}}
+ * @typedef {{done: boolean, error: string, total: number, claims: Claim[], unjudged: number, hits: Hit[],
+ *   findings: CheckFinding[], findings_total: number}}
  *   Hits
  */
 /**
@@ -225,7 +236,7 @@
  *   statistics?: Statistics | null, error?: Damage | null, state?: string, equal?: number,
  *   first?: {dtype: string, shape: number[]} | null, second?: {dtype: string, shape: number[]} | null,
  *   measures?: Record<string, number | null> | null, states?: string[], changes?: (number | string | null)[],
- *   non_finite?: (number | null)[], non_finite_elements?: number | null}} SavedRow
+ *   weight?: boolean, non_finite?: (number | null)[], non_finite_elements?: number | null}} SavedRow
  */
 /**
  * @typedef {{done: boolean, error: string, format?: string, total?: number, claims?: Claim[],

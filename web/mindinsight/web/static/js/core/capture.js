@@ -5,6 +5,9 @@ import { h, replace } from "./dom.js";
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./charts.js").Figure} Figure */
 
+/** Event at scrolling elements before they are copied: rows outside the window have to be there, too. */
+export const COPIED = "copied";
+
 /** What a report shows of a page besides a pinned card is there, and hidden: it is no part of the copy. */
 const ASIDE = ".pin-path > :not(.pin-path, .pin-target)";
 /** What only works on the live page. A command without a class says nothing of the data, save in a table. */
@@ -25,6 +28,8 @@ const CONTROLS = [
 export async function capture(app, root) {
   /** @type {Figure[]} */
   const figures = [];
+  const scrollers = root.querySelectorAll(".table-scroll");
+  scrollers.forEach((scroller) => scroller.dispatchEvent(new Event(COPIED)));
   const copy = /** @type {HTMLElement} */ (root.cloneNode(true));
   /** @type {[HTMLImageElement, HTMLImageElement][]} */
   const pictures = pairs(root, copy, "img");
@@ -34,6 +39,7 @@ export async function capture(app, root) {
     if (!to.closest(ASIDE)) extractFigure(app, from, to, figures);
   }
   canvases.forEach(([from, to]) => to.replaceWith(drawn(from)));
+  scrollers.forEach((scroller) => scroller.dispatchEvent(new Event("scroll")));
   await Promise.all(pictures.map(([from, to]) => inline(from, to)));
   plain(copy);
   copy.removeAttribute("id");
@@ -120,10 +126,11 @@ async function inline(from, to) {
 function plain(copy) {
   copy.querySelectorAll(ASIDE).forEach((element) => element.remove());
   copy.querySelectorAll(CONTROLS).forEach((element) => element.remove());
-  copy
-    .querySelectorAll("button, a:not(.markdown a[href])")
-    .forEach((element) =>
-      element.replaceWith(h("span", { class: element.className }, [...element.childNodes])),
-    );
+  copy.querySelectorAll("button, a:not(.markdown a[href])").forEach((element) => {
+    const { title, style } = /** @type {HTMLElement} */ (element);
+    const text = h("span", { class: element.className, title: title || null }, [...element.childNodes]);
+    text.style.cssText = style.cssText; // colours of a heat map
+    element.replaceWith(text);
+  });
   copy.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
 }

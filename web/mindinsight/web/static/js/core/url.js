@@ -86,6 +86,17 @@ export class Url {
     this.write(readable(params));
   }
 
+  /**
+   * Set parameters, and add an entry to the browser's history if one changes.
+   * @param {Record<string, Value>} values
+   */
+  step(values) {
+    const params = this.params();
+    Object.entries(values).forEach(([key, value]) => setParam(params, key, value));
+    if (readable(params) !== readable(this.params())) history.pushState(null, "", location.href);
+    this.set(values);
+  }
+
   /** Return the part of the query that says how things are shown, without which runs, tags and steps. */
   settings() {
     const params = this.params();

@@ -13,7 +13,7 @@ import { kindOf, shownRows } from "./checkpoint/rows.js";
 import { tensorPanel } from "./checkpoint/panel.js";
 import { readState, settle, timelinePart, unknownFile, writeState } from "./checkpoint/state.js";
 import { cells, columnsOf } from "./checkpoint/tables.js";
-import { legend, timelineCells } from "./checkpoint/timeline.js";
+import { changeScale, legend, timelineCells } from "./checkpoint/timeline.js";
 import { timelineHeads } from "./checkpoint/timeline_heads.js";
 
 /** @typedef {import("../core/answers.js").SavedAnswer} SavedAnswer */
@@ -28,6 +28,8 @@ export const alone = true;
 const POLL = 700; // ms between requests while the server reads
 const ROW = 31; // px
 const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
+/** Facts that are usual: training changes weights. */
+const USUAL = ["claim.checkpoint.changed", "claim.checkpoint.changed_all"];
 /** Choices that need another answer. */
 const READ = ["mode", "series", "part", "file", "second"];
 
@@ -66,6 +68,8 @@ export class Checkpoints {
     this.answer = null;
     /** @type {{tag: string, step: ArrayLike<number>, value: ArrayLike<number>} | null} */
     this.loss = null;
+    /** Ends of the colours of a timeline. @type {[number, number] | null} */
+    this.scale = null;
     this.head = h("div");
     this.status = h("p", { role: "status" });
     this.story = h("div", { class: "checkpoint-story" });
@@ -224,6 +228,7 @@ export class Checkpoints {
     const { app, state } = this;
     writeState(app.url, state);
     this.visible = this.shown();
+    this.scale = state.mode === "timeline" ? changeScale(this.rows) : null;
     replace(this.head, toolbar(this));
     this.table.setHead(state.mode === "timeline" ? timelineHeads(this) : this.heads());
     this.table.table.classList.toggle("timeline", state.mode === "timeline");
@@ -282,10 +287,8 @@ export class Checkpoints {
     replace(
       this.story,
       damage.map(bad),
-      claims.map((claim) =>
-        claimElement(app, claim, { class: claim.verdict === "found" ? "banner bad" : "" }),
-      ),
-      state.mode === "timeline" && legend(app),
+      claims.map((claim) => claimElement(app, claim, { class: isLoud(claim) ? "banner bad" : "" })),
+      state.mode === "timeline" && legend(app, this.scale),
     );
   }
 
@@ -312,8 +315,12 @@ export class Checkpoints {
       "tr",
       { class: current ? "current" : null },
       h("th", { scope: "row", class: "name", title: row.name }, row.name),
-      timelineCells(app, /** @type {import("./checkpoint/timeline.js").Row} */ (row), saved, (at) =>
-        open(saved[at].id),
+      timelineCells(
+        app,
+        /** @type {import("./checkpoint/timeline.js").Row} */ (row),
+        saved,
+        this.scale,
+        (at) => open(saved[at].id),
       ),
     );
   }
@@ -327,4 +334,9 @@ export class Checkpoints {
     this.panel.end();
     this.table.close();
   }
+}
+
+/** Return whether a claim is about something wrong. @param {import("../core/claims.js").Claim} claim */
+function isLoud({ key, verdict }) {
+  return verdict === "found" && !USUAL.includes(key);
 }

@@ -43,6 +43,8 @@ const PARTS = {
 };
 /** Choices that need another part. */
 const ANEW = ["dump", "rank", "step", "tab", "only"];
+/** Choices that the browser's Back undoes. */
+const ENTRIES = ["tab", "operator", "tensor"];
 
 /**
  * Mount the page. Old addresses of checkpoints lead to their own page.
@@ -135,7 +137,11 @@ class Dumps {
 
   /** Write the state to the address and redraw what depends on it. @param {string[]} keys of the state */
   changed(keys) {
-    writeState(this.page.app, this.page.state);
+    writeState(
+      this.page.app,
+      this.page.state,
+      keys.some((key) => ENTRIES.includes(key)),
+    );
     this.openTab.changed(keys);
     this.panel.changed(keys);
   }

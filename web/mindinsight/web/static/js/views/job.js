@@ -112,7 +112,19 @@ class JobView {
       { class: "button", href: app.url.link("scalar", { m: "ranks", job }) },
       t("health.charts"),
     );
-    replace(this.head, title, this.chooser(job), charts);
+    const rank = app.selection.all().find((run) => run.job === job && run.rank !== null);
+    const explain =
+      rank &&
+      h(
+        "a",
+        {
+          class: "button",
+          href: app.url.link("explain", { run: rank.id }),
+          title: t("explain.button_why_ranks"),
+        },
+        t("explain.button"),
+      );
+    replace(this.head, title, this.chooser(job), charts, explain);
     replace(
       this.body,
       h(

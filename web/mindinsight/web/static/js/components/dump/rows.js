@@ -8,6 +8,9 @@ import { reasonText } from "./failure.js";
 /** @typedef {import("../../core/answers.js").Tensor} Tensor */
 /** @typedef {import("../../core/types.js").App} App */
 
+/** Scope whose name, without its class, has a number, such as "2-Block" and unlike "conv-Conv2d". */
+const NUMBERED = /^[^-]*\d/;
+
 /** @type {{key: string, sort?: string, number?: boolean}[]} */
 export const COLUMNS = [
   { key: "sequence", sort: "sequence", number: true },
@@ -103,12 +106,16 @@ function lost(app, value, row) {
 }
 
 /**
- * Return the last two parts of a scoped name after "…/"; names of two parts or fewer are unchanged.
+ * Return a scoped name without its outer scopes: its last two parts, and before them every scope with a
+ * number, which distinguishes blocks of equal layers. "…" stands for the scopes left out. Names of two parts
+ * or fewer are unchanged.
  * @param {string} name
  */
 export function short(name) {
-  const scopes = name.split("/");
-  return scopes.length > 2 ? `…/${scopes.slice(-2).join("/")}` : name;
+  const parts = name.split("/");
+  const last = parts.slice(-2);
+  const kept = parts.slice(0, -2).map((scope) => (NUMBERED.test(scope) ? scope : "…"));
+  return [...kept, ...last].filter((part, i, all) => part !== "…" || all[i - 1] !== "…").join("/");
 }
 
 /**

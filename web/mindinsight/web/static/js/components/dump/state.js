@@ -97,8 +97,13 @@ export function readState({ url }) {
   return Object.fromEntries(entries);
 }
 
-/** Write the state to the address, without defaults. @param {App} app @param {State} state */
-export function writeState({ url }, state) {
+/**
+ * Write the state to the address, without defaults.
+ * @param {App} app
+ * @param {State} state
+ * @param {boolean} [entry] as a new entry of the browser's history
+ */
+export function writeState({ url }, state, entry = false) {
   /** @type {Record<string, string | number | null>} */
   const values = {};
   for (const [key, fallback] of Object.entries(DEFAULTS)) {
@@ -106,7 +111,8 @@ export function writeState({ url }, state) {
     const text = typeof value === "boolean" ? (value ? "1" : null) : value;
     values[key] = value === fallback && key !== "dump" ? null : text;
   }
-  url.set(values);
+  if (entry) url.step(values);
+  else url.set(values);
 }
 
 /**

@@ -59,7 +59,7 @@ function line(app, row, slot, current) {
     h("td", null, slot),
     h(
       "td",
-      null,
+      { class: "shape" },
       h("span", { class: "mono" }, shapeText(row.shape)),
       " ",
       h("span", { class: "muted" }, row.dtype),

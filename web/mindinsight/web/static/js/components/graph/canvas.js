@@ -284,6 +284,13 @@ export class Canvas {
     this.paint();
   }
 
+  /** Move the smallest of some boxes into view, by as little as needed. @param {Box[]} boxes */
+  reveal(boxes) {
+    const [box] = [...boxes].sort((a, b) => a.w * a.h - b.w * b.h);
+    if (box) this.camera.reveal(box);
+    return box !== undefined;
+  }
+
   /** Return the number of pixels per unit of the drawing. */
   scale() {
     return this.camera.transform().k;

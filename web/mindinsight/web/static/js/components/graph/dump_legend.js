@@ -1,7 +1,7 @@
 // Legend of the colours that a dump gives to a graph, and the share of the dump that was found in it.
 
 import { h } from "../../core/dom.js";
-import { isNonFinite, SIGNS } from "./dump_marks.js";
+import { isNonFinite, SIGNS, symptomWord } from "./dump_marks.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/answers.js").Colouring} Colouring of v2/graph/dump */
@@ -30,7 +30,7 @@ export function dumpLegend(app, coloured, paint) {
  * @param {Colouring} found
  */
 function symptoms({ t }, { counts, done, judged, unjudged, broken_afterwards: broken }) {
-  const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n)));
+  const entries = Object.entries(counts).map(([kind, n]) => sign(t, kind, Number(n), counts));
   if (broken.length) {
     const names = broken.slice(0, NAMED).join(", ") + (broken.length > NAMED ? ", …" : "");
     entries.push(h("span", null, t("graph.dump.broken_afterwards", { n: broken.length, names })));
@@ -55,8 +55,14 @@ function nothingJudged({ t }) {
   return [h("span", null, t("graph.dump.unjudged"))];
 }
 
-/** Return a sign with its number of boxes. @param {App["t"]} t @param {string} kind @param {number} n */
-function sign(t, kind, n) {
+/**
+ * Return a sign with its number of operators.
+ * @param {App["t"]} t
+ * @param {string} kind
+ * @param {number} n
+ * @param {Record<string, number>} counts of all kinds
+ */
+function sign(t, kind, n, counts) {
   return h(
     "span",
     null,
@@ -65,7 +71,7 @@ function sign(t, kind, n) {
       { class: `graph-sign ill ${kind}${isNonFinite(kind) ? " hatched" : ""}`, "aria-hidden": "true" },
       SIGNS[/** @type {keyof typeof SIGNS} */ (kind)],
     ),
-    ` ${t(`graph.symptom.${kind}`, { n })}`,
+    ` ${t(`graph.symptom.${symptomWord(kind, counts)}`, { n })}`,
   );
 }
 
@@ -77,7 +83,7 @@ function sign(t, kind, n) {
 export function nonFiniteSigns({ t }, { counts = {} }) {
   return Object.entries(counts)
     .filter(([kind]) => isNonFinite(kind))
-    .map(([kind, n]) => sign(t, kind, n));
+    .map(([kind, n]) => sign(t, kind, n, counts));
 }
 
 /**

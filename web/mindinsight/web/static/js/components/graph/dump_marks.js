@@ -18,6 +18,7 @@ export const SIGNS = {
   received: "→NaN/Inf",
   caught: "⚑",
   zero: "=0",
+  mask: "−∞",
 };
 const SHOWN = 2; // signs on one box
 
@@ -39,6 +40,16 @@ export function marksOf(app, coloured, colour, scope) {
         heat: coloured.share ?? null,
         hatched,
       };
+}
+
+/**
+ * Return the word for a symptom in a list of all. The operators with NaN or Inf are the others if the
+ * operator of the first fault is counted beside them.
+ * @param {string} kind
+ * @param {Record<string, number>} counts
+ */
+export function symptomWord(kind, counts) {
+  return kind === "lost" && counts.fault ? "lost_others" : kind;
 }
 
 /** Return whether an anomaly concerns non-finite values. @param {string} [symptom] */
@@ -76,7 +87,7 @@ function symptomBadge({ t }, { symptom, counts = {} }, scope) {
   return {
     kind: `ill ${symptom}`,
     text: signs.join(" "),
-    label: kinds.map(([kind, n]) => t(`graph.symptom.${kind}`, { n })).join(", "),
+    label: kinds.map(([kind, n]) => t(`graph.symptom.${symptomWord(kind, counts)}`, { n })).join(", "),
   };
 }
 

@@ -29,9 +29,13 @@ export function alignmentTable(app, answer, rows, last) {
     [
       t("scalar.compare.tag"),
       t("align.verdict"),
-      t("align.onset"),
+      h("span", { title: t("align.onset.how") }, t("align.onset")),
       t("align.course"),
-      t("align.beyond", { tolerance: shareText(answer.tolerance) }),
+      h(
+        "span",
+        { title: t("align.beyond.how") },
+        t("align.beyond", { tolerance: shareText(answer.tolerance) }),
+      ),
       h("span", { title: t("align.usual.how") }, t("align.usual")),
       t("align.largest"),
       t("why.look"),

@@ -5,7 +5,7 @@ import { empty } from "../../components/empty.js";
 import { check, select } from "../../components/field.js";
 import { h } from "../../core/dom.js";
 import { columnsOf, plain } from "./tables.js";
-import { csv } from "./rows.js";
+import { csv, LARGEST } from "./rows.js";
 import { MODES, MOST } from "./state.js";
 
 /** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
@@ -126,9 +126,23 @@ function filters(view) {
     words,
     state.mode !== "tensors" && unchanged,
     lost,
+    state.mode === "timeline" && orderChooser(view),
     h("span", { class: "grow" }),
     button("CSV", () => save(view)),
   );
+}
+
+/** Create the choice of the order of a timeline's rows. @param {Checkpoints} view */
+function orderChooser(view) {
+  const { app, state } = view;
+  const order = select({
+    label: app.t("checkpoint.order"),
+    options: ["", LARGEST].map((value) => ({ value, label: app.t(`checkpoint.order.${value || "saved"}`) })),
+    value: state.sort,
+    onchange: (sort) => view.change({ sort, descending: sort === LARGEST }),
+  });
+  order.box.dataset.focus = "order";
+  return order;
 }
 
 /**

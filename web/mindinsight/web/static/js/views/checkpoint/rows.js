@@ -5,6 +5,9 @@ import { infinities } from "../../components/dump/rows.js";
 /** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("./state.js").State} State */
 
+/** Name of the order of a timeline by the largest change of each weight. */
+export const LARGEST = "largest";
+
 /**
  * Return the number of non-finite elements of a tensor; 0 while they are not counted.
  * @param {SavedRow} row
@@ -23,6 +26,19 @@ export function brokenCells(row) {
 export function isFrozen({ states = [] }) {
   const compared = states.filter((state) => state !== "start" && state !== "absent");
   return compared.length > 0 && compared.every((state) => state === "unchanged");
+}
+
+/** Return a change, or "inf", as a number; NaN if unknown. @param {number | string | null} change */
+export function numberOf(change) {
+  return change === null ? NaN : Number(change === "inf" ? Infinity : change);
+}
+
+/** Return the known changes of a tensor from checkpoint to checkpoint. @param {SavedRow} row */
+export function changesOf({ states = [], changes = [] }) {
+  return changes
+    .filter((_, at) => states[at] === "changed")
+    .map(numberOf)
+    .filter((change) => change > 0);
 }
 
 /**
@@ -57,6 +73,7 @@ export function kindOf(mode) {
  */
 export function valueOf(row, key) {
   if (key === "infs") return infinities(row.statistics);
+  if (key === LARGEST) return row.weight ? Math.max(0, ...changesOf(row)) : null;
   const own = /** @type {Record<string, number | string | undefined>} */ (/** @type {unknown} */ (row))[key];
   return own ?? row.statistics?.[key] ?? row.measures?.[key] ?? null;
 }

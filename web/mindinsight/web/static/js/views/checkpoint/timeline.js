@@ -3,9 +3,11 @@
 import { between } from "../../core/colours.js";
 import { h } from "../../core/dom.js";
 import { ramp } from "../../core/ramp.js";
+import { changesOf, numberOf } from "./rows.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/answers.js").Saved} Saved */
+/** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /**
  * @typedef {Object} Row
  * @property {string} name
@@ -16,7 +18,6 @@ import { ramp } from "../../core/ramp.js";
  */
 
 const WIDE = 12; // checkpoints up to which cells have text
-const LEAST = 1e-6; // relative change of the palest cell
 const DARK = 0.55; // share of the ramp from which text is light, in the light theme
 
 /**
@@ -48,14 +49,31 @@ export function cellClass(row, at) {
 }
 
 /**
- * Return the position on the colour scale, which is logarithmic from 1e-6 to 1. Unknown changes are at the
- * end.
- * @param {number | string | null} change
+ * Return the ends of the colour scale: the median and the largest of the weights' changes, so that a jump is
+ * dark among pale cells. States of optimizers change most at all times and do not count. Null without a
+ * change.
+ * @param {SavedRow[]} rows
+ * @returns {[number, number] | null}
  */
-export function share(change) {
-  const value = Number(change === "inf" ? Infinity : change);
-  if (change === null || Number.isNaN(value) || value >= 1) return 1;
-  return Math.max(0, 1 - Math.log10(Math.max(value, LEAST)) / Math.log10(LEAST));
+export function changeScale(rows) {
+  const changes = rows
+    .flatMap((row) => (row.weight ? changesOf(row) : []))
+    .filter(Number.isFinite)
+    .sort((a, b) => a - b);
+  return changes.length ? [changes[(changes.length - 1) >> 1], changes[changes.length - 1]] : null;
+}
+
+/**
+ * Return the position on a logarithmic colour scale. Unknown changes are at the end.
+ * @param {number | string | null} change
+ * @param {[number, number] | null} scale
+ */
+export function share(change, scale) {
+  const value = numberOf(change);
+  if (!scale || Number.isNaN(value) || value > scale[1]) return 1;
+  const [low, high] = scale;
+  if (value <= low) return low === high ? 0.5 : 0;
+  return Math.log(value / low) / Math.log(high / low);
 }
 
 /**
@@ -63,14 +81,15 @@ export function share(change) {
  * @param {App} app
  * @param {Row} row
  * @param {Saved[]} checkpoints
+ * @param {[number, number] | null} scale of colours
  * @param {(at: number) => void} open
  */
-export function timelineCells(app, row, checkpoints, open) {
+export function timelineCells(app, row, checkpoints, scale, open) {
   const stops = /** @type {[number, string][]} */ (ramp(app));
   const texts = checkpoints.length <= WIDE;
   return checkpoints.map((saved, at) => {
     const kind = cellClass(row, at);
-    const place = 0.08 + 0.92 * share(row.changes[at]);
+    const place = 0.08 + 0.92 * share(row.changes[at], scale);
     const light = app.theme.dark() ? place < DARK : place > DARK;
     const style =
       kind === "moved" ? { background: between(stops, place), color: light ? "#fff" : "#111" } : {};
@@ -110,9 +129,9 @@ function shortText({ t, format }, row, at, kind) {
   return kind === "odd" ? "!" : "";
 }
 
-/** Create the legend. @param {App} app */
-export function legend(app) {
-  const { t } = app;
+/** Create the legend. @param {App} app @param {[number, number] | null} scale of colours */
+export function legend(app, scale) {
+  const { t, format } = app;
   const stops = /** @type {[number, string][]} */ (ramp(app));
   const colours = stops.map(([at, colour]) => `${colour} ${Math.round(at * 100)}%`).join(", ");
   const key = (/** @type {string} */ kind) =>
@@ -122,14 +141,16 @@ export function legend(app) {
       h("i", { class: `timeline-key ${kind}`, "aria-hidden": "true" }),
       t(`checkpoint.legend.${kind}`),
     );
-  const scale = h("i", {
+  const bar = h("i", {
     class: "timeline-scale",
     style: { background: `linear-gradient(90deg, ${colours})` },
   });
+  const ends = scale?.map((end) => format.number(end, 2)) ?? [];
   return h(
     "p",
     { class: "row wrap small muted" },
-    h("span", { class: "row" }, t("checkpoint.legend.change"), "10⁻⁶", scale, "≥ 1"),
+    scale &&
+      h("span", { class: "row" }, `${t("checkpoint.legend.change")} ≤ ${ends[0]}`, bar, `≥ ${ends[1]}`),
     ["lost", "frozen", "odd", "absent"].map(key),
   );
 }

@@ -13,10 +13,11 @@ import { watchForm } from "./watch.js";
 
 /** @typedef {import("../../core/claims.js").Claim} Claim */
 /** @typedef {import("../../core/answers.js").Hits} Hits */
-/** @typedef {import("../../core/answers.js").Hit} Hit */
+/** @typedef {import("../../core/answers.js").CheckFinding} CheckFinding */
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../dump.js").Page} Page */
 
+const MOST_STEPS = 8; // named in a row
 const POLL = 500; // ms between two requests for hits
 
 /** Create the tab. @param {Page} page */
@@ -97,9 +98,10 @@ function conditionSection(page) {
 /** Create the table of hits with its status. @param {Page} page @param {Hits} response */
 function list(page, response) {
   const { t } = page.app;
-  const more = response.total - response.hits.length;
+  const more = response.findings_total - response.findings.length;
   const status = [
     t("dump.check.hits", { n: response.total }),
+    response.total > 0 && t("dump.check.rows", { n: response.findings_total }),
     response.unjudged && t("dump.check.unjudged", { n: response.unjudged }),
     more > 0 && t("dump.left_out", { n: more }),
     !response.done && t("common.loading"),
@@ -108,7 +110,7 @@ function list(page, response) {
     .filter(Boolean)
     .join(" · ");
   const head = ["condition", "rank", "step", "operator", "slot", "because"].map((key) =>
-    h("th", { class: ["rank", "step"].includes(key) ? "number" : null }, t(`dump.column.${key}`)),
+    h("th", null, t(`dump.column.${key}`)),
   );
   const table = h(
     "div",
@@ -120,32 +122,41 @@ function list(page, response) {
       h(
         "tbody",
         null,
-        response.hits.map((hit) => hitRow(page, hit)),
+        response.findings.map((finding) => findingRow(page, finding)),
       ),
     ),
   );
   return h("div", { class: "stack" }, h("p", { role: "status" }, status), response.total > 0 && table);
 }
 
-/** Create the row of a hit. @param {Page} page @param {Hit} hit */
-function hitRow(page, hit) {
+/**
+ * Create the row of the hits of one condition on the tensors of one operator.
+ * @param {Page} page
+ * @param {CheckFinding} finding
+ */
+function findingRow(page, finding) {
   const { app } = page;
-  const { tensor } = hit;
+  const { tensor } = finding;
   return h(
     "tr",
     null,
-    h("td", null, conditionName(app.t, hit.condition)),
-    h("td", { class: "number" }, hit.rank),
-    h("td", { class: "number" }, hit.step),
+    h("td", null, conditionName(app.t, finding.condition)),
+    h("td", null, finding.ranks.join(", ")),
+    h("td", null, stepsText(finding.steps)),
     h(
       "td",
       { class: "name" },
-      button(short(tensor.operator), opening(page, tensor, { rank: hit.rank, step: hit.step }), {
+      button(short(tensor.operator), opening(page, tensor, { rank: finding.rank, step: finding.step }), {
         class: "link",
         title: tensor.operator,
       }),
     ),
-    h("td", null, slotText(app, tensor)),
-    h("td", { class: "muted" }, reasonText(app, hit)),
+    h("td", null, finding.slots.map((slot) => slotText(app, slot)).join(", ")),
+    h("td", { class: "muted" }, reasonText(app, finding)),
   );
+}
+
+/** Return the first steps as text. @param {number[]} steps */
+function stepsText(steps) {
+  return steps.length > MOST_STEPS ? `${steps.slice(0, MOST_STEPS).join(", ")}, …` : steps.join(", ");
 }

@@ -128,7 +128,7 @@ function row(page, pair, measures) {
   return h(
     "tr",
     { class: alone ? "muted" : pair.state === "differ" ? "far" : null },
-    h("td", { class: "name" }, name),
+    h("td", { class: "name" }, name, pair.parameter && parameterText(pair.parameter, tensor.operator)),
     h("td", null, slotText(app, tensor)),
     agreement(page, pair),
     measures.map((key) =>
@@ -147,6 +147,15 @@ function row(page, pair, measures) {
         : t(`dump.compare.by.${pair.matched_by}`),
     ),
   );
+}
+
+/**
+ * Create the line with the parameter that a tensor is, unless it is the operator's name.
+ * @param {string} parameter
+ * @param {string} operator
+ */
+function parameterText(parameter, operator) {
+  return parameter !== operator && h("div", { class: "muted small", title: parameter }, parameter);
 }
 
 /**

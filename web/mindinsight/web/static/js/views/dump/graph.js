@@ -25,6 +25,11 @@ export function graphPart(page) {
   return graph;
 }
 
+/** Return whether a box has the first fault. @param {DumpBox} box */
+function isFault({ symptom }) {
+  return symptom === "fault";
+}
+
 /** Drawing of one step. */
 class DumpGraph {
   /** @param {Page} page */
@@ -36,6 +41,8 @@ class DumpGraph {
     this.open = null;
     /** Boxes and lines as the server lays them out. @type {DumpPicture | null} */
     this.picture = null;
+    /** Whether the first fault was moved into view, or somebody went elsewhere. */
+    this.revealed = false;
     this.requests = latest();
     this.canvas = createCanvas(page.app, {
       select: (/** @type {number | null} */ id) => this.pick(id),
@@ -56,6 +63,7 @@ class DumpGraph {
 
   /** Select a box, show its value and open its operator. @param {number | null} id */
   pick(id) {
+    this.revealed = true;
     const box = this.picture?.boxes.find((candidate) => candidate.id === id);
     this.canvas.select(id);
     this.status.textContent =
@@ -67,6 +75,7 @@ class DumpGraph {
 
   /** Open or close a scope. @param {number} id */
   toggle(id) {
+    this.revealed = true;
     const open = new Set(this.picture?.open);
     if (!open.delete(id)) open.add(id);
     this.open = [...open];
@@ -97,6 +106,7 @@ class DumpGraph {
         for (const box of picture.boxes) Object.assign(box, this.marks(box));
         this.drawLegend();
         this.canvas.show(picture, { keep });
+        if (!this.revealed) this.revealed = this.canvas.reveal(picture.boxes.filter(isFault));
         if (!picture.done) this.requests.later(() => this.draw(0), POLL);
       },
       (error) => (this.status.textContent = errorText(app, error)),

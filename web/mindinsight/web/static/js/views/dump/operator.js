@@ -8,6 +8,7 @@ import { argumentList, callStacks, graphLink, links, sourceLine } from "./operat
 import { slotText } from "../../components/dump/rows.js";
 import { position } from "../../components/dump/state.js";
 import { tensorTable } from "../../components/dump/tensor_table.js";
+import { PairView, shownComparison } from "./pair.js";
 import { TensorView } from "./values.js";
 
 /** @typedef {import("../../core/answers.js").OperatorFacts} OperatorFacts */
@@ -16,7 +17,7 @@ import { TensorView } from "./values.js";
 
 const POLL = 1000; // ms between requests while its statistics are not known
 /** Choices that need another operator. */
-const KEYS = ["operator", "graph", "tensor", "dump", "rank", "step"];
+const KEYS = ["operator", "graph", "tensor", "dump", "rank", "step", "tab"];
 
 /** Create the panel. @param {Page} page @param {HTMLElement} side */
 export function operatorPanel(page, side) {
@@ -35,6 +36,8 @@ class OperatorPanel {
      * @type {{key: string, update: (operator: OperatorFacts) => void} | null}
      */
     this.shown = null;
+    /** View of the chosen tensor. @type {TensorView | PairView | undefined} */
+    this.view = undefined;
   }
 
   /** Redraw if the changed parts of the state concern the operator. @param {string[]} keys of the state */
@@ -66,6 +69,8 @@ class OperatorPanel {
   /** Remove what is shown. */
   clear() {
     this.shown = null;
+    this.view?.end();
+    this.view = undefined;
     this.page.app.charts.removeAll(this.side);
   }
 
@@ -83,6 +88,7 @@ class OperatorPanel {
       state.operator,
       state.tensor,
       values,
+      shownComparison(this.page),
     ]);
     if (this.shown?.key === key) this.shown.update(operator);
     else this.build(key, operator);
@@ -101,7 +107,10 @@ class OperatorPanel {
     this.clear();
     const table = h("div", null, tensorSection(page, operator.tensors));
     const tensor = this.chosen(operator);
-    const view = tensor && new TensorView(page, tensor);
+    const comparison = shownComparison(page);
+    const view =
+      tensor && (comparison ? new PairView(page, tensor, comparison) : new TensorView(page, tensor));
+    this.view = view;
     const update = (/** @type {OperatorFacts} */ newer) => {
       renew(table, tensorSection(page, newer.tensors));
       const next = this.chosen(newer);
@@ -125,6 +134,7 @@ class OperatorPanel {
   /** Drop requests in flight. */
   end() {
     this.requests.end();
+    this.view?.end();
   }
 }
 

@@ -93,11 +93,14 @@ class OperatorTree {
       if (open.has(key) !== close) replace(inner, items); // not when it was folded again meanwhile
     };
     if (open.has(key)) replace(inner, await this.children(path));
-    const count = h("span", { class: "badge" }, child.operators);
+    const { operators, parameters } = child;
+    const counts = Object.entries({ operators, parameters })
+      .filter(([, n]) => n > 0)
+      .map(([kind, n]) => h("span", { class: "badge" }, this.page.app.t(`dump.tree.${kind}`, { n })));
     return h(
       "li",
       { role: "treeitem", "data-key": key },
-      h("div", { class: "row" }, toggle, count, this.mark(child)),
+      h("div", { class: "row" }, toggle, counts, this.mark(child)),
       inner,
     );
   }

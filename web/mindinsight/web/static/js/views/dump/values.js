@@ -19,16 +19,21 @@ export class TensorView {
     const key = JSON.stringify(place);
     if (page.look?.key !== key) page.look = firstLook(key); // kept when the panel is drawn anew
     this.facts = h("div", null, tensorFacts(app, tensor));
-    const values =
+    this.values =
       tensor.values && new ValueWindow(app, { routes: "v2/dump", tensor: place, look: page.look });
     this.element = h(
       "section",
       { class: "dump-tensor" },
       h("h3", null, slotText(app, tensor)),
       this.facts,
-      values ? values.element : h("p", { class: "muted" }, app.t("dump.only_statistics")),
+      this.values ? this.values.element : h("p", { class: "muted" }, app.t("dump.only_statistics")),
     );
-    if (values) values.draw();
+    if (this.values) this.values.draw();
+  }
+
+  /** Drop requests in flight. */
+  end() {
+    if (this.values) this.values.end();
   }
 
   /** Show newer statistics. @param {Tensor} tensor the newer row */

@@ -52,6 +52,8 @@ export class Dumped {
     this.check = null;
     /** @type {{end: () => void} | null} */
     this.facts = null;
+    /** Step whose first fault was moved into view. @type {string | null} */
+    this.revealed = null;
     this.listing = latest();
     this.reading = latest();
     this.painting = latest();
@@ -198,6 +200,7 @@ export class Dumped {
       (signal) => this.graph.ask("v2/graph/dump", { ...this.position(), colour: paint, shown }, signal),
       (coloured) => {
         this.mark(coloured, paint);
+        this.reveal(coloured);
         this.status.hidden = false;
         replace(this.status, dumpLegend(this.app, coloured, paint));
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
@@ -224,6 +227,18 @@ export class Dumped {
       Object.assign(box, marks);
     }
     if (another) canvas.again();
+  }
+
+  /**
+   * Move the first fault into view, once for each step, unless something is selected.
+   * @param {{boxes: Coloured[]}} coloured
+   */
+  reveal({ boxes }) {
+    const { canvas } = this.graph;
+    const step = JSON.stringify(position(this.state));
+    if (this.revealed === step || canvas.selected !== null) return;
+    const faults = new Set(boxes.filter(({ symptom }) => symptom === "fault").map(({ id }) => id));
+    if (canvas.reveal(canvas.boxes().filter((box) => faults.has(box.id)))) this.revealed = step;
   }
 
   /** Remove the overlay. */

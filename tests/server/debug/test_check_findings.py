@@ -1,0 +1,39 @@
+"""Hits of a check grouped by condition and operator."""
+
+from pathlib import Path
+
+import numpy as np
+
+from mindinsight.server.debug.check_findings import group_hits, operator_findings
+from mindinsight.server.debug.watchpoints import Hit, check_and_count, common_faults
+from mindinsight.server.formats.dumps import open_dump
+from mindinsight.writer.graph import GraphBuilder
+from mindinsight.writer.recorders.dump import Dump
+
+
+def hits_of(root: Path) -> list[Hit]:
+    return [hit for hit in check_and_count(open_dump(root), common_faults()) if isinstance(hit, Hit)]
+
+
+def test_outputs_of_one_operator_are_one_row(tmp_path: Path) -> None:
+    dump, zeros = Dump(tmp_path), np.zeros(8, np.float32)
+    for number in range(2):
+        step = dump.iteration(number)
+        step.output("Default/split-op0", zeros, slot=0)
+        step.output("Default/split-op0", zeros, slot=1)
+        step.output("Default/add-op0", zeros)
+    rows = operator_findings(group_hits(hits_of(tmp_path)))
+    assert [[finding.hits[0].entry.slot for finding in row] for row in rows] == [["0", "1"], ["0"]]
+    assert all(row[0].steps == [0, 1] for row in rows)
+
+
+def test_a_view_is_left_out_only_beside_the_tensor_that_it_views(tmp_path: Path) -> None:
+    graph, zeros = GraphBuilder("Net"), np.zeros((2, 4), np.float32)
+    graph.output(graph.node("t", [graph.node("tanh", shape=(2, 4))], shape=(4, 2)))
+    step = Dump(tmp_path, graph=graph).iteration(0)
+    step.output("Default/tanh-op0", zeros)
+    step.output("Default/t-op0", zeros.T)
+    hits = hits_of(tmp_path)
+    assert [finding.hits[0].entry.operator for finding in group_hits(hits)] == ["Default/tanh-op0"]
+    alone = [hit for hit in hits if hit.entry.operator == "Default/t-op0"]
+    assert len(group_hits(alone)) == 1
