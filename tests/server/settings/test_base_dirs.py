@@ -100,6 +100,8 @@ def test_a_directory_is_one_however_it_is_written(here: Path) -> None:
     ways = ["runs", "./runs/", "other/../runs", "none/../runs", f"{here}/other/deep/../../runs"]
     assert {bases_of(way) for way in ways} == {here / "runs"}
     assert bases_of("link/../deep") == here.resolve() / "other" / "deep", "the parent of the link's target"
+    (pattern,) = several("other/../r*/../x?")
+    assert (pattern.path, pattern.pattern) == (f"{here}/r*/../x?", True)
     assert [base.path for base in several("a=other/../runs", "b=link")] == [f"{here}/runs", f"{here}/link"]
 
 

@@ -200,9 +200,16 @@ def _absolute(path: Path) -> str:
 
 
 def without_parents(path: str) -> str:
-    """Return an absolute path without ``..``, which after a link means the parent of the link's target."""
-    if ".." not in Path(path).parts:
+    """Return an absolute path without ``..``, which after a link means the parent of the link's target.
+
+    From the first wildcard of a pattern on it stays as it is.
+    """
+    parts = Path(path).parts
+    if ".." not in parts:
         return path
+    if wild(path) and not _exists(path):
+        wildcard = next(index for index, part in enumerate(parts) if wild(part))
+        return str(Path(without_parents(str(Path(*parts[:wildcard]))), *parts[wildcard:]))
     plain, real = os.path.normpath(path), os.path.realpath(path)
     return plain if os.path.realpath(plain) == real else real
 
