@@ -74,3 +74,10 @@ def test_an_unknown_run_is_said_to_be(page: Page, url: str) -> None:
     page.goto(f"{url}explain?run=nowhere")
     expect(page.get_by_text("nowhere").first).to_be_visible()
     expect(page.locator(".explain-part")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", ["explain", "overview", "graph"])
+def test_a_page_of_one_run_takes_a_job_and_opens_its_first_rank(page: Page, samples: str, view: str) -> None:
+    page.goto(f"{samples}{view}?run=./ranks")
+    expect(page).to_have_url(re.compile(r"run=(\./)?ranks/rank_0"))
+    assert page.get_by_text("not found").count() == 0

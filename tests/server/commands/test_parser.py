@@ -128,3 +128,11 @@ def test_no_message_is_the_help_of_an_option() -> None:
             for option in action.option_strings or [action.dest]:
                 key = f"cli.{name}.{option.lstrip('-').replace('-', '_')}"
                 assert set(re.findall(r"\{(\w+)\}", texts.get(key, ""))) <= {"default"}
+
+
+def test_every_command_takes_base_directories_by_the_same_options() -> None:
+    names = {"--summary-base-dir", "--summary-dir", "--logdir"}
+    own = [{*action.option_strings} for command in parsers(parser()) for action in command._actions]
+    taking = [options & names for options in own if "--summary-base-dir" in options]
+    assert len(taking) >= 9
+    assert [options for options in taking if options != names] == []

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from mindinsight.server.errors import BadSettings
-from mindinsight.server.settings.base_dirs import Base, absent, bases_of, home, joined, split, texts_of
+from mindinsight.server.settings.base_dirs import (
+    Base,
+    absent,
+    bases_of,
+    home,
+    joined,
+    normalized_home,
+    split,
+    texts_of,
+)
 
 
 def several(*texts: str) -> tuple[Base, ...]:
@@ -82,6 +91,26 @@ def test_what_is_kept_belongs_to_the_only_one_or_to_the_first(here: Any) -> None
     first, both = bases_of(["lab=a", "b"]), bases_of(["lab=a", "c"])
     assert home(first) == home(both)
     assert home(bases_of(["a", "b"])) not in (here / "a", home(first))
+
+
+def test_a_directory_is_one_however_it_is_written(here: Path) -> None:
+    (here / "runs").mkdir()
+    (here / "other" / "deep").mkdir(parents=True)
+    (here / "link").symlink_to(here / "other" / "deep")
+    ways = ["runs", "./runs/", "other/../runs", "none/../runs", f"{here}/other/deep/../../runs"]
+    assert {bases_of(way) for way in ways} == {here / "runs"}
+    assert bases_of("link/../deep") == here.resolve() / "other" / "deep", "the parent of the link's target"
+    assert [base.path for base in several("a=other/../runs", "b=link")] == [f"{here}/runs", f"{here}/link"]
+
+
+def test_a_key_of_an_earlier_version_is_that_of_its_directory(here: Path) -> None:
+    keys = {f"{here}/x/../runs": f"{here}/runs", f"several:{here}/x/../a": f"several:{here}/a"}
+    keys |= {
+        f"several:lab={here}/x/../a": f"several:lab={here}/a",
+        "several:s3://a/../b": "several:s3://a/../b",
+    }
+    assert {key: normalized_home(key) for key in keys} == keys
+    assert normalized_home(str(home(bases_of("runs")))) == f"{here}/runs"
 
 
 def test_one_name_for_two_is_refused(here: Any) -> None:

@@ -48,6 +48,20 @@ def test_bases_do_not_mix(notes: Notes, tmp_path: Path) -> None:
     assert Notes(tmp_path / "workspace", tmp_path / "base").all()["./a"].note == "of base"
 
 
+def test_what_was_stored_under_another_spelling_of_the_directory_is_there(tmp_path: Path) -> None:
+    old = Notes(tmp_path, Path("/runs/x/../lab"))
+    text = {
+        "/runs/x/../lab": {"./a": {"note": "old"}, "./b": {"note": "kept"}},
+        "/runs/lab": {"./a": {"note": "new"}},
+    }
+    (tmp_path / "notes.json").write_text(json.dumps(text))
+    notes = Notes(tmp_path, Path("/runs/lab"))
+    assert notes.all() == {"./a": Note("new"), "./b": Note("kept")}
+    notes.change("./b", note="")
+    assert Notes(tmp_path, Path("/runs/lab")).all() == {"./a": Note("new")}
+    assert old.all() == {}
+
+
 def test_only_the_user_can_read_it(notes: Notes, tmp_path: Path) -> None:
     notes.change("./a", note="n")
     assert stat.S_IMODE((tmp_path / "workspace").stat().st_mode) == 0o700

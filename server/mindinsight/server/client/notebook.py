@@ -108,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="%mindinsight", add_help=False, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     start = commands.add_parser("start", add_help=False, allow_abbrev=False)
-    add_bases(start, "--summary-base-dir", "--logdir")
+    add_bases(start)
     start.add_argument("--port", type=int)
     start.add_argument("--height", type=int, default=800)
     start.add_argument("--view", default="scalar")

@@ -49,7 +49,7 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "compare", compare)
     parser.add_argument("name", metavar="RUN")
     parser.add_argument("reference", metavar="REF")
-    add_bases(parser, "--summary-dir", "--summary-base-dir")
+    add_bases(parser)
     parser.add_argument("--tolerance", type=_tolerance, default=1.0)
     parser.add_argument("--unit", choices=tuple(UNITS), default="permille")
     parser.add_argument("--tag", action="append", default=[])
@@ -63,7 +63,7 @@ def compare(options: argparse.Namespace) -> int:
     Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing, or steps or a scalar of the
     reference could not be compared.
     """
-    summary = Summary(options.summary_dir)
+    summary = Summary(options.summary_base_dir)
     try:
         run, reference = _run(summary, options.name), _run(summary, options.reference)
         pairs = list(_pairs(run, reference, options.tag, options.pair))

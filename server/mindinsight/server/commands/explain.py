@@ -20,7 +20,7 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "explain", explain)
     parser.add_argument("name", metavar="RUN")
-    add_bases(parser, "--summary-base-dir", "--logdir")
+    add_bases(parser)
     add_json(parser)
 
 

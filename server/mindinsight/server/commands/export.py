@@ -31,10 +31,10 @@ def export(options: argparse.Namespace) -> int:
 
     Return 0 if everything is written, 1 for damage or if there is nothing to export.
     """
-    summary = Summary(options.summary_dir, _show_progress if sys.stderr.isatty() else None)
+    summary = Summary(options.summary_base_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:
-        raise BadSettings(terminal.describe_no_runs(summary, options.summary_dir, options.runs))
+        raise BadSettings(terminal.describe_no_runs(summary, options.summary_base_dir, options.runs))
     try:
         return _export_runs(summary, runs, options)
     except OSError as error:  # disk full or permission denied

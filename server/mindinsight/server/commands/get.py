@@ -28,7 +28,7 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "get", get)
     parser.add_argument("runs", metavar="RUN")
     parser.add_argument("tag", metavar="TAG")
-    add_bases(parser, "--summary-dir", "--summary-base-dir")
+    add_bases(parser)
     parser.add_argument("--kind", choices=KINDS, default="scalar")
     parser.add_argument("--format", choices=tuple(_FORMS), default="csv")
     add_flag(parser, "overwritten")
@@ -36,7 +36,7 @@ def register(subparsers: Any) -> None:
 
 def get(options: argparse.Namespace) -> int:
     """Print series and return 0. Raises BadSettings (exit code 1) if the run or tag does not exist."""
-    summary = Summary(options.summary_dir)
+    summary = Summary(options.summary_base_dir)
     show = _print_scalars if options.kind == "scalar" else _print_payloads
     printed = show(summary, options)
     for line in terminal.directory_lines(summary):

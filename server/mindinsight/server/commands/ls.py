@@ -28,10 +28,10 @@ def ls(options: argparse.Namespace) -> int:
     Return 0, or 1 if there is no such run, a directory cannot be listed, or a file is damaged or ends in an
     unfinished record (printed on standard error).
     """
-    summary, now = Summary(options.summary_dir), time.time()
+    summary, now = Summary(options.summary_base_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
     if not runs:
-        terminal.say(terminal.describe_no_runs(summary, options.summary_dir, options.runs))
+        terminal.say(terminal.describe_no_runs(summary, options.summary_base_dir, options.runs))
     dumps = {dump for run in summary.by_id().values() for dump in run.dumps}
     if options.json:
         print(terminal.as_json(list(_run_json(runs, dumps, now))))

@@ -26,7 +26,7 @@ _ABOUT = (
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "mcp", answer_agent)
-    add_bases(parser, "--summary-base-dir", "--logdir")
+    add_bases(parser)
     parser.add_argument("--workspace", type=Path, default=Path.home() / "mindinsight")
 
 

@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> 
         used = defaults.get(key, default)
         group.add_argument(f"--{name}", *aliases, type=kind, default=used, metavar=key.upper())
 
-    add_bases(data, "--summary-base-dir", "--logdir", default=split(defaults.get("summary_base_dir", ".")))
+    add_bases(data, split(defaults.get("summary_base_dir", ".")))
     option(data, "max-runs", number(1, 100_000), MAX_RUNS)
     option(data, "reload-interval", number(0, 300), 3, "--reload_interval")
     option(data, "watch", choice("auto", "events", "polling"), "auto")
@@ -87,7 +87,7 @@ def add_json(parser: Group) -> None:
 
 def add_runs(parser: Group) -> None:
     """Add the options that select base directories and the runs below them."""
-    add_bases(parser, "--summary-dir", "--summary-base-dir")
+    add_bases(parser)
     parser.add_argument("--runs", default="*")
 
 
@@ -109,8 +109,9 @@ def argument_type(parse: Callable[[str], T]) -> Callable[[str], T]:
     return parsed
 
 
-def add_bases(parser: Group, *names: str, default: Sequence[str] = (".",)) -> None:
-    """Add the option for the base directories, which can be repeated."""
+def add_bases(parser: Group, default: Sequence[str] = (".",)) -> None:
+    """Add the option for the base directories, which can be repeated, in all of its spellings."""
+    names = ("--summary-base-dir", "--summary-dir", "--logdir")
     parser.add_argument(*names, action=_AppendBase, default=default, metavar="DIR")
 
 

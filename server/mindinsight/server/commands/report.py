@@ -24,7 +24,7 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "report", report)
     parser.add_argument("name", metavar="RUN")
-    add_bases(parser, "--summary-base-dir", "--logdir")
+    add_bases(parser)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--language", choices=("en", "zh"), default=terminal_language(os.environ))
 

@@ -28,7 +28,7 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "site", site)
     parser.add_argument("out", metavar="OUT", type=Path)
-    add_bases(parser, "--summary-base-dir", "--logdir")
+    add_bases(parser)
     parser.add_argument("--workspace", type=Path, default=Path.home() / "mindinsight")
 
 

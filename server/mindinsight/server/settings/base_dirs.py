@@ -158,6 +158,16 @@ def stores(bases: Bases) -> tuple[Base, ...]:
     return () if isinstance(bases, Path) else tuple(base for base in bases if base.url)
 
 
+_SEVERAL: Final = re.compile(r"several:(?:[^/=]*=)?")  # before the path in a key of `home`
+
+
+def normalized_home(key: str) -> str:
+    """Return the key that `home` gives to the directory of a key of an earlier version, which kept ``..``."""
+    prefix = known[0] if (known := _SEVERAL.match(key)) else ""
+    path = key[len(prefix) :]
+    return prefix + without_parents(path) if Path(path).is_absolute() else key
+
+
 def wild(text: str) -> bool:
     """Return True if a path contains wildcards."""
     return any(sign in text for sign in "*?[")
@@ -186,7 +196,15 @@ def _base(text: str, name: str = "") -> Base:
 
 
 def _absolute(path: Path) -> str:
-    return str(path.expanduser().absolute())
+    return without_parents(str(path.expanduser().absolute()))
+
+
+def without_parents(path: str) -> str:
+    """Return an absolute path without ``..``, which after a link means the parent of the link's target."""
+    if ".." not in Path(path).parts:
+        return path
+    plain, real = os.path.normpath(path), os.path.realpath(path)
+    return plain if os.path.realpath(plain) == real else real
 
 
 def _exists(text: str) -> bool:

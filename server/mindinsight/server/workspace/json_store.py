@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from mindinsight.server.errors import ApiError, not_kept
 from mindinsight.server.files.own_files import locked, read_own
+from mindinsight.server.settings.base_dirs import normalized_home
 
 _DAMAGED: Final = (ValueError, AttributeError, RecursionError)  # errors of a file that is not ours
 
@@ -161,7 +162,18 @@ class JsonStore(Generic[T]):
             return {}
         if not all(_by_name(values) for values in content.values()):
             raise ValueError("not ours")
-        return content
+        return _by_directory(content)
+
+
+def _by_directory(content: Content) -> Content:
+    """Return the values with those that an earlier version stored under another spelling of a directory.
+
+    Of two values with one name the one under the current spelling is kept.
+    """
+    merged: Content = {}
+    for key in sorted(content, key=lambda key: normalized_home(key) == key):
+        merged.setdefault(normalized_home(key), {}).update(content[key])
+    return merged
 
 
 def _as_json(

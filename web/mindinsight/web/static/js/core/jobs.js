@@ -31,6 +31,12 @@ export function jobsOf(app) {
   return [...count].filter(([, ranks]) => ranks > 1).map(([id, ranks]) => ({ id, ranks }));
 }
 
+/** Return the run of the lowest rank of a job, or undefined. @param {Run[]} runs @param {string} job */
+export function lowestRank(runs, job) {
+  const ranks = runs.filter((run) => run.job === job && run.rank !== null);
+  return ranks.sort((a, b) => Number(a.rank) - Number(b.rank))[0];
+}
+
 /** Return the number of distinct jobs. @param {Run[]} runs */
 export function countJobs(runs) {
   return new Set(runs.map((run) => run.job)).size;

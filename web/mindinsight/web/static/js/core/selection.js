@@ -7,7 +7,7 @@ import { tell } from "./dom.js";
 import { send } from "./api.js";
 import { Colouring } from "./colouring.js";
 import { colourOf, dashesOf, DASHES, giveColours } from "./colours.js";
-import { countJobs, foldedJobs, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
+import { countJobs, foldedJobs, lowestRank, ofNewestJobs, withoutOtherRanks } from "./jobs.js";
 import { idOf, parseChoice, writeChoice } from "./names.js";
 import { Following } from "./run_list.js";
 
@@ -126,6 +126,16 @@ export class Selection {
     if (id !== null) return this.run(idOf(id));
     const runs = [...this.runs(), ...this.all()];
     return runs.find((run) => run.events || Object.keys(run.kinds).length) ?? runs[0];
+  }
+
+  /** Put the first rank into the address for a job that it names as a run. */
+  nameRanks() {
+    for (const key of ["run", "baseline"]) {
+      const name = this.#url.get(key);
+      if (name === null || this.run(idOf(name))) continue;
+      const rank = lowestRank(this.everything(), idOf(name));
+      if (rank) this.#url.set({ [key]: rank.id });
+    }
   }
 
   /** Return the shown runs, with only the lowest rank of each folded job, newest first. */

@@ -85,6 +85,7 @@ export class Router {
   async #show() {
     this.#leave();
     this.#url.fill(this.#current, this.#app.selection.list().defaults[this.#current]);
+    this.#app.selection.nameRanks();
     tell(this.#callbacks, this.#current);
     document.title = `${this.#title()} · MindInsight`;
     await this.#mounting.ask(
