@@ -144,3 +144,15 @@ test("a screen reader hears name, kind and state", () => {
     "fc1, graph.kind.operator, MatMul, float32 2×3",
   );
 });
+
+test("a drawing begins as wide as a narrow stage, and legible on a wide one", () => {
+  const begun = (width, w) => {
+    const camera = createCamera(stage(width), () => {});
+    camera.begin({ x: 0, y: 0, w, h: 3000 });
+    return camera.transform();
+  };
+  const { x, k } = begun(364, 440);
+  assert.ok(x >= 16 && x + 440 * k <= 364 - 15);
+  assert.equal(begun(1000, 2000).k, 0.92);
+  assert.equal(begun(364, 4000).k, 0.5);
+});

@@ -81,3 +81,15 @@ def test_a_page_of_one_run_takes_a_job_and_opens_its_first_rank(page: Page, samp
     page.goto(f"{samples}{view}?run=./ranks")
     expect(page).to_have_url(re.compile(r"run=(\./)?ranks/rank_0"))
     assert page.get_by_text("not found").count() == 0
+
+
+def test_a_line_of_code_is_not_cut_in_a_narrow_window(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    unpack("nan_in_weight", tmp_path / "base")
+    page.set_viewport_size({"width": 300, "height": 844})
+    page.goto(f"{serve(tmp_path / 'base')}explain?run=nan_in_weight")
+    code = page.locator(".explain-code")
+    expect(code).to_be_visible()
+    assert code.evaluate("code => getComputedStyle(code).whiteSpace") == "pre-wrap"
+    assert code.evaluate("code => code.scrollWidth <= code.clientWidth")

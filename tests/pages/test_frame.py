@@ -224,14 +224,14 @@ def test_header_icons_have_names_on_a_wide_window_and_in_the_menu(page: Any, sam
     page.goto(f"{samples}alert")
     tools = page.locator("#top .tools")
     names = tools.locator(".name:visible")
-    wide = ["Pause", "Refresh", "Alerts", "Views", "Copy link", "Save", "Reports", "API"]
+    wide = ["Pause", "Refresh", "Alerts", "Views", "Save page", "Copy link", "Reports", "API"]
     wide += ["Keyboard", "Theme"]
     expect(names).to_have_text(wide)
     assert page.locator(".nav-links").evaluate("links => links.scrollWidth - links.clientWidth") <= 0
     page.set_viewport_size({"width": 390, "height": 844})
     expect(names).to_have_count(0)
     tools.get_by_role("button", name="More").click()
-    expect(names).to_have_text(wide[4:])
+    expect(names).to_have_text(["Refresh", *wide[4:]])
     small = "all => all.filter(one => Math.min(one.offsetWidth, one.offsetHeight) < 24).length"
     assert tools.locator(":is(button, a):visible").evaluate_all(small) == 0
 
@@ -309,3 +309,32 @@ def test_a_kind_without_data_is_only_in_the_menu(page: Page, samples: str) -> No
     expect(link).to_have_attribute("title", "No run has data of this kind yet")
     link.click()
     expect(dumps).to_be_visible()  # the page that is open
+
+
+@pytest.mark.parametrize("view", ["overview", "histogram", "checkpoint", "graph"])
+def test_the_name_of_the_page_is_whole_in_a_narrow_window(page: Page, samples: str, view: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{samples}{view}?run=lenet")
+    name = page.locator("#top .nav-current")
+    expect(name).to_be_visible()
+    assert name.evaluate("name => name.scrollWidth <= name.clientWidth")
+
+
+def test_the_minimap_lies_over_nothing_in_a_narrow_window(page: Page, samples: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{samples}graph?run=lenet")
+    expect(page.locator(".graph-stage .box").first).to_be_visible()
+    expect(page.locator(".graph-minimap")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "in_header"), [(1280, True), (390, False)])
+def test_the_page_is_saved_from_the_header_where_it_has_room(
+    page: Page, samples: str, width: int, in_header: bool
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{samples}overview")
+    save = page.get_by_role("button", name="Save this page")
+    if not in_header:
+        expect(save).to_have_count(0)
+        page.get_by_role("button", name="More", exact=True).click()
+    expect(save).to_be_visible()

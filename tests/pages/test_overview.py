@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -215,3 +216,25 @@ def test_a_directory_of_dumps_is_no_running_training_and_is_not_opened_by_defaul
     row = page.get_by_role("row").filter(has=page.get_by_role("link", name="base", exact=True))
     expect(row).to_contain_text("no event files")
     expect(page.get_by_text(re.compile(r"[1-9] running"))).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_wide_numbers_stay_in_the_tile_of_tensors(
+    page: Page, serve: Callable[..., str], tmp_path: Path, width: int
+) -> None:
+    with SummaryRecord(tmp_path / "base" / "run") as record:
+        record.add_value("tensor", "weights", -1.23e-14 * np.arange(1, 65, dtype=np.float64).reshape(8, 8))
+        record.record(1)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{serve(tmp_path / 'base')}overview?run=run")
+    table = tile(page, "Tensors").locator("table.cells")
+    expect(table).to_be_visible()
+    sides = "e => [e.getBoundingClientRect().left, e.getBoundingClientRect().right]"
+    (left, right), (first, last) = tile(page, "Tensors").evaluate(sides), table.evaluate(sides)
+    assert left < first < last < right
+
+
+def test_boxes_of_a_pipeline_are_counted_apart_from_its_operations(page: Page, samples: str) -> None:
+    page.goto(f"{samples}graph?run=lenet&view=dataset")
+    notes = page.locator(".graph-notes")
+    expect(notes).to_have_text("11 boxes: operations, their functions and samplers")

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import os
 import re
 import shutil
 import threading
@@ -35,6 +36,9 @@ def write_runs(base: Path) -> None:
                 record.record(step)
             if name == "one":
                 record.add_value("image", "picture", np.full((1, 3, 8, 8), 0.5, np.float32))
+                record.add_value(
+                    "code", "code", {"command": ["train.py", str(base)], "directory": str(Path.home())}
+                )
                 record.record(80)
     save(GraphProto.FromString((DATA / "graph" / "lenet.graph").read_bytes()), base / "one" / "net.pb")
     shutil.copytree(DATA / "dumps" / "ms_sync_v2_0_names", base / "one" / "dump")
@@ -48,16 +52,20 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def copied(
-    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, serve_once: Callable[[Path], str]
-) -> Iterator[str]:
+def copy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a copy, below that of a web host."""
+    folder = tmp_path_factory.mktemp("site") / "host" / "demo"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def copied(playwright: Playwright, copy_folder: Path, serve_once: Callable[[Path], str]) -> Iterator[str]:
     """The address of a copy, below a path as on most hosts."""
-    root = tmp_path_factory.mktemp("site")
+    root, out = copy_folder.parents[1], copy_folder
     write_runs(root / "base")
     server = serve_once(root / "base")
     listed = _read(server)
-    out = root / "host" / "demo"
-    out.mkdir(parents=True)
 
     def start() -> Browser:
         return playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
@@ -87,6 +95,14 @@ def test_the_runs_and_their_curves_are_there(page: Page, copied: str, chart: Cal
     assert max(traces[0]["x"]) == 79
     page.reload()  # the host has the page by itself
     chart("loss").until(lambda traces: len(traces) > 1)
+
+
+def test_no_file_tells_a_directory_of_the_machine(copied: str, copy_folder: Path) -> None:
+    private = [os.fsencode(path) for path in (copy_folder.parents[1], Path.home())]
+    files = [file for file in (copy_folder / "answers").iterdir() if file.suffix in (".json", ".bin", ".csv")]
+    assert len(files) > 20
+    telling = [file.name for file in files if any(path + b"/" in file.read_bytes() for path in private)]
+    assert telling == []
 
 
 def test_runs_can_be_chosen(page: Page, copied: str, chart: Callable[[str], Any]) -> None:

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mindinsight.server.client.page_copy import Recorder, addresses_of, question_key, write_frame
+from mindinsight.server.client.page_copy import Paths, Recorder, addresses_of, question_key, write_frame
+from mindinsight.server.http.responses import COLUMNS, pack
 
 QUESTIONS = json.loads((Path(__file__).parents[2] / "js" / "questions.json").read_text())
 
@@ -27,11 +29,16 @@ def listed(*names: str, rank: int | None = None, **fields: Any) -> dict[str, Any
     return {"runs": runs}
 
 
+VIEWS = {"scalar": ["scalar"], "histogram": ["histogram"], "graph": ["graph", "pipeline"], "reports": []}
+
+
 def test_each_page_and_each_run_is_visited() -> None:
     runs = listed("a b", kinds={"graph": 1}, dumps=["./a b/dump"])
-    addresses = addresses_of(runs, [{"name": "scalar"}, {"name": "graph"}])
-    assert addresses[:3] == ["", "scalar", "graph"]
-    assert "scalar?s=0.9" in addresses
+    views = [{"name": name, "needs": needs} for name, needs in VIEWS.items()]
+    addresses = addresses_of(runs, views)
+    assert addresses[:3] == ["", "graph", "reports"]
+    assert not [address for address in addresses if address.startswith(("scalar", "histogram"))]
+    assert "scalar?s=0.9" in addresses_of(listed("a"), views)
     assert "graph?run=.%2Fa%20b" in addresses
     assert "dump?dump=.%2Fa%20b%2Fdump&tab=check" in addresses
     assert not [address for address in addresses if address.startswith(("job?", "console?"))]
@@ -74,6 +81,38 @@ def test_a_copy_does_not_know_the_directory_above(tmp_path: Path) -> None:
     events: Any = Answered("http://127.0.0.1:1/v2/events", {})
     recorder.handle(events)
     assert (events.given, recorder.busy) == ("aborted", 0)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_paths_of_the_machine_are_in_no_answer(tmp_path: Path, packed: bool) -> None:
+    home, base = str(Path.home()), "/data sets/ann/lab"
+    answer = {
+        "directory": f"{home}/work",
+        "command": ["../v/bin/python", "train.py", f"--out={base}/runs", "/tmp/x/çalışma/y"],
+        "json": json.dumps({"path": f"{base}/run/dump"}),
+        "stack": f"File {home}/work/net.py:11",
+        f"{base}/a": base,
+        "kept": ["./home/x", "https://a.example/home/x", "Default/home/op0", "1/2", "/job/rank_0"],
+        "column": np.arange(1.0, 9.0) ** 2 if packed else [1.0, 4.0],
+    }
+    paths = Paths([base])
+    kind = COLUMNS if packed else "application/json"
+    hidden = paths.hidden_in(pack(answer) if packed else json.dumps(answer).encode(), kind)
+    size = int.from_bytes(hidden[:4], "little")
+    told = json.loads(hidden[4 : 4 + size] if packed else hidden)
+    assert told.pop("column")
+    assert told == {
+        "directory": "work",
+        "command": ["../v/bin/python", "train.py", "--out=runs", "y"],
+        "json": '{"path": "run/dump"}',
+        "stack": "File work/net.py:11",
+        "a": "lab",
+        "kept": answer["kept"],
+    }
+    if packed:
+        assert (4 + size) % 8 == 0
+        assert np.frombuffer(hidden[4 + size :]).tolist() == answer["column"].tolist()
+    assert paths.hidden_in(b"\x89PNG /tmp/x/y", "image/png") == b"\x89PNG /tmp/x/y"
 
 
 def test_the_frame_loads_its_own_files_only(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import html
 import json
+import os
+import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,7 +22,9 @@ from urllib.parse import parse_qsl, quote, urlencode
 from mindinsight.server import extensions
 from mindinsight.server.api.pages import LANGUAGES, WEB, Pages
 from mindinsight.server.http.health import installed_version
+from mindinsight.server.http.responses import COLUMNS
 from mindinsight.server.http.static_files import BUNDLE, PLOTLY, STYLES, Assets
+from mindinsight.server.store.array_block import ALIGNMENT
 from mindinsight.server.texts import language_texts
 
 if TYPE_CHECKING:
@@ -39,6 +43,8 @@ _ENDINGS: Final = {
     "image/webp": "webp",
     "audio/wav": "wav",
 }
+_ROOTS: Final = ("home", "root", "tmp", "Users")  # in which people work
+_IN_PATHS: Final = r"\w.+@%~=-"  # characters of names in a path
 _QUIET: Final = 0.4  # seconds without a request after which a page is complete
 _PATIENCE: Final = 30.0  # seconds for one screen of a page; what is missing then is missing in the copy
 _LOADING: Final = """() => new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() =>
@@ -70,12 +76,54 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+class Paths:
+    """Absolute paths of the machine, which a copy for others does not tell: only their last names stay."""
+
+    def __init__(self, directories: Iterable[str]) -> None:
+        """`directories` are replaced as they are, and paths below their first folders where they look so."""
+        named = [path for path in (*directories, str(Path.home())) if PurePath(path).name]
+        known = sorted({*named, *map(os.path.realpath, named)}, key=len, reverse=True)
+        roots = {*_ROOTS, *(PurePath(path).parts[1] for path in known)}
+        begin, end = r"(?<![\w.:/~-])", f"(?![{_IN_PATHS}])"
+        self._known = re.compile(f"{begin}(?:{'|'.join(map(re.escape, known))})(?:/|{end})")
+        below = "|".join(map(re.escape, sorted(roots)))
+        self._path = re.compile(f"{begin}/(?:{below})(?:/[{_IN_PATHS}]+)*/?{end}")
+
+    def hidden_in(self, body: bytes, kind: str) -> bytes:
+        """Return the body of an answer of a content type without directories. Pictures stay as they are."""
+        if kind == COLUMNS:
+            end = 4 + int.from_bytes(body[:4], "little")
+            head = _json(self._hidden_in_all(json.loads(body[4:end]))).encode()
+            head += b" " * (-(len(head) + 4) % ALIGNMENT)
+            return len(head).to_bytes(4, "little") + head + body[end:]
+        if kind == "application/json":
+            text = _json(self._hidden_in_all(json.loads(body)))
+            return text.encode("utf-8", "backslashreplace")  # lone surrogates, as the server writes them
+        return self.hidden(body.decode()).encode() if kind.startswith("text/") else body
+
+    def _hidden_in_all(self, value: Any) -> Any:
+        """Return a value of JSON without directories in any of its texts."""
+        if isinstance(value, dict):
+            return {self.hidden(key): self._hidden_in_all(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._hidden_in_all(item) for item in value]
+        return self.hidden(value) if isinstance(value, str) else value
+
+    def hidden(self, text: str) -> str:
+        """Return a text with the last names of paths in their place."""
+        if "/" not in text:
+            return text
+        known = self._known.sub(lambda match: "" if match[0].endswith("/") else PurePath(match[0]).name, text)
+        return self._path.sub(lambda match: PurePath(match[0]).name, known)
+
+
 @dataclass
 class Recorder:
     """Recorder of a server's answers as files in `folder`, by `question_key`."""
 
     server: str  # address, ending with a slash
     folder: Path
+    paths: Paths = field(default_factory=lambda: Paths([]))
     answers: dict[str, str] = field(default_factory=dict)
     busy: int = 0  # requests in flight
     last: float = 0.0  # monotonic time of the last answer
@@ -95,10 +143,9 @@ class Recorder:
         try:
             response = route.fetch()
             body = response.body()
-            if address.partition("?")[0] == "v2/runs" and response.status == 200:
-                body = _without_directories(body)
             if response.status == 200:
                 kind = response.headers.get("content-type", "").partition(";")[0]
+                body = self.paths.hidden_in(body, kind)
                 self._keep(question_key(request.method, address, request.post_data or ""), body, kind)
             route.fulfill(response=response, body=body)
         except Error:  # the page went on to another while it was asked
@@ -123,15 +170,6 @@ class Recorder:
         if key not in self.answers:
             self.answers[key] = f"{next(self._numbers)}.{_ENDINGS.get(kind, 'bin')}"
         (self.folder / self.answers[key]).write_bytes(body)
-
-
-def _without_directories(body: bytes) -> bytes:
-    """Return the list of runs without the directories above the base directories."""
-    listed = json.loads(body)
-    listed["base"] = PurePath(listed["base"]).name
-    for directory in (*listed["bases"], *listed["errors"]):
-        directory["path"] = PurePath(directory["path"]).name
-    return _json(listed).encode()
 
 
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
@@ -192,10 +230,16 @@ def _settle(page: Page, recorder: Recorder) -> bool:
 
 
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the addresses of all pages of the listed runs, relative to the server."""
+    """Return the addresses of all pages of the listed runs, relative to the server.
+
+    Pages of kinds that no run has are left out.
+    """
     runs = listed["runs"]
-    pages = ["", *(view["name"] for view in views)]
-    pages += [f"scalar?{setting}" for setting in _CURVES]
+    filled = {kind for run in runs for kind in run["kinds"]}
+    filled |= {kind for kind in ("lineage", "pipeline") if any(run.get(kind) for run in runs)}
+    filled |= {"dump"} if any(run["dumps"] for run in runs) else set()
+    pages = ["", *(view["name"] for view in views if not view["needs"] or filled.intersection(view["needs"]))]
+    pages += [f"scalar?{setting}" for setting in _CURVES if "scalar" in filled]
     for run in runs:
         pages += [_about(name, run) for name in ("overview", "explain")]
         pages += [_about(name, run) for name in ("graph", "console") if run["kinds"].get(name)]
@@ -264,7 +308,7 @@ def export_site(
     """
     folder = out / ANSWERS
     folder.mkdir()
-    recorder = Recorder(server, folder)
+    recorder = Recorder(server, folder, Paths([base["path"] for base in listed["bases"]]))
     addresses = addresses_of(listed, Pages(Assets(WEB, views=extensions.views())).views)
     first = {run["job"]: run for run in reversed(listed["runs"])}  # of the ranks of a job
     graphs = frozenset(_about("graph", run) for run in first.values())

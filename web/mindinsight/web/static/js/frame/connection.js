@@ -24,8 +24,17 @@ export function connection(app) {
   live.onState(show);
   show();
   if (live.state() === "copy") return [mark];
+  return [mark, waiting, toggle.element, refreshing(app, "where-wide")];
+}
+
+/**
+ * Create the button that looks for changes now. A narrow window has it in the menu of less frequent tools.
+ * @param {import("../core/types.js").App} app
+ * @param {"where-wide" | "where-narrow"} where it is shown
+ */
+export function refreshing({ live, t }, where) {
   const now = t("connection.now");
-  return [mark, waiting, toggle.element, namedIconButton("reset", now, now, () => live.lookNow())];
+  return namedIconButton("reset", now, now, () => live.lookNow(), { class: `icon quiet ${where}` });
 }
 
 /** Pause updates, or resume them. @param {import("../core/live.js").Live} live */

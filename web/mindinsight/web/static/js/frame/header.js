@@ -8,7 +8,7 @@ import { h, replace } from "../core/dom.js";
 import { copyLink, savePage } from "../components/share.js";
 import { reportsButton } from "../components/pin_button.js";
 import { bell } from "./bell.js";
-import { connection } from "./connection.js";
+import { connection, refreshing } from "./connection.js";
 import { navigation } from "./navigation.js";
 import { savedViews } from "./saved.js";
 import { showShortcuts } from "./shortcuts.js";
@@ -35,7 +35,15 @@ export function header(app, { ondrawer }) {
       drawer,
       brand,
       navigation(app),
-      h("div", { class: "tools" }, connection(app), bell(app), !COPY && savedViews(app), secondaryTools(app)),
+      h(
+        "div",
+        { class: "tools" },
+        connection(app),
+        bell(app),
+        !COPY && savedViews(app),
+        saving(app, "where-wide"),
+        secondaryTools(app),
+      ),
     );
   }
 }
@@ -61,7 +69,10 @@ function secondaryTools(app) {
     h(
       "div",
       { id, popover: true, role: "group", "aria-label": app.t("nav.more") },
-      share(app),
+      !COPY && refreshing(app, "where-narrow"),
+      saving(app, "where-narrow"),
+      namedIconButton("link", app.t("share.copy"), app.t("share.copy"), () => copyLink(app)),
+      reportsButton(app),
       !COPY && docs(app),
       namedIconButton("keyboard", app.t("keys.title"), app.t("tools.keys"), () => showShortcuts(app)),
       languages(app),
@@ -92,21 +103,19 @@ function objectOf({ url }) {
 }
 
 /**
- * Create the buttons that copy the link, save the page and open the reports.
+ * Create the button that saves the page. A narrow window has it behind the button of the less frequent tools.
  * @param {import("../core/types.js").App} app
+ * @param {"where-wide" | "where-narrow"} where it is shown
  */
-function share(app) {
+function saving(app, where) {
   const download = () =>
     savePage(
       app,
       /** @type {HTMLElement} */ (document.getElementById("view")),
       [document.title.split(" · ")[0], objectOf(app)].filter(Boolean).join(" "),
     );
-  return [
-    namedIconButton("link", app.t("share.copy"), app.t("share.copy"), () => copyLink(app)),
-    namedIconButton("page", app.t("share.page"), app.t("tools.page"), download),
-    reportsButton(app),
-  ];
+  const name = app.t("tools.page");
+  return namedIconButton("page", app.t("share.page"), name, download, { class: `icon quiet ${where}` });
 }
 
 /** Create the switch between languages. @param {import("../core/types.js").App} app */

@@ -1,5 +1,6 @@
 // Navigation: links to the pages with data as far as they fit, and a menu of all pages by group.
 
+import { COPY } from "../core/copy.js";
 import { menu } from "../components/dialog.js";
 import { icon, viewPath } from "../components/icons.js";
 import { h, replace } from "../core/dom.js";
@@ -78,7 +79,11 @@ function fit(links) {
   }
 }
 
-/** Return the pages, in order. Rare kinds without data are left out. @param {App} app @returns {Page[]} */
+/**
+ * Return the pages, in order. Rare kinds without data are left out, and in a copy all kinds without data.
+ * @param {App} app
+ * @returns {Page[]}
+ */
 function pages(app) {
   const runs = app.selection.all();
   const has = (/** @type {string} */ need) =>
@@ -95,7 +100,7 @@ function pages(app) {
       const filled = name === app.router.current() || !needs.length || needs.some(has);
       return { name, rare, filled, linked, group };
     })
-    .filter(({ rare, filled }) => filled || !rare);
+    .filter(({ rare, filled }) => filled || !(rare || COPY));
   const always = { filled: true, rare: false, linked: true };
   return [
     { name: "runs", group: "runs", ...always },

@@ -9,6 +9,7 @@ const NEAREST = 4;
 const FARTHEST = 0.001;
 export const LEGIBLE = 0.92; // texts 12 units high have 11 pixels
 const SMALL = 0.5;
+const NARROW = 600; // px of an element in which a drawing as wide as a screen begins smaller than legible
 const EDGE = 40;
 const STILL = 4; // px a pointer may move and still be a click
 
@@ -90,9 +91,10 @@ class Camera {
   /** Show a drawing from its top, whole if it stays legible. @param {Rect} rect */
   begin(rect) {
     this.fit(rect);
-    const k = this.legible;
-    if (this.#transform.k >= k) return;
     const { clientWidth: width } = this.element;
+    const fitting = width < NARROW ? Math.max(SMALL, (width - 32) / rect.w) : this.legible;
+    const k = Math.min(this.legible, fitting);
+    if (this.#transform.k >= k) return;
     this.set({ k, x: Math.max(16, (width - rect.w * k) / 2) - rect.x * k, y: 16 - rect.y * k });
   }
 

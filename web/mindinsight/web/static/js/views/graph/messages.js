@@ -38,11 +38,13 @@ export function graphError({ t }, error) {
 }
 
 /**
- * Return the counts of a graph as texts. Tensors of parameters, buffers and inputs are counted apart.
+ * Return the counts of a graph as texts. Tensors of parameters, buffers and inputs are counted apart. In a
+ * data pipeline the boxes are its operations with their functions and samplers.
  * @param {App} app
- * @param {Pick<GraphPicture, "operators" | "constants" | "roles">} picture
+ * @param {Pick<GraphPicture, "operators" | "constants" | "roles"> & {view?: string}} picture
  */
-export function counts({ t }, { operators, constants, roles }) {
+export function counts({ t }, { operators, constants, roles, view }) {
+  if (view === "dataset") return [t("graph.count.pipeline", { n: operators })];
   const { weights, buffers, inputs } = roles;
   return Object.entries({ operators, weights, buffers, inputs, constants })
     .filter(([name, n]) => n || name === "operators")
