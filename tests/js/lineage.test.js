@@ -197,7 +197,7 @@ test("a scatter matrix has a cell for each pair of what matters and the objectiv
   const seeded = matrixColumns([seed, ...columns], [{ key: "hyper:seed" }, ...importance], "loss");
   assert.deepEqual(seeded, chosen, "a seed is no setting to learn from");
   const page = { selection: { run: () => undefined }, theme: { plotly: () => ({}), axis: (axis) => axis } };
-  const { data, layout } = matrixFigure(page, chosen, rows, {});
+  const { data, layout } = matrixFigure(page, chosen, rows, new Set(["lr"]), {});
   assert.equal(data.length, 6);
   assert.deepEqual(data[0].x, [0.1, 0.01, 0.001]);
   assert.deepEqual([data[0].xaxis, data[0].yaxis], ["x2", "y"]);

@@ -50,6 +50,15 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
         "The mean of the bad runs diverges from that of the good ones first in loss, at about step 6"
     )
     expect(story).to_contain_text("These runs recorded no settings.")
+    curves = page.get_by_role("img", name="loss of good and bad runs")
+    expect(curves.locator(".main-svg").first).to_be_visible()
+    assert (
+        curves.evaluate("chart => chart.data.map(({ legendgroup }) => legendgroup)")
+        == ["good"] * 2 + ["bad"] * 2
+    )
+    expect(page.locator(".why-runs")).to_contain_text(
+        "Split by the lowest loss of each run: the 2 with the lowest"
+    )
     row = page.get_by_role("row", name="loss diverges")
     expect(row).to_contain_text("+")
     link = row.get_by_role("link", name="Scalars").get_attribute("href") or ""

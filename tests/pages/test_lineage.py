@@ -1,12 +1,13 @@
 """Lineage: one table and its axes; what a person keeps, moves, sorts and compares."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from mindinsight.writer import SummaryRecord
 from tests.waiting import until
@@ -110,7 +111,7 @@ def test_a_button_pressed_elsewhere_sets_no_range(page: Any, samples: Any) -> No
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
     page.mouse.up()
-    expect(page.get_by_text("6 of 6 runs")).to_be_visible()
+    expect(page.get_by_text("6 runs with settings")).to_be_visible()
     expect(lines_in(page)).to_have_count(6)
 
 
@@ -165,13 +166,15 @@ def test_axes_are_chosen_and_may_be_logarithmic(page: Any, samples: Any) -> None
 def test_columns_sort_both_ways(page: Any, samples: Any) -> None:
     page.goto(f"{samples}lineage?{RUNS}")
     head = page.get_by_role("columnheader", name="loss", exact=True)
-    head.get_by_role("button").click()
-    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(head).to_have_attribute("aria-sort", "ascending")  # it is the objective
     assert shown(page)[0] == "./ranks/rank_3"
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "descending")
     assert shown(page)[-1] == "./ranks/rank_3"
     expect(head.get_by_role("button")).to_be_focused()
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert shown(page)[0] == "./ranks/rank_3"
 
 
 def test_what_matters_is_told_for_the_objective(page: Any, samples: Any) -> None:
@@ -356,3 +359,24 @@ def test_the_last_value_of_a_scalar_is_the_objective_of_a_sweep(
     expect(page.get_by_role("heading", name="Importance for train/loss (last value)")).to_be_visible()
     page.reload()
     expect(page.get_by_role("combobox", name="Objective")).to_have_value("scalar:train/loss")
+
+
+def test_a_rate_of_many_decades_has_a_logarithmic_axis_and_the_best_run_comes_first(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    for number in range(14):
+        with SummaryRecord(str(tmp_path / "base" / f"run_{number:02}")) as record:
+            settings = {"lr": 10.0 ** (-5 + number / 4), "depth": number % 3}
+            record.add_value("custom_lineage_data", "user", settings)
+            record.add_value("eval_lineage", "eval", {"metrics": {"accuracy": (number * 5 % 14) / 14}})
+            record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}lineage?px=user:lr&py=metric:accuracy")
+    expect(page.locator(".chart .main-svg").first).to_be_visible()
+    axes = page.evaluate(
+        "() => { const { layout } = document.querySelector('.chart'); "
+        "return [layout.xaxis.type, layout.yaxis.type]; }"
+    )
+    assert axes == ["log", "linear"]
+    expect(page.get_by_role("columnheader", name="accuracy")).to_have_attribute("aria-sort", "descending")
+    expect(page.locator("table tr[data-run]").first).to_have_attribute("data-run", "./run_11")  # 13 / 14
+    expect(page.get_by_text("14 runs with settings, in the charts or not")).to_be_visible()

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from optuna.trial import TrialState
+from playwright.sync_api import Page, expect
 
 from mindinsight.server.tuning.published_study import Publisher
 from mindinsight.server.tuning.study import (
@@ -60,8 +61,6 @@ def make_study(tmp_path: Path) -> Callable[..., Any]:
 
 
 def add_trial(study: Any, base: Any, name: Any, result: Any) -> None:
-    from optuna.trial import TrialState
-
     trial = study.ask()
     values = {
         "rate": trial.suggest_float("rate", 0.001, 1, log=True),
@@ -228,3 +227,56 @@ def test_a_study_of_another_workspace(
     expect(panel(page).get_by_role("button", name="Stop study")).to_have_count(0)
     page.get_by_role("link", name="trial 1").first.click()
     expect(page).to_have_url(re.compile("overview.*trial_0001"))
+
+
+def test_the_target_of_the_study_is_the_objective_and_its_names_are_those_of_the_page(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    """Runs have an accuracy, too; pruned ones do not count for the importance, and are listed once."""
+    base = tmp_path / "base"
+    rates = [10 ** (number / 8 - 3) for number in range(24)]
+    with quiet_optuna():
+        target = "{group: scalar, name: unseen/loss}"
+        text = FILE.replace("rate:", "learning_rate:").format(base=base, target=target, name="probe")
+        config = parse_config(text, "t")
+        path = journal_path(tmp_path / "workspace", base, "probe")
+        path.parent.mkdir(parents=True)
+        study = open_study(path, config)
+        store_plan(study, config, 24, 1)
+        for number, rate in enumerate(rates):
+            study.enqueue_trial({"learning_rate": rate, "kind": "sgd" if number % 2 else "adam"})
+            trial = study.ask()
+            trial.suggest_float("learning_rate", 0.001, 1, log=True)
+            trial.suggest_categorical("kind", ("sgd", "adam"))
+            folder = base / "probe" / f"trial_{number:04d}"
+            with SummaryRecord(str(folder)) as record:
+                record.add_value("train_lineage", "train", {"learning_rate": rate})
+                record.add_value("custom_lineage_data", "user", {"kind": trial.params["kind"]})
+                if number < 20:
+                    record.add_value("eval_lineage", "eval", {"metrics": {"accuracy": 1.0}})
+                record.add_value("scalar", "unseen/loss", 1.0 + number)
+                record.record(1)
+            trial.set_user_attr(RUN, str(folder))
+            if number < 20:
+                study.tell(trial, 1.0 + number)
+            else:
+                trial.report(1.0 + number, 1)
+                study.tell(trial, state=TrialState.PRUNED)
+    page.goto(f"{serve(base)}lineage")
+    expect(page.get_by_role("combobox", name="Objective")).to_have_value("scalar:unseen/loss")
+    expect(page.locator(".importance-panel")).to_be_hidden()  # the panel of the study has it
+    expect(page.get_by_role("button", name="Move the axis learning_rate")).to_be_visible()
+    expect(page.get_by_text("Learning rate", exact=True)).to_have_count(0)
+    rows = page.locator("table tr[data-run]")
+    expect(rows.first).to_be_hidden()
+    page.locator("summary").filter(has_text="The same trials as runs").click()
+    expect(rows.first).to_have_attribute("data-run", "./probe/trial_0000")  # the lowest loss
+    expect(page.get_by_role("columnheader", name="unseen/loss (last value)")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    page.get_by_role("combobox", name="Objective").select_option("metric:accuracy")
+    without = "Without 4 pruned trials, whose results are those of earlier steps."
+    expect(page.locator(".importance-panel")).to_contain_text(without)
+    page.reload()
+    expect(panel(page)).to_contain_text("20 complete")
+    expect(page.get_by_role("combobox", name="Objective")).to_have_value("metric:accuracy")

@@ -145,15 +145,40 @@ def rate_and_batch_size_changed_together(folder: Path) -> Question:
     return groups(folder, good, bad)
 
 
-@situation(makes=["claim.why.by_chance"], never=[*SEPARATES, "claim.why.partly", "claim.why.none_separates"])
+@situation(
+    makes=["claim.why.by_chance_tied"],
+    never=["claim.why.by_chance", *SEPARATES, "claim.why.partly", "claim.why.none_separates"],
+)
 def two_runs_against_two(folder: Path) -> Question:
-    """Of six groupings two are separated by a threshold: two settings of three do it by chance."""
+    """Of six groupings two are separated by a threshold: all three settings do it, by intervals."""
     good = [{"a": 1, "b": 5, "c": 2}, {"a": 2, "b": 2, "c": 9}]
     bad = [{"a": 3, "b": 3, "c": 3}, {"a": 4, "b": 4, "c": 4}]
     return groups(folder, good, bad)
 
 
-@situation(makes=["claim.why.by_chance"], never=[*SEPARATES, "claim.why.partly", "claim.why.none_separates"])
+@situation(makes=["claim.why.by_chance_tied"], never=["claim.why.by_chance", "claim.why.several", *SEPARATES])
+def rate_and_batch_size_of_three_runs_against_three(folder: Path) -> Question:
+    """Each separates the groups, as in a tenth of all groupings. None of them does best."""
+    good = [{"lr": 0.1 * number, "batch": 16 * number, "drop": number % 2} for number in (1, 2, 3)]
+    bad = [{"lr": 0.1 * number, "batch": 16 * number, "drop": number % 2} for number in (4, 5, 6)]
+    return groups(folder, good, bad)
+
+
+@situation(
+    makes=["claim.why.by_chance"],
+    never=["claim.why.by_chance_tied", *SEPARATES, "claim.why.partly", "claim.why.none_separates"],
+)
+def rate_of_three_runs_against_three(folder: Path) -> Question:
+    """The other setting separates nothing."""
+    good = [{"lr": 0.1 * number, "drop": number % 2} for number in (1, 2, 3)]
+    bad = [{"lr": 0.1 * number, "drop": number % 2} for number in (4, 5, 6)]
+    return groups(folder, good, bad)
+
+
+@situation(
+    makes=["claim.why.by_chance_tied"],
+    never=["claim.why.by_chance", *SEPARATES, "claim.why.partly", "claim.why.none_separates"],
+)
 def one_of_forty_random_settings_separates(folder: Path) -> Question:
     """Four runs against four: one setting would be 3 %, and one of forty is nearly sure."""
     chance = np.random.default_rng(3)

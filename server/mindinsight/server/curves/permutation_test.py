@@ -33,7 +33,7 @@ class Factor:
     order: Doubles | None  # [n] ranks of numbers, None for texts; -1 for a missing value
 
     def bins(self, most: int) -> Doubles:
-        """Return [n, k] the runs of each group as 0 and 1, those of numbers in at most ``most`` bins."""
+        """Return [n, k] 0 and 1: a column a text, or at most ``most`` of numbers, one of missing."""
         if self.order is None:
             return _indicators(self.groups)
         known = self.order >= 0

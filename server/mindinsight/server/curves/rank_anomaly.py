@@ -132,9 +132,9 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
 
 
 def amount_claim(relative: float | None, both_sides: bool = False) -> Claim:
-    """Return a share of the median as part of a claim: in percent, or how many times the median it is.
+    """Return a difference from the median as part of a claim: 0.5 is 50 % more, 12 is 13 times the median.
 
-    None is a share of a median of 0.
+    ``relative`` is its share of the median, None of a median of 0. ``both_sides`` names no direction.
     """
     if relative is None:
         return Claim("claim.part.rank_from_zero", "note")

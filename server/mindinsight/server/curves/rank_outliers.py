@@ -93,7 +93,7 @@ def cumulated(values: Doubles, edges: Ints) -> Doubles:
 def inflation(sums: Doubles, counts: Doubles) -> float:
     """Return the variance of block means relative to that of independent steps, at least 1.0.
 
-    ``sums`` and ``counts`` are [ranks, blocks].
+    ``sums`` [ranks, blocks] are of values in units of the usual change, ``counts`` [ranks, blocks] theirs.
     """
     full = counts > 0
     means = np.where(full, sums / np.maximum(counts, 1.0), np.nan)

@@ -11,7 +11,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def show_text(value: str | bytes) -> str:
-    """Return a text that can be encoded as UTF-8. Other bytes become escapes, ``\xff`` or ``\udc80``."""
+    r"""Return a text that can be encoded as UTF-8. Other bytes become escapes, ``\xff`` or ``\udc80``."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     try:

@@ -96,7 +96,7 @@ class MessageEncoder(Encoder):
 
     @abstractmethod
     def serialised(self, value: Any) -> bytes:
-        """Return the message in ``value`` as bytes. Raises like ``item``."""
+        """Encode a recorded ``value`` as the message of the kind. Raises like ``item``."""
 
     def message(self, item: Item) -> bytes:
         """Return the bytes of ``item``."""

@@ -134,7 +134,7 @@ _HEALTHY: Final = 20  # steps between two faults
 
 
 class Watched(NamedTuple):
-    """Outputs and gradients of a step in which the outputs of modules were measured."""
+    """Norms and largest elements of outputs, and weights with zero gradients, in a measured step."""
 
     outputs: Mapping[str, float]  # module -> L2 norm of its output, in the order in which they ended
     highest: Mapping[str, float]  # module without a gradient -> largest element of its output

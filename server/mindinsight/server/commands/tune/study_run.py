@@ -107,7 +107,7 @@ def failure_text(failure: dict[str, Any]) -> str:
 
 
 def failure_name(failure: dict[str, Any]) -> str:
-    """Return the name of the reason of a failed trial."""
+    """Return the reason of a failed trial, as key of its text below ``tuning.failure``."""
     reason: str = failure.get("reason", "unknown")
     return "nothing" if reason == "no_target" and not failure.get("there") else reason
 

@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """Tensor or number of an entry."""
+    """Tensor, number or text of an entry."""
 
     direction: Direction
     slot: str  # "0", "0.1", "weight"
@@ -62,7 +62,7 @@ class Leaf(NamedTuple):
 
     @property
     def is_tensor(self) -> bool:
-        """Return True for a tensor, which has a shape. A number has a value instead."""
+        """Return True for a tensor, which has a shape. Others have a value instead."""
         return "shape" in self.fields
 
 
@@ -108,7 +108,7 @@ def parse_tensor_name(name: str) -> TensorName | None:
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
-    """Yield the tensors and numbers of an entry in order: inputs, outputs, parameters or gradients."""
+    """Yield tensors, numbers and texts of an entry (inputs, outputs, gradients), in the order of the file."""
     if not isinstance(value, dict):
         return
     if "type" in value:  # an entry that is one tensor, as ``save`` of a variable makes it
@@ -316,7 +316,10 @@ def list_calls(folder: StepFolder) -> Listing[Operator]:
 
 
 def list_arguments(folder: StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-    """Yield the names of calls with their non-tensor arguments, in the order of ``dump.json``."""
+    """Yield the names of calls with numbers or texts, and these as names and JSON: ``("input.0", "3")``.
+
+    They are in the order of ``dump.json``. Numbers and texts among the results are included.
+    """
     for name, entry in _entries(folder, []).items():
         arguments = tuple(_arguments(entry))
         if arguments:

@@ -61,9 +61,9 @@ class _Step:
 def read_prefixes(
     data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
 ) -> tuple[list[Scalars], Ints]:
-    """Read the scalars that records share with a sample record.
+    """Read the scalars at the start of records that repeat the tags of a sample record.
 
-    Return them and the offset after them.
+    Return them, one item for the records of the same tags, and [n] the offsets after them, ``at`` if none.
 
     The values of ``rows`` lie from ``at`` to ``ends``, one pair per row. ``scalar_key`` is the key of a
     float32.

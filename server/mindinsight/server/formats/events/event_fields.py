@@ -43,7 +43,7 @@ VALUE_KINDS: Final = {
 
 
 def tag_text(tag: bytes) -> str:
-    """Return a tag as text. Bytes that are not UTF-8 appear as ``\xff``, which any encoder accepts."""
+    r"""Return a tag as text. Bytes that are not UTF-8 appear as ``\xff``, which any encoder accepts."""
     return tag.decode("utf-8", "backslashreplace")
 
 

@@ -330,11 +330,12 @@ def _groups(
 
 
 def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, owners: Offsets) -> int:
-    """Match operators of different type in the same position. Return the number of pairs.
+    """Match operators of different type in the same position, in ``partners``. Return the number of pairs.
 
-    A pair is in one scope (``places``, [n]) and has a vote for each input from partners, and for each user at
-    the same position. Pairs with most votes come first. A pair needs votes of both kinds, or one vote if the
-    two are the only open operators of their scope or work on the same parameter.
+    A pair is in one scope (``places``, [n]), not of two parameters (``owners``, [n], 0 if unknown), and has a
+    vote for each input from partners, and for each user at the same position. Pairs with most votes come
+    first. A pair needs votes of both kinds, or one vote if the two are the only open operators of their scope
+    or work on the same parameter, or of an input if neither has users.
     """
     open_nodes = (partners < 0) & (columns.kinds == OPERATOR)
     votes: dict[tuple[int, int], list[int]] = {}

@@ -121,7 +121,7 @@ _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads the
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Hyperparameter in which the groups differ."""
+    """Hyperparameter that is not the same in all runs."""
 
     name: str
     separation: Separation
@@ -393,7 +393,7 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
     if not rows:
         yield Claim("claim.why.same_settings", "clear", {"n": recorded})
         return
-    differing = sum(map(_differs, rows))
+    differing = any(map(_differs, rows))
     proven = [row for row in rows if _is_proven(row.separation)]
     for row in proven[:_NAMED]:
         yield _separates(row, good, bad)
@@ -404,14 +404,19 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
     if proven:
         return
     facts = {"n": len(rows), "good": good, "bad": bad}
-    for row in full[:1]:
-        percent = max(1, round(100 * row.separation.corrected))
-        yield Claim("claim.why.by_chance", "unknown", {**facts, "setting": row.name, "percent": percent})
+    percents = [max(1, round(100 * row.separation.corrected)) for row in full]
+    tied = [row.name for row, percent in zip(full, percents, strict=True) if percent == percents[0]]
+    if len(tied) > 1:
+        values = {**facts, "settings": _few(tied), "percent": percents[0]}
+        yield Claim("claim.why.by_chance_tied", "unknown", values)
+    elif full:
+        values = {**facts, "setting": full[0].name, "percent": percents[0]}
+        yield Claim("claim.why.by_chance", "unknown", values)
     if not full:
         decided = separations([list(range(good))], [list(range(good, good + bad))])[0].chance <= CHANCE
         separable = "claim.why.none_separates" if differing else "claim.why.same_values"
         key = separable if decided else "claim.why.too_few_runs"
-        yield Claim(key, "clear" if decided else "unknown", {**facts, "n": differing or len(rows)})
+        yield Claim(key, "clear" if decided else "unknown", facts)
 
 
 def _separates(row: Setting, good: int, bad: int) -> Claim:
@@ -520,7 +525,7 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
         "bad": [run.id for run in theirs],
         "unknown": missing,
         "claims": [claim.as_json() for claim in claims],
-        "settings": [_setting_json(setting) for setting in rows if _differs(setting)],
+        "settings": [_setting_json(setting) for setting in rows],
         "metrics": [{"tag": row.tag, **asdict(row.divergence)} for row in tags],
     }
 

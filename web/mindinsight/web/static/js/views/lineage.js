@@ -1,7 +1,5 @@
 // Lineage page: settings and results of runs. Brushes on the axes filter the table too.
 
-import { empty, loading } from "../components/empty.js";
-import { unread } from "../components/nothing.js";
 import { toast } from "../components/toast.js";
 import { grownRuns } from "../core/changes.js";
 import { h, replace } from "../core/dom.js";
@@ -10,12 +8,14 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { drawAxes, isBrushed } from "./lineage/axes.js";
 import { isDragged } from "./lineage/axis_drag.js";
 import { readBrushes, writeBrushes } from "./lineage/brushes.js";
-import { axesShown, labelOf, logAxes, moved, objectiveAmong, SCALAR, topFactor } from "./lineage/columns.js";
+import { axesShown, logAxes, moved, objectiveAmong, SCALAR, topFactor } from "./lineage/columns.js";
 import { toolbar } from "./lineage/controls.js";
 import { forksPanel } from "./lineage/forks.js";
 import { ImportancePanel } from "./lineage/importance.js";
-import { rowsTable } from "./lineage/tables.js";
+import { labelled, studyOf, targetKeys } from "./lineage/of_study.js";
+import { runsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
+import { nothing } from "./lineage/nothing.js";
 import { readState, writeState } from "./lineage/state.js";
 import { StudyPanel } from "./lineage/study/panel.js";
 import { tint } from "../components/objective_colour.js";
@@ -37,7 +37,6 @@ import { tint } from "../components/objective_colour.js";
 const HEIGHT = 300;
 const MANY = 12; // runs beyond which a colour for each says less than the objective's
 const MOST = 1000; // runs that one request may name
-const EXAMPLE = 'SummaryCollector(summary_dir, custom_lineage_data={"dropout": 0.1})';
 
 /**
  * Mount the page.
@@ -64,6 +63,8 @@ export class Lineage {
     this.root = root;
     this.app = app;
     this.state = readState(app.url);
+    /** The objective that somebody chose; "" without one. */
+    this.wanted = this.state.objective;
     this.brushes = readBrushes(app.url.all("brush"));
     /** Runs whose settings are to be compared. @type {Set<string>} */
     this.selectedRuns = new Set(app.url.all("pick"));
@@ -76,6 +77,7 @@ export class Lineage {
     /** The last importance, by which the scatter plot chooses its columns. */
     this.ranked = { objective: "", columns: /** @type {{key: string}[]} */ ([]) };
     this.matters = new ImportancePanel(app, () => this.drawCloud());
+    this.folded = true; // the table of runs, if the study above lists the same trials
     this.cloud = h("div", null);
     this.forks = h("div", null);
     this.body = h(
@@ -86,7 +88,7 @@ export class Lineage {
       this.forks,
       this.table,
     );
-    this.study = new StudyPanel(app, () => this.draw());
+    this.study = new StudyPanel(app, () => this.studied());
     this.requests = latest(root);
     this.shownState = this.shown();
     this.offs = [
@@ -99,10 +101,26 @@ export class Lineage {
   /** Show what the address names after it changed. */
   reread() {
     this.state = readState(this.app.url);
+    this.wanted = this.state.objective;
     this.brushes = readBrushes(this.app.url.all("brush"));
     this.selectedRuns = new Set(this.app.url.all("pick"));
     this.shownState = this.shown();
     return this.load(leaveAsIs);
+  }
+
+  /** Show what the study says. Its target becomes the objective, unless somebody chose another one. */
+  studied() {
+    const { data, state } = this;
+    const study = this.ownStudy();
+    data.columns = labelled(this.app.t, data.columns, study);
+    const objective = this.wanted || objectiveAmong(data, ...targetKeys(study));
+    if (objective && objective !== state.objective) return this.load(leaveAsIs);
+    return this.draw();
+  }
+
+  /** Return the study that most of the runs belong to, or null. */
+  ownStudy() {
+    return studyOf(this.study.study, this.data.rows);
   }
 
   /** Leave the page. */
@@ -158,24 +176,25 @@ export class Lineage {
     if (!run.length) return { columns: [], rows: [] };
     const { api, t } = this.app;
     const plain = await api.get("v2/lineage/table", { run }, { signal });
-    const objective = objectiveAmong(plain, this.state.objective);
+    const study = studyOf(this.study.study, plain.rows);
+    const objective = objectiveAmong(plain, ...(this.wanted ? [this.wanted] : targetKeys(study)));
     const answer = objective?.startsWith(SCALAR)
       ? await api.get("v2/lineage/table", { run, objective }, { signal })
       : plain;
     const { axes } = this.state;
-    const columns = answer.columns
-      .filter(({ key, repeated }) => !repeated || axes.includes(key) || key === objective)
-      .map((column) => ({ ...column, label: labelOf(t, column.key) }));
-    return { ...answer, columns, objective };
+    const columns = answer.columns.filter(
+      ({ key, repeated }) => !repeated || axes.includes(key) || key === objective,
+    );
+    return { ...answer, columns: labelled(t, columns, study), objective };
   }
 
   /** Choose another objective. @param {string} objective */
   aim(objective) {
-    this.state.objective = objective;
+    this.wanted = this.state.objective = objective;
     this.keep();
     return this.load((error) => {
       toast(this.app.t(error.key ?? "error.http", error.vars), { bad: true });
-      this.state.objective = this.data.objective ?? "";
+      this.wanted = this.state.objective = this.data.objective ?? "";
       this.draw();
     });
   }
@@ -265,7 +284,7 @@ export class Lineage {
     this.keep();
     app.charts.removeAll(this.cloud);
     if (!data.rows.length) {
-      replace(root, this.study.element, this.nothing());
+      replace(root, this.study.element, nothing(this));
       return;
     }
     keepFocus(root, () => this.drawParts());
@@ -279,9 +298,21 @@ export class Lineage {
     const plot = this.plot();
     const rows = (this.inside = data.rows.filter((row) => isBrushed(plot, row)));
     replace(this.picture, drawAxes(app, plot, Math.max(320, this.picture.clientWidth - 32), HEIGHT));
-    this.matters.show(rows, this.state.objective, this.brushes.size > 0);
+    this.drawImportance();
     this.drawCloud();
-    replace(this.table, rowsTable(this, rows));
+    replace(this.table, runsTable(this, rows));
+  }
+
+  /** Draw the importance without pruned trials, whose results are those of earlier steps. */
+  drawImportance() {
+    const { app, data, inside, matters, study } = this;
+    const pruned = study.pruned();
+    const labels = new Map(data.columns.map(({ key, label }) => [key, label]));
+    const rows = inside.filter(({ run }) => !pruned.has(run));
+    const without = inside.length - rows.length;
+    matters.element.hidden = targetKeys(this.ownStudy()).includes(this.state.objective); // it is above
+    const note = without ? app.t("lineage.without_pruned", { n: without }) : "";
+    matters.show(rows, this.state.objective, this.brushes.size > 0, { labels, note });
   }
 
   /** Draw the toolbar. */
@@ -312,26 +343,11 @@ export class Lineage {
       onpick: (run) => this.pick(run),
       onchange: (x, y) => change({ x, y }),
       importance,
+      logs: logAxes(data, state.logs),
       matrix: state.matrix,
       onmatrix: (matrix) => change({ matrix }),
     });
     replace(this.cloud, dots.element);
     dots.draw();
-  }
-
-  /** Create the empty state. */
-  nothing() {
-    const { t, selection } = this.app;
-    if (!this.study.loaded) return loading(t("common.loading"));
-    const hasLineage = selection.all().some((run) => run.lineage);
-    if (!hasLineage && this.study.study) return empty({ title: t("lineage.none_of_study") });
-    return (
-      unread(this.app, selection.all()) ??
-      empty({
-        title: t(hasLineage ? "lineage.none_selected" : "lineage.none"),
-        text: t(hasLineage ? "lineage.none_selected_how" : "lineage.none_how"),
-        code: hasLineage ? undefined : EXAMPLE,
-      })
-    );
   }
 }

@@ -12,6 +12,7 @@ import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { sharedPath } from "../core/names.js";
 import { idsOf } from "../core/run_list.js";
+import { GroupCurves } from "./why/curves.js";
 import { members, readGroups, writeGroups } from "./why/groups.js";
 import { changes, metricsTable, settingsTable } from "./why/tables.js";
 
@@ -65,7 +66,9 @@ class Why {
     this.list = h("div", { class: "why-runs panel" });
     this.by = h("div");
     this.body = h("div", { class: "stack grow" });
+    this.curves = new GroupCurves(app);
     this.offs = [
+      app.theme.on(() => this.answer && this.draw()),
       app.url.on(() => ((this.groups = readGroups(app.url)), this.load(leaveAsIs))),
       app.selection.on(() => this.follow()),
     ];
@@ -74,6 +77,7 @@ class Why {
   /** Leave the page. */
   end() {
     this.requests.end();
+    this.curves.end();
     this.offs.forEach((off) => off());
   }
 
@@ -263,6 +267,7 @@ class Why {
         { class: "answer-story", role: "status" },
         answer.claims.map((/** @type {Claim} */ claim) => claimElement(app, claim)),
       ),
+      this.curves.element,
       part(t("why.metrics", { n: parting.length }), parting.length ? table(parting) : null),
       /** Create a collapsible section with a table, or return null without a table. */
       part(
@@ -271,6 +276,7 @@ class Why {
       ),
       rest.length ? part(t("why.rest", { n: rest.length }), table(rest), rest.length <= FOLLOW) : null,
     );
+    this.curves.show((parting[0] ?? rest[0])?.tag, this.groups);
   }
 }
 

@@ -126,7 +126,7 @@ class OperatorTree {
   /** Create the badge of non-finite values, or false if there are none. @param {{lost: number}} child */
   mark({ lost }) {
     return (
-      lost > 0 && h("span", { class: NON_FINITE_BADGE }, this.page.app.t("dump.not_finite", { n: lost }))
+      lost > 0 && h("span", { class: NON_FINITE_BADGE }, this.page.app.t("dump.tree.non_finite", { n: lost }))
     );
   }
 

@@ -33,15 +33,16 @@ export function labelOf(t, key) {
 }
 
 /**
- * Return the requested objective if it is a numeric column or a scalar, otherwise the first of the metrics
- * that most runs have. Without metrics it is the scalar whose name says best that it is a result.
+ * Return the first requested objective that is a numeric column or a scalar, otherwise the first of the
+ * metrics that most runs have. Without metrics it is the scalar whose name says best that it is a result.
  * @param {{columns: {key: string, numeric: boolean}[], rows: Row[], scalars?: string[]}} table
- * @param {string} requested
+ * @param {string[]} requested
  * @returns {string | null}
  */
-export function objectiveAmong({ columns, rows, scalars = [] }, requested) {
+export function objectiveAmong({ columns, rows, scalars = [] }, ...requested) {
   const numeric = columns.filter((column) => column.numeric).map((column) => column.key);
-  if (numeric.includes(requested) || scalars.includes(tagOf(requested))) return requested;
+  const first = requested.find((key) => numeric.includes(key) || scalars.includes(tagOf(key)));
+  if (first) return first;
   const metrics = numeric.filter((key) => key.startsWith("metric:"));
   const holders = (/** @type {string} */ key) => rows.filter(({ values }) => key in values).length;
   return metrics.find((key) => holders(key) * 2 > rows.length) ?? metrics[0] ?? resultAmong(scalars);
@@ -156,14 +157,15 @@ export function moved(keys, key, by) {
 }
 
 /**
- * Sort rows by a column. Missing values come last in either direction.
+ * Sort rows by a column. Missing values and NaN come last in either direction.
  * @param {Row[]} rows
  * @param {string} key
  * @param {boolean} down
  * @returns {Row[]}
  */
 export function sortedBy(rows, key, down) {
-  const missing = (/** @type {Row} */ row) => row.values[key] === undefined || row.values[key] === null;
+  const missing = (/** @type {Row} */ { values: { [key]: value } }) =>
+    value === undefined || value === null || Number.isNaN(value);
   return [...rows].sort(
     (a, b) =>
       Number(missing(a)) - Number(missing(b)) || compare(a.values[key], b.values[key]) * (down ? -1 : 1),

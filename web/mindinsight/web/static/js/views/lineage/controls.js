@@ -60,8 +60,21 @@ export function toolbar(view) {
     selectedRuns.size > 1 && button(t("lineage.difference"), compare),
     brushes.size > 0 && button(t("lineage.clear"), clear),
     brushes.size > 0 && inside.length > 0 && button(t("lineage.only"), showOnly),
-    h("span", { class: "muted" }, t("lineage.count", { n: inside.length, all: data.rows.length })),
+    h("span", { class: "muted" }, countText(view, inside.length)),
   );
+}
+
+/**
+ * Return what the page counts: runs with settings, which may be more than those in the charts.
+ * @param {Lineage} view
+ * @param {number} inside runs inside every brush
+ */
+function countText({ app, brushes, data }, inside) {
+  const all = data.rows.length;
+  if (brushes.size) return app.t("lineage.count", { n: inside, all });
+  const shown = new Set(app.selection.runs().map(({ id }) => id));
+  const isMore = data.rows.some(({ run }) => !shown.has(run));
+  return app.t(isMore ? "lineage.count.all" : "lineage.count.settings", { n: all });
 }
 
 /** Open the dialog that chooses axes. @param {Lineage} view */

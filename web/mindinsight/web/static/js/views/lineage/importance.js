@@ -42,6 +42,7 @@ export class ImportancePanel {
     /** @type {Importance | null} */
     this.answer = null;
     this.failure = "";
+    this.words = { labels: /** @type {Map<string, string>} */ (new Map()), note: "" };
   }
 
   /**
@@ -49,8 +50,10 @@ export class ImportancePanel {
    * @param {import("./axes.js").Row[]} rows
    * @param {string} objective
    * @param {boolean} brushed whether ranges may change soon
+   * @param {{labels: Map<string, string>, note: string}} words labels of columns, and what does not count
    */
-  show(rows, objective, brushed) {
+  show(rows, objective, brushed, words) {
+    this.words = words;
     const question = JSON.stringify([objective, rows]);
     this.objective = objective;
     if (this.question !== question) {
@@ -85,9 +88,9 @@ export class ImportancePanel {
   /** Draw the answer, the error, or that it is being computed. */
   draw() {
     const { t } = this.app;
-    const { answer, objective, failure } = this;
+    const { answer, objective, failure, words } = this;
     const title = objective
-      ? t("lineage.importance", { objective: labelOf(t, objective) })
+      ? t("lineage.importance", { objective: words.labels.get(objective) ?? labelOf(t, objective) })
       : t("lineage.no_objective");
     const waiting = failure || t("lineage.computing");
     replace(
@@ -96,7 +99,8 @@ export class ImportancePanel {
       !objective && h("p", { class: "muted" }, t("lineage.no_objective_how")),
       objective && !answer && h("p", { class: "muted", role: "status" }, waiting),
       this.pending() && h("progress", { "aria-label": waiting }),
-      answer && contents(this.app, answer),
+      answer && contents(this.app, answer, words.labels),
+      answer && words.note && h("p", { class: "muted small" }, words.note),
     );
     this.element.setAttribute("aria-busy", String(this.pending()));
   }
@@ -112,15 +116,20 @@ export class ImportancePanel {
   }
 }
 
-/** Create the claims and bars. @param {App} app @param {Importance} answer */
-function contents(app, { columns, claims, explained, runs }) {
+/**
+ * Create the claims and bars.
+ * @param {App} app
+ * @param {Importance} answer
+ * @param {Map<string, string>} labels of columns
+ */
+function contents(app, { columns, claims, explained, runs }, labels) {
   const { t } = app;
   const shown = columns.slice(0, BARS);
   const end = Math.max(1, ...shown.map(({ high }) => high));
   const bars = h(
     "tbody",
     null,
-    shown.map((weight) => bar(t, weight, end, runs)),
+    shown.map((weight) => bar(t, weight, labels.get(weight.key) ?? labelOf(t, weight.key), end, runs)),
   );
   const how = t("lineage.method.forest", { explained: `${Math.round(100 * explained)} %`, n: runs });
   return [
@@ -138,10 +147,11 @@ function contents(app, { columns, claims, explained, runs }) {
  * Create the bar of a setting with its confidence interval.
  * @param {App["t"]} t
  * @param {Weight} weight
+ * @param {string} label
  * @param {number} end value at the end of the bars' scale
  * @param {number} runs of the forest; a setting that others of them lack says how many have it
  */
-function bar(t, { key, importance, low, high, sign, matters, carried }, end, runs) {
+function bar(t, { importance, low, high, sign, matters, carried }, label, end, runs) {
   const position = (/** @type {number} */ value) => `${(value / end) * 100}%`;
   const interval = h("b", {
     style: { left: position(low), width: position(high - low) },
@@ -151,7 +161,7 @@ function bar(t, { key, importance, low, high, sign, matters, carried }, end, run
   return h(
     "tr",
     { title: range, class: matters ? null : "muted" },
-    h("th", { scope: "row" }, labelOf(t, key), carried < runs && t("lineage.carried", { n: carried, runs })),
+    h("th", { scope: "row" }, label, carried < runs && t("lineage.carried", { n: carried, runs })),
     h("td", { class: "bar" }, h("i", { style: { width: position(importance) } }), interval),
     h("td", { class: "number" }, importance.toFixed(2)),
     h("td", { class: "sign", "aria-hidden": "true" }, matters && sign ? (sign > 0 ? "↗" : "↘") : null),

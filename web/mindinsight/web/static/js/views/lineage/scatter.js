@@ -13,10 +13,11 @@ import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
  *   importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void, onchange: (x: string, y:
- *   string) => void, onpick: (run: string) => void}} options
+ *   string) => void, onpick: (run: string) => void, logs: Set<string>}} options `logs`: keys of
+ *   logarithmic axes
  */
 export function scatter(app, options) {
-  const { columns, rows, objective, x, y, importance, matrix, onmatrix, onchange, onpick } = options;
+  const { columns, rows, objective, x, y, importance, logs, matrix, onmatrix, onchange, onpick } = options;
   const numeric = columns.filter((column) => column.numeric);
   const choices = numeric.map((column) => ({ value: column.key, label: column.label }));
   const numericKey = (/** @type {string} */ key, /** @type {number} */ otherwise) =>
@@ -31,8 +32,8 @@ export function scatter(app, options) {
     const visible = rows();
     const marker = markers(app, visible, objective);
     return matrix
-      ? matrixFigure(app, matrixColumns(columns, importance, objective), visible, marker)
-      : pairFigure(app, columns, visible, [across, up], marker);
+      ? matrixFigure(app, matrixColumns(columns, importance, objective), visible, logs, marker)
+      : pairFigure(app, columns, visible, [across, up], logs, marker);
   };
   const choose = h(
     "div",
@@ -81,9 +82,16 @@ function markers(app, rows, objective) {
  * @param {Column[]} columns
  * @param {import("./axes.js").Row[]} rows
  * @param {[string, string]} keys of the columns across and up
+ * @param {Set<string>} logs keys of logarithmic axes
  * @param {Record<string, unknown>} marker
  */
-function pairFigure(app, columns, rows, [across, up], marker) {
+function pairFigure(app, columns, rows, [across, up], logs, marker) {
+  const axis = (/** @type {string} */ key) =>
+    app.theme.axis({
+      title: { text: label(key) },
+      type: logs.has(key) ? "log" : "linear",
+      exponentformat: "power",
+    });
   const label = (/** @type {string} */ key) => columns.find((column) => column.key === key)?.label ?? "";
   return {
     data: [
@@ -100,8 +108,8 @@ function pairFigure(app, columns, rows, [across, up], marker) {
     ],
     layout: {
       ...app.theme.plotly(),
-      xaxis: app.theme.axis({ title: { text: label(across) } }),
-      yaxis: app.theme.axis({ title: { text: label(up) } }),
+      xaxis: axis(across),
+      yaxis: axis(up),
       hovermode: "closest",
     },
   };

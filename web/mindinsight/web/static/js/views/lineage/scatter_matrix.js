@@ -1,6 +1,6 @@
 // Scatter matrix: every pair of the objective and the most important settings.
 
-import { axisType, columnNumbers, SEED } from "./columns.js";
+import { columnNumbers, SEED } from "./columns.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
@@ -27,9 +27,10 @@ export function matrixColumns(columns, importance, objective) {
  * @param {import("../../core/types.js").App} app
  * @param {Column[]} columns
  * @param {Row[]} rows
+ * @param {Set<string>} logs keys of logarithmic axes
  * @param {Record<string, unknown>} marker of all points
  */
-export function matrixFigure(app, columns, rows, marker) {
+export function matrixFigure(app, columns, rows, logs, marker) {
   const text = rows.map((row) => app.selection.run(row.run)?.name ?? row.run);
   const customdata = rows.map((row) => row.run);
   const numbers = (/** @type {Column} */ column) => columnNumbers(rows, column.key);
@@ -37,7 +38,7 @@ export function matrixFigure(app, columns, rows, marker) {
   const layout = { ...app.theme.plotly(), hovermode: "closest", showlegend: false };
   columns.forEach((column, at) => {
     const number = at ? at + 1 : "";
-    const type = axisType(numbers(column), column.key);
+    const type = logs.has(column.key) ? "log" : "linear";
     const axis = { type, title: { text: column.label }, nticks: 4 };
     layout[`xaxis${number}`] = app.theme.axis({
       ...axis,

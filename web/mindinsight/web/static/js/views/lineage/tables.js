@@ -5,22 +5,47 @@ import { h } from "../../core/dom.js";
 import { plainText } from "../../core/format.js";
 import { sortedBy, tableColumns } from "./columns.js";
 import { datasetDialog } from "./dataset.js";
+import { orderOf } from "./of_study.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../lineage.js").Lineage} Lineage */
 /** @typedef {import("./axes.js").Row} Row */
 /** @typedef {import("./axes.js").Column} Column */
 
-/** Create the table. @param {Lineage} view @param {Row[]} rows inside every brush */
-export function rowsTable(view, rows) {
+/**
+ * Create the table. It is folded while the table of trials above has the same runs.
+ * @param {Lineage} view
+ * @param {Row[]} rows inside every brush
+ */
+export function runsTable(view, rows) {
+  const trials = new Set(view.study.study?.trials.map(({ run }) => run));
+  if (!view.data.rows.every(({ run }) => trials.has(run))) return rowsTable(view, rows);
+  const toggled = (/** @type {Event} */ { target }) => {
+    view.folded = !(/** @type {HTMLDetailsElement} */ (target).open);
+  };
+  return h(
+    "details",
+    { class: "same-trials", open: !view.folded, ontoggle: toggled },
+    h(
+      "summary",
+      { "data-focus": "same-trials" },
+      h("h2", { class: "panel-title" }, view.app.t("lineage.same_trials", { n: rows.length })),
+    ),
+    rowsTable(view, rows),
+  );
+}
+
+/** Create the table of rows. @param {Lineage} view @param {Row[]} rows */
+function rowsTable(view, rows) {
   const { app, data, state } = view;
   const columns = tableColumns(data.columns, state.objective);
+  const order = orderOf(state, view.ownStudy());
   const sort = (/** @type {string} */ key) => () => (
-    Object.assign(state, { sort: key, down: state.sort === key && !state.down }),
+    Object.assign(state, { sort: key, down: order.key === key && !order.down }),
     view.draw()
   );
   const direction = (/** @type {string} */ key) =>
-    state.sort !== key ? "none" : state.down ? "descending" : "ascending";
+    order.key !== key ? "none" : order.down ? "descending" : "ascending";
   const heads = columns.map((column) =>
     h(
       "th",
@@ -28,8 +53,8 @@ export function rowsTable(view, rows) {
       button(column.label, sort(column.key), { class: "link", "data-focus": `sort:${column.key}` }),
     ),
   );
-  const sortable = columns.some((column) => column.key === state.sort);
-  const body = (sortable ? sortedBy(rows, state.sort, state.down) : rows).map((row) =>
+  const sortable = columns.some((column) => column.key === order.key);
+  const body = (sortable ? sortedBy(rows, order.key, order.down) : rows).map((row) =>
     h(
       "tr",
       {

@@ -1,0 +1,55 @@
+// What a study says about the runs of its trials: the objective, names of parameters, and the order.
+
+import { bestEnd } from "../../components/runs/values.js";
+import { labelOf } from "./columns.js";
+
+/** @typedef {import("./axes.js").Column} Column */
+/** @typedef {import("./axes.js").Row} Row */
+/** @typedef {Pick<import("./study/types.js").Study, "targets" | "trials" | "parameters">} Study */
+
+/**
+ * Return the study that runs belong to: the shown one if most of the runs are its trials, otherwise null.
+ * @param {Study | null} study
+ * @param {Row[]} rows
+ */
+export function studyOf(study, rows) {
+  const trials = new Set(study?.trials.map(({ run }) => run));
+  return 2 * rows.filter(({ run }) => trials.has(run)).length > rows.length ? study : null;
+}
+
+/** Return the keys under which a table may have the first target of a study. @param {Study | null} study */
+export function targetKeys(study) {
+  const target = study?.targets[0];
+  if (!target) return [];
+  const groups = target.group === "scalar" ? ["scalar"] : ["metric", "train"];
+  return groups.map((group) => `${group}:${target.name}`);
+}
+
+/**
+ * Return the columns with their labels. A parameter of the study has the name that the study gives it.
+ * @param {import("../../core/types.js").Translate} t
+ * @param {Omit<Column, "label">[]} columns
+ * @param {Study | null} study
+ * @returns {Column[]}
+ */
+export function labelled(t, columns, study) {
+  const names = new Set(study?.parameters.map(({ name }) => name));
+  return columns.map((column) => {
+    const name = column.key.slice(column.key.indexOf(":") + 1);
+    const isParameter = /^(train|user):/.test(column.key) && names.has(name);
+    return { ...column, label: isParameter ? name : labelOf(t, column.key) };
+  });
+}
+
+/**
+ * Return how rows are sorted: as chosen, otherwise by the objective, best first, or lowest first if it is
+ * unknown which end is better.
+ * @param {{sort: string, down: boolean, objective: string}} state
+ * @param {Study | null} study
+ * @returns {{key: string, down: boolean}}
+ */
+export function orderOf({ sort, down, objective }, study) {
+  if (sort || !objective) return { key: sort, down };
+  const goal = targetKeys(study).includes(objective) ? study?.targets[0].goal : null;
+  return { key: objective, down: goal ? goal === "maximize" : bestEnd(objective) === "max" };
+}
