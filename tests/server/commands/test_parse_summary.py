@@ -10,4 +10,4 @@ def test_it_takes_the_options_of_export() -> None:
     parse_summary.register(parser.add_subparsers())
     options = parser.parse_args(["parse_summary", "--summary-dir", "runs", "--output", "files"])
     assert options.run is export.export
-    assert (options.summary_dir, str(options.output)) == (["runs"], "files")
+    assert (options.summary_base_dir, str(options.output)) == (["runs"], "files")

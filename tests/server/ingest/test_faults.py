@@ -38,6 +38,7 @@ def no_descriptors(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         def refuse(*args: Any, **kwargs: Any) -> None:
             raise OSError(errno.EMFILE, "Too many open files")
 
+        monkeypatch.setattr(opener, "_open_at_once", lambda *args: -1)
         monkeypatch.setattr(opener.os, "open", refuse)  # type: ignore[attr-defined]
 
     return begin

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from mindinsight.server.files import opener
 from mindinsight.server.formats.arrays import npy as archives
 from mindinsight.server.formats.arrays.npy import (
     array_of,
@@ -230,6 +231,7 @@ def test_a_file_that_may_not_be_read(folder: Any, monkeypatch: pytest.MonkeyPatc
     def refuse(*arguments: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
+    monkeypatch.setattr(opener, "_open_at_once", lambda *arguments: -1)
     monkeypatch.setattr(os, "open", refuse)
     for read in (read_npy, read_npy_header, npz_headers):
         with pytest.raises(UnreadableError, match=r"dump.permission"):
