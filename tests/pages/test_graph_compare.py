@@ -158,6 +158,7 @@ def test_one_graph_leads_to_two_and_back(compare: Callable[..., Any]) -> None:
     expect(half(page, "Right").locator(".box").first).to_be_attached()
     differences(page).get_by_role("button", name="MatMul-op0, Differs").click()
     facts(page).get_by_role("link", name="All details in the right graph").click()
+    expect(half(page, "Left")).to_have_count(0)  # until then each half has its own choice of a graph
     expect(page.locator(".graph-facts h2", has_text="MatMul-op0")).to_be_visible()
     expect(page.locator(".graph-facts")).to_contain_text("float32 [10, 64]")
     expect(page.get_by_role("combobox", name="Graph", exact=True)).to_have_value("second.pb")
