@@ -87,10 +87,10 @@ def test_a_copy_does_not_know_the_directory_above(tmp_path: Path) -> None:
 def test_paths_of_the_machine_are_in_no_answer(tmp_path: Path, packed: bool) -> None:
     home, base = str(Path.home()), "/data sets/ann/lab"
     answer = {
-        "directory": f"{home}/work",
+        "directory": f"{home}/project",
         "command": ["../v/bin/python", "train.py", f"--out={base}/runs", "/tmp/x/çalışma/y"],
         "json": json.dumps({"path": f"{base}/run/dump"}),
-        "stack": f"File {home}/work/net.py:11",
+        "stack": f"File {home}/project/net.py:11",
         f"{base}/a": base,
         "kept": ["./home/x", "https://a.example/home/x", "Default/home/op0", "1/2", "/job/rank_0"],
         "column": np.arange(1.0, 9.0) ** 2 if packed else [1.0, 4.0],
@@ -102,10 +102,10 @@ def test_paths_of_the_machine_are_in_no_answer(tmp_path: Path, packed: bool) -> 
     shown = json.loads(hidden[4 : 4 + size] if packed else hidden)
     assert shown.pop("column")
     assert shown == {
-        "directory": "work",
+        "directory": "project",
         "command": ["../v/bin/python", "train.py", "--out=runs", "y"],
         "json": '{"path": "run/dump"}',
-        "stack": "File work/net.py:11",
+        "stack": "File project/net.py:11",
         "a": "lab",
         "kept": answer["kept"],
     }

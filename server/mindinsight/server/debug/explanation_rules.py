@@ -435,7 +435,7 @@ def _zero(part: Array) -> float:
 
 
 def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return the reach of a cumulative sum or product along one of the axes."""
+    """Return the rule that bounds the results of a cumulative sum or product along one of the axes."""
 
     def reach(element: Element) -> Span | None:
         values = element.inputs[0] if element.inputs else None

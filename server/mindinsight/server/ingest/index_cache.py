@@ -225,7 +225,7 @@ class Body:
 
 
 def _read_index(file: IO[bytes]) -> dict[str, _Entry]:
-    """Return the runs by id. Raises StaleError."""
+    """Return the entries of a cache file by run id. Raises StaleError for a damaged or older one."""
     size = os.fstat(file.fileno()).st_size
     if size < _HEADER.size + _FOOTER.size:
         raise StaleError("too short")

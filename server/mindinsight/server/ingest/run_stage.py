@@ -40,7 +40,7 @@ class TagParts:
         self._moved = False  # rows other than new ones at the end changed
 
     def touch(self, file: FileStage) -> None:
-        """Note that a file got rows of this tag, or that its rows moved."""
+        """Mark a file as changed: it has new rows of this tag, or its rows were read again."""
         self._changed[file.name] = file
         if self._files and file is not self._files[-1] and file.order < self._files[-1].order:
             self._moved = True

@@ -78,7 +78,7 @@ _Key: TypeAlias = tuple[int, int]
 
 
 class BackwardNodes:
-    """Hooks on the nodes of autograd between ``__init__`` and ``clear``.
+    """Hooks on the nodes of autograd, set by ``__init__`` and removed by ``clear``.
 
     ``record`` is called with the mark and the operators of a node that MindSpore differentiates without
     dispatching operators. If the node's forward operator was not captured, its type is added to ``unseen``

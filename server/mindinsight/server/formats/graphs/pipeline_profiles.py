@@ -284,7 +284,7 @@ def parse_batches(data: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _profile(samples: _Samples) -> PipelineProfile:
-    """Check that the operators are a tree. Raises ProfileError."""
+    """Return the profile of some samples. Raises ProfileError if the operators are not a tree."""
     operators: dict[int, Operator] = {}
     for row in samples.op_info:
         queue = (row.metrics.output_queue if row.metrics else None) or _Queue(length=0, size=[])
