@@ -109,6 +109,16 @@ test("rows sort by size or name, those without a value last either way", () => {
   assert.deepEqual([order("opt", false), order("opt", true)], ["bca", "abc"]);
 });
 
+test("NaN comes last in either direction, and an infinity beyond all numbers", () => {
+  const losses = [0.5, "nan", "inf", 2, null, "-inf"].map((loss, run) => ({
+    run: String(run),
+    values: { loss },
+  }));
+  const order = (down) => sortedBy(losses, "loss", down).map(({ run }) => run);
+  assert.deepEqual(order(false), ["5", "0", "3", "2", "1", "4"]);
+  assert.deepEqual(order(true), ["2", "3", "0", "5", "1", "4"]);
+});
+
 test("numbers lie by size, on a logarithmic axis by their powers", () => {
   const scale = axisPosition(plot(), column("lr"));
   assert.ok(Math.abs(scale.of(0.01) - 0.0909) < 1e-3);

@@ -164,13 +164,23 @@ export function moved(keys, key, by) {
  * @returns {Row[]}
  */
 export function sortedBy(rows, key, down) {
-  const missing = (/** @type {Row} */ { values: { [key]: value } }) =>
-    value === undefined || value === null || Number.isNaN(value);
-  return [...rows].sort(
-    (a, b) =>
-      Number(missing(a)) - Number(missing(b)) || compare(a.values[key], b.values[key]) * (down ? -1 : 1),
+  const of = (/** @type {Row} */ { values: { [key]: value } }) => INFINITE.get(value) ?? value;
+  const missing = (/** @type {Row} */ row) => {
+    const value = of(row);
+    return value === undefined || value === null || value === "nan" || Number.isNaN(value);
+  };
+  return [...rows].sort((a, b) =>
+    missing(a) || missing(b)
+      ? Number(missing(a)) - Number(missing(b))
+      : compare(of(a), of(b)) * (down ? -1 : 1),
   );
 }
+
+/** Numbers that JSON has as texts, as it has NaN. @type {Map<unknown, number>} */
+const INFINITE = new Map([
+  ["inf", Infinity],
+  ["-inf", -Infinity],
+]);
 
 /** Compare two values: numbers by size, texts in natural order. @param {unknown} a @param {unknown} b */
 function compare(a, b) {
