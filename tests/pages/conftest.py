@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import re
@@ -82,6 +83,20 @@ BROWSER = pytest.StashKey[Browser]()
 PROFILE = pytest.StashKey[BrowserContext]()
 
 
+class Server(uvicorn.Server):
+    """uvicorn that leaves no connection open: Python complains of it in a later test, which then fails.
+
+    The browser would ask the next server through it, too.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):  # that outlived the patience of uvicorn
+            getattr(connection, "transport").abort()  # noqa: B009 - not in its type
+        while self.server_state.connections:
+            await asyncio.sleep(0.01)
+
+
 class Running:
     """A server in a thread of this process."""
 
@@ -93,7 +108,7 @@ class Running:
             service = replace(service, loader=loader, executor=executor)
         self.app = create_app(settings, service)
         config = uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
+        self._server = Server(config)
         self._socket = socket.create_server((settings.host, settings.port))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
         self._thread.start()
@@ -110,10 +125,6 @@ class Running:
         self.app.state.hub.close()
         self._server.should_exit = True
         self._thread.join(60)
-        for connection in self._server.server_state.connections:  # that outlived the patience of uvicorn
-            peer = getattr(connection, "transport").get_extra_info("socket")  # noqa: B009 - not in its type
-            with contextlib.suppress(OSError, AttributeError):
-                peer.shutdown(socket.SHUT_RDWR)  # else the browser asks the next server through it
         self._socket.close()
 
 
