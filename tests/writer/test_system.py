@@ -183,6 +183,8 @@ def test_nvidia_devices_by_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_amd_devices_by_amdsmi(monkeypatch: pytest.MonkeyPatch) -> None:
+    total = 400
+
     class AmdSmiException(Exception):
         pass
 
@@ -193,7 +195,7 @@ def test_amd_devices_by_amdsmi(monkeypatch: pytest.MonkeyPatch) -> None:
         amdsmi_init=lambda: None,
         amdsmi_get_processor_handles=lambda: ["card"],
         amdsmi_get_gpu_activity=lambda device: {"gfx_activity": 55},
-        amdsmi_get_gpu_vram_usage=lambda device: {"vram_used": 100, "vram_total": 400},
+        amdsmi_get_gpu_vram_usage=lambda device: {"vram_used": 100, "vram_total": total},
         amdsmi_get_temp_metric=lambda device, kind, metric: 48,
         amdsmi_get_power_info=lambda device: {"average_socket_power": "N/A"},
     )
@@ -201,6 +203,12 @@ def test_amd_devices_by_amdsmi(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dict(system.Amd().values()) == {
         "gpu.0/percent": 55.0,
         "gpu.0/memory_percent": 25.0,
+        "gpu.0/memory_MB": 100,
+        "gpu.0/temperature_C": 48,
+    }
+    total = 0
+    assert dict(system.Amd().values()) == {
+        "gpu.0/percent": 55.0,
         "gpu.0/memory_MB": 100,
         "gpu.0/temperature_C": 48,
     }

@@ -188,10 +188,10 @@ class Amd:
             name = f"gpu.{number}/"
             with suppress(smi.AmdSmiException, TypeError, ValueError):
                 yield f"{name}percent", float(smi.amdsmi_get_gpu_activity(device)["gfx_activity"])
-            with suppress(smi.AmdSmiException):
+            with suppress(smi.AmdSmiException, ZeroDivisionError):  # a device without memory of its own
                 memory = smi.amdsmi_get_gpu_vram_usage(device)  # in MB
-                yield f"{name}memory_percent", 100 * memory["vram_used"] / memory["vram_total"]
                 yield f"{name}memory_MB", memory["vram_used"]
+                yield f"{name}memory_percent", 100 * memory["vram_used"] / memory["vram_total"]
             with suppress(smi.AmdSmiException):
                 kind, now = smi.AmdSmiTemperatureType.EDGE, smi.AmdSmiTemperatureMetric.CURRENT
                 yield f"{name}temperature_C", smi.amdsmi_get_temp_metric(device, kind, now)

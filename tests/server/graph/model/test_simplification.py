@@ -49,6 +49,18 @@ def test_cycles_in_a_file_end(graph: Any) -> None:
     assert edges_of(simplify(made)) <= {("Add-op0", "Add-op0")}
 
 
+def test_a_node_that_is_its_own_input_ends(graph: Any) -> None:
+    made = graph(
+        [
+            ("Default/In-op0", []),
+            ("Default/Load-op0", ["2", "1", "0"]),
+            ("Default/Load-op1", ["0"]),
+            ("Default/Add-op0", ["2", "1"]),
+        ]
+    )
+    assert edges_of(simplify(made)) == {("In-op0", "Add-op0")}
+
+
 BYPASSED = {"Load", "UpdateState"}
 
 

@@ -180,7 +180,7 @@ def _feeds(
         waiting.pop()
         fed = [edge for edge in inputs[node] if retained[edge[0]]]
         sources = {source: control for source, control in fed if not bypassed[source]}
-        sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved[source])
+        sources.update(edge for source, _ in fed if bypassed[source] for edge in resolved.get(source, ()))
         resolved[node] = list(sources.items())[:_MOST_SOURCES]
     return resolved[target]
 
