@@ -54,7 +54,9 @@ def _add_further(subparsers: Any) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    arguments_given = sys.argv[1:] if arguments is None else arguments
+    arguments_given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments_given[:1] == ["help"] and arguments_given[1:]:
+        arguments_given = [*arguments_given[1:], "--help"]
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow, see docs/reference/commands.md
         complete(parser())
     top = parser(*arguments_given[:2])

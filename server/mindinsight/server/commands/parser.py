@@ -41,8 +41,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {  # by command; each is parsed
     "dump": ("dump check ./dump", "dump compare ./dump ./reference"),
     "tune": ("tune --config tuning.yaml --dry-run", "tune --config tuning.yaml --trials 50 --jobs 2"),
 }
-
-
+_BASE_OPTIONS: Final = ("--summary-base-dir", "--summary-dir")
 _NOTHING: Final = ""  # the last of the names of a text that need not be
 
 
@@ -111,6 +110,9 @@ class Parser(argparse.ArgumentParser):
         if rest:
             options = [name for action in self._actions for name in action.option_strings]
             what = _error(f"no_{'option' if rest[0].startswith('-') else 'argument'}", {"name": rest[0]})
+            base = next((option for option in options if option in _BASE_OPTIONS), None)
+            if base and os.path.isdir(rest[0]):
+                self.error(_error("mean", {"why": what, "name": f"{base} {rest[0]}"}))
             self.error(_with_suggestion(what, rest[0].partition("=")[0], options))
         return known, rest
 
