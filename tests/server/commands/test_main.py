@@ -31,7 +31,10 @@ def test_version_and_help(shell: Any) -> None:
         (("start", "--summary-base-dri=x"), "did you mean --summary-base-dir?"),
         (("dump", "chek", "x"), "mindinsight dump: there is no 'chek'; did you mean check?"),
         (("strat",), "mindinsight: there is no 'strat'; did you mean start?"),
-        (("ls", "more"), "mindinsight ls: it takes no argument 'more'"),
+        (("ls", "more"), "mindinsight ls: it takes no argument 'more' (see mindinsight ls --help)"),
+        (("ls", "/"), "mindinsight ls: it takes no argument '/'; did you mean --summary-base-dir /?"),
+        (("stop", "/"), "mindinsight stop: it takes no argument '/' (see mindinsight stop --help)"),
+        (("help", "strat"), "mindinsight: there is no 'strat'; did you mean start?"),
         (("start", "--port", "x"), "--port: 'x' is not a whole number from 1 to 65535"),
     ],
 )
@@ -43,6 +46,14 @@ def test_a_mistake_is_one_line_with_what_was_meant(
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+@pytest.mark.parametrize("command", [("start",), ("dump", "check")])
+def test_help_of_one_command(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["help", *command])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: mindinsight {' '.join(command)} [-h]")
 
 
 DATA = Path(__file__).parents[2] / "data"

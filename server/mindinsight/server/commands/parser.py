@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 _ERRORS: Final = {  # messages of argparse, and the keys of their texts
@@ -111,7 +112,7 @@ class Parser(argparse.ArgumentParser):
             options = [name for action in self._actions for name in action.option_strings]
             what = _error(f"no_{'option' if rest[0].startswith('-') else 'argument'}", {"name": rest[0]})
             base = next((option for option in options if option in _BASE_OPTIONS), None)
-            if base and os.path.isdir(rest[0]):
+            if base and Path(rest[0]).is_dir():
                 self.error(_error("mean", {"why": what, "name": f"{base} {rest[0]}"}))
             self.error(_with_suggestion(what, rest[0].partition("=")[0], options))
         return known, rest
