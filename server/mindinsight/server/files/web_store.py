@@ -27,6 +27,7 @@ from mindinsight.server.files.own_files import redirect_hosts
 from mindinsight.server.files.remote_store import REQUESTS, StoreError, concurrently
 
 TIMEOUT: Final = 30.0  # seconds in which a server must send something
+# These limits bound what a hostile server can cost in memory and time. The page says when one was reached.
 PAGE: Final = 8 << 20  # bytes of the listing of one folder
 PAGES: Final = 20_000  # folders, the same number as in a local search for runs
 ENTRIES: Final = 500_000  # files
@@ -63,7 +64,7 @@ class StatusError(Exception):
 
 
 class WebStore:
-    """Files below one URL, with the methods of an fsspec file system that are used."""
+    """Client of the files below one URL of a web server, with the used methods of an fsspec file system."""
 
     def __init__(self, url: str) -> None:
         self.root = url.rstrip("/") + "/"
@@ -101,7 +102,7 @@ class WebStore:
         return {url: self._heads[url].answer for url in addresses if url in self._heads} if infos else {}
 
     def info(self, address: str) -> Mapping[str, Any]:
-        """Return size, time and tag of one file."""
+        """Return size, time and tag of one file. Raises StatusError or LimitError."""
         return self._head(address)
 
     def cat_file(self, address: str, start: int, end: int) -> bytes:
