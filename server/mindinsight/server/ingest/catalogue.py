@@ -27,7 +27,7 @@ _MAX_FILES: Final = 256  # files read at a time, however small they are
 
 
 class ReadQueue:
-    """Files by priority: files of runs on open pages first, then files of the run with the newest write."""
+    """Queue of files with unread bytes: runs on open pages come first, then the run written to last."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[str, Item]] = {}
@@ -51,7 +51,7 @@ class ReadQueue:
         self._wanted = frozenset(runs)
 
     def add(self, stage: RunStage, file: FileStage) -> None:
-        """Queue a file. Nothing happens while it is being read, because it is checked again afterwards."""
+        """Queue a file, unless it is being read. Then it is checked again afterwards."""
         if not file.busy:
             self._runs.setdefault(stage.discovered.id, {})[file.name] = (stage, file)
 
@@ -63,7 +63,10 @@ class ReadQueue:
             self._runs.pop(run, None)
 
     def take(self, budget: int = PIECE) -> list[Item]:
-        """Remove and return the next files, up to ``budget`` bytes together, at least one."""
+        """Remove and return the next files, up to ``budget`` bytes together but at least one, none if empty.
+
+        A suspect file comes alone.
+        """
         taken: list[Item] = []
         for stage, file in self._in_order():
             if taken and (file.suspect or budget < file.unread):
@@ -89,7 +92,7 @@ class ReadQueue:
 
 
 def request_of(file: FileStage, budget: int = PIECE) -> SectionRequest:
-    """Return the request for the next section of a file."""
+    """Return the request for the next section of a file, at most ``budget`` bytes. Lineage is read whole."""
     if file.role == "lineage":
         return SectionRequest(file.path, 0, file.stamp.size, lineage=True)
     size = min(file.unread, budget)
@@ -107,7 +110,7 @@ _log = logging.getLogger(__name__)
 
 
 class BaseStatus(NamedTuple):
-    """Status of the base directories in a snapshot."""
+    """Status of the base directories, as a snapshot shows it."""
 
     base: str
     watch: str
@@ -156,7 +159,7 @@ class Catalogue:
         )
 
     def settle(self, discovery: Discovery) -> None:
-        """Update the runs and their files from a discovery."""
+        """Add, update and remove runs and their files so that they are those of a discovery."""
         before, self.stages = self.stages, {}
         for discovered in discovery.runs:
             stage = before.pop(discovered.id, None)
@@ -193,7 +196,10 @@ class Catalogue:
         return len(known) == len(stamps)
 
     def retry(self, now: float) -> None:
-        """Queue files again that could not be opened some time ago."""
+        """Queue files again that are due for another attempt at the monotonic time ``now``.
+
+        Files with lost values on disk are read from their beginning.
+        """
         for item, due in list(self._retry_at.items()):
             if due <= now:
                 del self._retry_at[item]
