@@ -141,6 +141,7 @@ class Catalogue:
         self._cache = cache
         self.stages: dict[str, RunStage] = {}
         self._folders: dict[str, list[RunStage]] = {}  # runs by the folder they are in
+        self._not_shown: set[str] = set()  # runs that the last snapshot left out
         self._store = store
         self._queue = queue
         self._directory_damage: tuple[DirectoryDamage, ...] = ()
@@ -153,7 +154,7 @@ class Catalogue:
         """Return True if there is anything to publish."""
         before = self._store.snapshot()
         return (
-            self.stages.keys() != before.runs.keys()
+            self.stages.keys() - self._not_shown != before.runs.keys()
             or self.status != _status_of(before)
             or any(stage.changed for stage in self.stages.values())
         )
@@ -259,19 +260,25 @@ class Catalogue:
         runs: dict[str, Run] = {}
         kinds: dict[str, frozenset[ChangedKind]] = {}
         for name, stage in self.stages.items():
-            if stage.changed or name not in before.runs:
+            run, changed = before.runs.get(name), None
+            if run is None or stage.changed:
                 self._settle(stage)
                 run, changed = stage.publish(version)
-                below = f"{name.removesuffix('/')}/"
-                sessions = (other for other in self.stages if other != name and other.startswith(below))
-                if not stage.only_describes or not any(sessions):
-                    runs[name], kinds[name] = run, changed
-            else:
-                runs[name] = before.runs[name]
+            if stage.only_describes and self._has_runs_below(name):
+                continue
+            runs[name] = run
+            if changed is not None:
+                kinds[name] = changed
+        self._not_shown = self.stages.keys() - runs.keys()
         gone = before.runs.keys() - runs.keys()
         listed = bool(gone or runs.keys() - before.runs.keys()) or self.status != _status_of(before)
         after = replace(before, version=version, runs=runs, scanned=time.time(), **self.status._asdict())
         self._store.publish(after, Changes(version, frozenset(kinds) | gone, kinds, listed))
+
+    def _has_runs_below(self, name: str) -> bool:
+        """Return True if there is a run in a folder below that of another run."""
+        below = f"{name.removesuffix('/')}/"
+        return any(other != name and other.startswith(below) for other in self.stages)
 
     def _settle(self, stage: RunStage) -> None:
         """Add waiting scalars of a run to its columns. A file that fails is skipped."""
