@@ -18,7 +18,7 @@ import pytest
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files import own_files, web_store
-from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError, open_store
+from mindinsight.server.files.remote_store import REQUESTS, RemoteFile, RemoteStore, StoreError, open_store
 from mindinsight.server.files.web_store import LimitError, WebStore, check_address
 from mindinsight.server.ingest.mirrors import Mirror
 
@@ -222,7 +222,7 @@ def test_without_ranges_a_file_is_read_once_and_in_order(site: Site) -> None:
 
 def test_without_ranges_files_read_to_their_ends_hold_no_connection(site: Site) -> None:
     content = bytes(range(256)) * 4096
-    names = [f"{number}.{NAME}" for number in range(web_store.REQUESTS)]
+    names = [f"{number}.{NAME}" for number in range(REQUESTS)]
     site.answers |= {f"/runs/{name}": body(b"small") for name in names}
     site.answers[f"/runs/{NAME}"] = body(content)
     store = store_of(site.url)
@@ -236,7 +236,7 @@ def test_without_ranges_files_read_to_their_ends_hold_no_connection(site: Site) 
 
 
 def test_without_ranges_the_oldest_connection_is_closed_for_another_file(site: Site) -> None:
-    names = [f"{number}.{NAME}" for number in range(web_store.REQUESTS + 1)]
+    names = [f"{number}.{NAME}" for number in range(REQUESTS + 1)]
     site.answers |= {f"/runs/{name}": body(bytes(range(100))) for name in names}
     store = store_of(site.url)
     for name in names:

@@ -373,8 +373,9 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
 def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
     """Match operators that differ only in the parameters they use, or their order, in ``partners``.
 
-    Return the number of pairs. A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
-    same types as inputs, and is unique. Every parameter of one of the two is in both graphs.
+    Return the number of pairs. A pair is in one scope (``places``, [n]), has equal operators and the same
+    number of parameters of the same types as inputs, and is unique. Every parameter of one of the two is in
+    both graphs.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
@@ -452,7 +453,8 @@ def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
     """Match open operators of one type that partners use at one position, in ``partners``.
 
-    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both must have no other candidate.
+    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both
+    must have no other candidate.
     """
     total = 0
     for _ in range(_MOST_ROUNDS):
