@@ -35,7 +35,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Charts under a heading."""
+    """Category of a custom dashboard: charts under a heading."""
 
     title: str
     charts: tuple[Chart, ...]
@@ -159,7 +159,7 @@ def pr_curve(payload: bytes) -> PrCurve:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Coordinates as recorded. An axis that was not recorded has size 0."""
+    """Points of a loss landscape, as recorded. An axis that was not recorded has size 0."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]

@@ -38,7 +38,7 @@ class MsprobeLayout(Layout):
     growing = ("", "dump.json", "stack.json", DATA)
 
     def match(self, path: Path) -> float:
-        """Return 0.95 for steps with ranks, 0.6 for one step or one rank."""
+        """Return 0.95 for steps with ranks, 0.6 for one step or one rank, else -1."""
         folders = _rank_folders(path)
         if not folders:
             return -1.0
