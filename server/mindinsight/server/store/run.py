@@ -116,7 +116,7 @@ def has_events(run: Run) -> bool:
 
 
 def state_of(run: Run, now: float) -> State:
-    """Return the state of a run at the Unix time ``now``.
+    """Return a run's state at Unix time ``now``: running, quiet, stopped, finished, failed or unrecorded.
 
     ``finished`` or ``failed`` if the writer closed the files, otherwise by the time since the last event.
     ``unrecorded`` without event files: a directory of dumps, graphs or profiles says nothing of a training.
@@ -180,9 +180,9 @@ def last_event(files: Iterable[FileState], updated: float) -> float:
 
 
 def first_event(files: Iterable[FileState], created: float) -> float:
-    """Return the Unix seconds of the first event.
+    """Return the Unix seconds of the first event, or ``created`` if no event has a believable time.
 
-    If no event carries a believable time, return ``created``, or the oldest write if that is not believable.
+    If ``created`` is not believable, the oldest write takes its place.
     """
     files = list(files)
     earliest, latest = BELIEVABLE

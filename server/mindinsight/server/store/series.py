@@ -446,7 +446,7 @@ class ReferenceSeries:
 
     @contextmanager
     def located(self, row: int) -> Iterator[Reference]:
-        """Return the position of a payload, and check its file before and after the block.
+        """Yield the position of the payload of ``row``, and check its file before and after the block.
 
         Raises Gone if the file was replaced or became too short.
         """
