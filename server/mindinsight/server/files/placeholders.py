@@ -109,7 +109,7 @@ class PlaceholderIndex:
         return wanted if wanted and wanted[0].path == path else []
 
     def note_fetched(self, paths: Iterable[str], moment: float) -> None:
-        """Set when the files were fetched, in Unix seconds. 0 makes them placeholders again."""
+        """Record in the index when files were fetched, in Unix seconds, or 0 for placeholders."""
         with self._open(to_write=True) as database, database:
             database.executemany(
                 "UPDATE file SET fetched = ? WHERE path = ?", [(moment, path) for path in paths]
@@ -205,7 +205,7 @@ def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholde
 
 
 def fetcher_of(url: str) -> Fetcher:
-    """Return the reader of a store, one for each process."""
+    """Return the cached reader of a store, one for each URL and process."""
     return _fetcher(url, os.getpid())
 
 
