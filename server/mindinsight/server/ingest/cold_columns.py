@@ -180,9 +180,9 @@ class ColdColumns:
         return moved
 
     def store(self, tags: Mapping[str, int], values: Array, file: ValueFile | None) -> ValueSection | None:
-        """Write ``values`` [k, n] to a file of values, by default a new one.
+        """Write ``values`` [k, n] to a file and return their section, or None if they stay in memory.
 
-        Return their section, or None if they stay in memory. ``tags`` are the rows of the tags.
+        Without ``file`` it is a new one. ``tags`` are the rows of the tags.
         """
         if self._full or self._values_folder is None:
             return None

@@ -121,9 +121,7 @@ class FileStage:
     def fold(
         self, section: DecodedSection, lineage: Lineage | None = None, fingerprint: Fingerprint | None = None
     ) -> list[Key]:
-        """Add the next section of the file.
-
-        Return the kinds and tags of payloads that grew.
+        """Add the next section of the file, and return the kinds and tags of payloads that grew.
 
         ``settle`` returns the scalars that grew. ``lineage`` is the content of a lineage file, which is
         always read whole.
@@ -160,10 +158,7 @@ class FileStage:
         return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
-        """Reduce the memory of columns that are large, or of a file that was read to its end.
-
-        Return the tags that moved.
-        """
+        """Reduce the memory of large columns, or of a file read to its end. Return the tags that moved."""
         moved: list[str] = []
         if cold is not None and self.scalars.in_memory >= MAX_IN_MEMORY:
             moved = self.scalars.store(cold, _MIN_SECTION)

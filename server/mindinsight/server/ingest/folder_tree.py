@@ -141,9 +141,9 @@ def is_rank(name: str) -> bool:
 
 
 def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
-    """Return the ranks in the names of event files of one folder if two ranks wrote at the same time.
+    """Return the ranks in the names of a folder's event files if two ranks wrote at the same time, else none.
 
-    Otherwise the set is empty. A training resumed on another device names its files after that device, but
+    A training resumed on another device names its files after that device, but
     writes after the earlier one has stopped. The ranks of a job start together.
     """
     if len(files) < 2:
