@@ -36,7 +36,7 @@ class ElementType:
     decode: Callable[[Array], Array] | None = None
 
     def size(self, count: int) -> int:
-        """Return the bytes that ``count`` elements take."""
+        """Return the number of bytes that ``count`` elements take."""
         return -(-count // self.packed) * np.dtype(self.stored).itemsize
 
 

@@ -360,10 +360,10 @@ def _content(path: Path) -> bytes:
 
 
 def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
-    """Return the path in the drawing of each operator that has a counterpart in the recorded pipeline.
+    """Return the path in the drawing of each operator of the recorded pipeline, empty if the two differ.
 
-    Inline operators are ignored on both sides. Empty if the others differ in order or name. Names of sources
-    are not compared, because MindSpore's classes and functions name them differently.
+    Inline operators are ignored on both sides, the others must agree in order and name. Names of sources are
+    not compared, because MindSpore's classes and functions name them differently.
     """
     operators = profile.operators
 

@@ -110,9 +110,9 @@ class PrCurve:
 
     @property
     def average_precision(self) -> float:
-        """Return the area under the curve: precision weighted by the recall each threshold adds.
+        """Return the precisions summed by the recall that each adds, NaN without a positive prediction.
 
-        NaN if nothing was predicted to be positive. Source: sklearn.metrics.average_precision_score.
+        Source: sklearn.metrics.average_precision_score.
         """
         count = self.drawn
         precision, recall = self.rows[4, :count], self.rows[5, :count]
