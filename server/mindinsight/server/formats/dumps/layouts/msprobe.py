@@ -79,7 +79,7 @@ class MsprobeLayout(Layout):
         return list_calls(folder)
 
     def arguments(self, folder: dump_types.StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-        """Yield the names of calls with non-tensor arguments, and these arguments, without reading the rest."""
+        """Yield the names of calls with non-tensor arguments, and these arguments, from the JSON alone."""
         return list_arguments(folder)
 
     def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:
