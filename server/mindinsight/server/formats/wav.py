@@ -101,7 +101,7 @@ def _header(form: tuple[int, ...], start: int, size: int, length: int) -> Wav:
 
 
 def peaks(encoded: bytes, header: Wav, intervals: int) -> Peaks:
-    """Return the peaks of the first channels.
+    """Return the peaks of the first 8 channels in ``intervals`` equal intervals, at most one for each frame.
 
     Raises UnreadableError with the reason ``audio.encoding`` for other types of samples.
     """

@@ -54,7 +54,7 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return whether rows other than new ones at the end changed since the last call, and all parts."""
+        """Return all parts, after a flag that is True if rows before the end changed since the last call."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):
@@ -108,7 +108,7 @@ class RunStage:
         return max(times) / 1e9 if times else self.discovered.updated
 
     def update(self, discovered: DiscoveredRun) -> None:
-        """Update the facts that discovery found about the folder."""
+        """Replace the facts that discovery found about the run, and note if that changes it."""
         before, self.discovered = self.discovered, discovered
         if (before.dumps, before.dump_stamps) != (discovered.dumps, discovered.dump_stamps):
             self._others.add("dump")
@@ -125,7 +125,7 @@ class RunStage:
         self._note(file, file.list_keys())
 
     def remove(self, name: str) -> None:
-        """Remove a file and everything that was read from it."""
+        """Remove a file and everything that was read from it. Raises KeyError if the run lacks the file."""
         file = self.files.pop(name)
         self._ordered, self._latest = None, 0.0
         self._keys.update(dict.fromkeys(self._parts))  # all of which tell again when their last value was
@@ -160,7 +160,7 @@ class RunStage:
         self._note(file, file.fold_whole())
 
     def touch(self, file: FileStage) -> None:
-        """Note that facts about a file other than its rows changed."""
+        """Note that facts about a file changed, such as its size or error, but none of its rows."""
         self._note(file, [])
 
     def relocate(self, file: FileStage) -> None:
@@ -168,7 +168,7 @@ class RunStage:
         self._note(file, file.references)
 
     def publish(self, version: int) -> tuple[Run, frozenset[ChangedKind]]:
-        """Return the current state of the run, and the kinds that changed since the last call."""
+        """Return the run as readers see it, and the kinds that changed since the last call."""
         for file in self.files.values():
             self.settle(file)
         self._scalars, self._system = dict(self._scalars), dict(self._system)

@@ -51,10 +51,7 @@ class Store:
         return self._snapshot
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
-        """Call ``callback`` after each publication, in the publishing thread.
-
-        Return a function that unsubscribes.
-        """
+        """Call ``callback`` after each publication, in its thread, until the returned function is called."""
         with self._lock:
             self._callbacks = (*self._callbacks, callback)
 

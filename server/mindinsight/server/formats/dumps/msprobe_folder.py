@@ -46,7 +46,7 @@ _SIDES: Final[dict[str, Direction]] = {
 
 
 class Call(NamedTuple):
-    """Fields of the name of an entry."""
+    """Call of an operator or module, or its gradients: fields of the name of its entry."""
 
     type: str  # of the operator: linear, MatMul, Dense
     path: tuple[str, ...]  # module path, or the prefix of an API
@@ -67,7 +67,7 @@ class Leaf(NamedTuple):
 
 
 class TensorName(NamedTuple):
-    """Fields of the name of a tensor file."""
+    """Name of a tensor file: the entry, direction and slot of its tensor."""
 
     entry: str
     direction: Direction

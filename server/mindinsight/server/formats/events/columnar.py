@@ -357,10 +357,7 @@ class _Heads:
 def read_columnar(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Ints]:
-    """Decode the records ``rows`` that are encoded in the usual way.
-
-    Return the batches and the rows left over.
-    """
+    """Decode the records ``rows`` that are encoded in the usual way, and return batches and other rows."""
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
     inside = np.flatnonzero(ends + LOOK_AHEAD <= len(data))

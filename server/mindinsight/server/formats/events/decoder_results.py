@@ -121,7 +121,7 @@ Tagged: TypeAlias = "tuple[tuple[Scalars, ...], tuple[Payloads, ...], tuple[Ragg
 
 
 def group_by_tag(table: ValueTable, names: list[str]) -> Tagged:
-    """Group values by kind and tag, keeping file order within each group.
+    """Return the scalars, payloads and ragged scalars of a table by kind and tag, each in file order.
 
     ``names`` are the tags by number.
     """

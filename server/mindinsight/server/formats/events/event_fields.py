@@ -167,7 +167,7 @@ def _read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """Differences between the events of MindSpore and TensorBoard. Framing and layout are the same."""
+    """Wire schema of the events of MindSpore or TensorBoard, which have equal framing and layout."""
 
     parse: Callable[[Octets, int, int], ParsedEvent]
     scalar_key: int  # of the float32 in Summary.Value

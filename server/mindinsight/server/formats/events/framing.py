@@ -285,9 +285,7 @@ def payload_size(header: bytes) -> int | None:
 
 
 def scan_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Records:
-    """Find the whole records of ``data``, which starts with a record.
-
-    Payloads are not checked.
+    """Return the whole records of ``data``, which starts with a record. Payloads are not checked.
 
     After a damaged header, bytes are skipped up to the next valid header. If there is none, everything except
     the last 11 bytes is damage, because a header can begin there. With ``at_end``, trailing zeros are space

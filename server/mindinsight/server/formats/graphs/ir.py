@@ -26,16 +26,18 @@ PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "Tuple
 
 @dataclass(slots=True)
 class Dataflow:
-    """Sources by the key that arguments use, filled in the order of the graph."""
+    """Names of the operators and parameters from which each value comes, by the key that arguments use.
+
+    Operators must be added in the order of the graph.
+    """
 
     sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
-        """Add an operator under the key that arguments use.
+        """Add an operator under the key that arguments use, and return the names of its sources.
 
-        Return the names of its sources, at most ``IR.depth``.
-
-        ``arguments`` are keys. The last argument of ``TupleGetItem`` is the index as text.
+        These are at most ``IR.depth``. ``arguments`` are keys. The last argument of ``TupleGetItem`` is the
+        index as text.
         """
         sources = self._sources(op, arguments)
         self.sources_of[key] = sources if op in PASSING else (name,) if name else ()
@@ -170,9 +172,7 @@ def _first(pattern: re.Pattern[str], block: list[str]) -> str:
 
 
 def read_pb(path: Path) -> IrText:
-    """Read a ModelProto file.
-
-    Raises UnreadableError.
+    """Return the parameters and operators of a file with a ModelProto. Raises UnreadableError.
 
     Nodes are decoded one at a time, because protobuf may take a hundred bytes of memory for two bytes of a
     message.

@@ -42,10 +42,7 @@ def read_session(contents: Iterable[bytes]) -> Session:
 
 
 def session_end(content: bytes) -> bytes | None:
-    """Return the error that ended a session, empty after a normal end.
-
-    None if the content is no end of a session.
-    """
+    """Return the error that ended a session, empty after a normal end, None if the content is no end."""
     try:
         return _ENDINGS.get(HParamsPluginData.FromString(content).session_end_info.status)
     except DecodeError:

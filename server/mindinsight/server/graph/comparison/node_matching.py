@@ -65,7 +65,7 @@ _PASSES: Final = (
 
 
 def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return [n] the partner of each node in the other graph, -1 for none, and [n] the owners.
+    """Return [n] the partner of each node in the other graph, -1 for none, and the result of `owners_of`.
 
     Constants have no partners.
     """
@@ -126,7 +126,10 @@ def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) ->
 
 
 def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators only by their matched neighbours. Return the number of pairs."""
+    """Match operators without partners by their matched neighbours alone. Return the number of pairs.
+
+    The pairs are added to ``partners``.
+    """
     keys = [columns.types, columns.attributes, columns.scopes]
     total = 0
     for chosen in (keys, keys[:2], keys[:1]):
@@ -368,11 +371,11 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
 
 
 def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
-    """Match operators that differ only in the parameters they use, or their order. Return the number of
-    pairs.
+    """Match operators that differ only in the parameters they use, or their order, in ``partners``.
 
-    A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
-    same types as inputs, and is unique. Every parameter of one of the two is in both graphs.
+    Return the number of pairs. A pair is in one scope (``places``, [n]), has equal operators and the same
+    number of parameters of the same types as inputs, and is unique. Every parameter of one of the two is in
+    both graphs.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
@@ -420,7 +423,7 @@ def _is_renamed(
 
 
 def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
-    """Match parameters of different names that partners use at the same position."""
+    """Match parameters of different names that partners use at the same position, in ``partners``."""
     labels = refine(columns, seed_labels(columns, [columns.types], partners), partners, 1)
     used = neighbour_flags(columns, partners)[1]
     candidates = (columns.kinds == PARAMETER) & (partners < 0) & used
@@ -428,7 +431,7 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
-    """Match open parameters of one name, such as ``w1``, that partners use at the same position.
+    """Match open parameters of one name, such as ``w1``, used by partners at one position, in ``partners``.
 
     Other users may differ: an operator may take a weight that was not its own before.
     """
@@ -448,9 +451,10 @@ def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators of one type that partners use at one position. Return the number of pairs.
+    """Match open operators of one type that partners use at one position, in ``partners``.
 
-    Other users may differ, for example if one graph has a backward pass. Both must have no other candidate.
+    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both
+    must have no other candidate.
     """
     total = 0
     for _ in range(_MOST_ROUNDS):

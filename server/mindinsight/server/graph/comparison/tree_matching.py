@@ -178,7 +178,7 @@ def kinship(columns: NodeColumns, partners: Offsets) -> float:
 
 
 def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
-    """Undo pairs whose operators share no edge with any other pair. Return how many were undone."""
+    """Separate pairs of operators with edges that all contradict other pairs. Return the number of nodes."""
     agreed, contradicted = agreement(columns, partners)
     lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
     lost &= contradicted[partners] > 0
@@ -221,7 +221,7 @@ def match_carriers(
 def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
     """Return [n] the node with the value that each operator passes through, -1 for none, and [n] codes.
 
-    A code stands for the type, and for TupleGetItem also the index.
+    Equal codes mean equal types, and for TupleGetItem also equal indices.
     """
     count = len(columns.kinds)
     carried = np.full(count, -1, dtype=np.int64)
@@ -329,7 +329,7 @@ _MOST_REPLACED: Final = 8  # limit of rounds: chains of replaced operators are m
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Two trees and the partner of each index."""
+    """Result of matching two trees: the partner of each index and node."""
 
     left: Tree
     right: Tree
@@ -340,7 +340,7 @@ class Matching:
 
 
 def match(left: Tree, right: Tree) -> Matching:
-    """Match two trees. Their roots are partners."""
+    """Match the operators, parameters and scopes of two trees. Their roots are partners."""
     columns = node_columns(left.graph, right.graph)
     partners, owners = match_nodes(columns)
     if ((partners < 0) & (columns.kinds == OPERATOR)).any():

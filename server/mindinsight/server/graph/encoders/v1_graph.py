@@ -24,11 +24,11 @@ MOST_EDGES: Final = 1_000_000  # limit of the edges of the leaves in one respons
 
 
 class UnknownNode(LookupError):  # noqa: N818
-    """Name of a scope or node that the tree does not have."""
+    """Error: the tree has no scope or node of this name."""
 
 
 class TooManyEdges(ValueError):  # noqa: N818
-    """Response that would be too large to build or to read."""
+    """Error: a response would have more than `MOST_EDGES` edges, too large to build or to read."""
 
 
 def children(tree: Tree, name: str = "") -> list[Node]:
@@ -47,7 +47,10 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
 
 
 def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
-    """Return a tree of the matching nodes and their ancestors. ``offset`` counts pages of ``limit`` nodes."""
+    """Return the nodes of a page of matches of `match_end_of_path`, nested in their ancestors, as JSON.
+
+    ``offset`` counts pages of ``limit`` nodes.
+    """
     matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
     encoder = _Encoder(tree)
     dynamic = {index: encoder.is_dynamic(index) for index in matches}
@@ -82,7 +85,7 @@ def node_json(tree: Tree, index: int) -> Node:
 
 
 def edges_at(tree: Tree, index: int) -> int:
-    """Return the number of edges with an end in the subtree."""
+    """Return the number of edges with an end in the subtree of an index."""
     into, out_of = tree.in_subtree(index, tree.edges.targets), tree.in_subtree(index, tree.edges.sources)
     return int(np.count_nonzero(into | out_of))
 

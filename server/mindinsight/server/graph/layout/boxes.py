@@ -40,7 +40,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Content of a closed box."""
+    """Content of a closed box: texts, size, and chips for parameters and constants."""
 
     label: str
     text: str  # output or attribute of an operator, costs of a scope
@@ -155,7 +155,7 @@ _LOW: Final = (1 << _HALF) - 1
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """All edges from one child to another."""
+    """Flow: all edges from one child of a scope to another."""
 
     source: int  # index in the tree
     target: int  # index in the tree

@@ -74,7 +74,10 @@ class Line:
 
 @dataclass(slots=True)
 class Drawing:
-    """Boxes, scopes before their contents, and lines."""
+    """Drawing of a graph: its size, its boxes, each scope before its contents, and its lines.
+
+    Lengths are in the units of `boxes`, in which text is 12 high.
+    """
 
     width: float
     height: float
@@ -82,13 +85,14 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
-_HEADER: Final = 26.0  # height of the name of an open scope
-_BORDER: Final = 22.0  # around the content of an open scope, and of the drawing
+_HEADER: Final = 26.0  # height of the name of an open scope: one line of text and space around it
+_BORDER: Final = 22.0  # around the content of an open scope, and of the drawing; lines cross it
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
-_MOST_LINES: Final = 12  # limit of lines from the border of a scope to its children, and back
-MOST_FLAT: Final = 2000  # limit of the operators of a scope that is drawn flat
-_CACHED_BOXES: Final = 100_000  # limit of boxes in cached layouts
-_CACHED_PLANS: Final = 256  # limit of cached arrangements
+# Limit of lines from the border of a scope to its children, and back. With more, boxes show counts instead.
+_MOST_LINES: Final = 12
+MOST_FLAT: Final = 2000  # limit of the operators of a scope that is drawn flat; bounds the time of its layout
+_CACHED_BOXES: Final = 100_000  # limit of boxes in cached layouts; bounds memory
+_CACHED_PLANS: Final = 256  # limit of cached arrangements; bounds memory
 
 
 _ScopeKey: TypeAlias = tuple[int, tuple[frozenset[int], frozenset[int]], str]

@@ -40,7 +40,7 @@ _DTYPES: Final = tuple(_DTYPES_BY_NUMBER.split())
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One input or output: type, shapes, and the position of its bytes in the file."""
+    """Input or output of a dumped operator: type, shapes, and the position of its bytes in the file."""
 
     io: str  # input, output
     number: int
@@ -56,14 +56,17 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class DumpedOperator:
-    """Operator of a file and its slots."""
+    """Operator of a ``bin`` file, and its inputs and outputs."""
 
     name: str  # full name, unescaped
     slots: tuple[Slot, ...]
 
 
 def read_slots(path: Path) -> DumpedOperator:
-    """Parse the inputs and outputs of a file, without their bytes. Raises UnreadableError."""
+    """Return the operator of a ``bin`` file with its inputs and outputs, without their bytes.
+
+    Raises UnreadableError.
+    """
     with opened(path) as file:
         length = length_of(file)
         message_size = int.from_bytes(file.read(8), "little")
@@ -163,7 +166,7 @@ class UnitStatus(NamedTuple):
 
 
 def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
-    """Return the units that overflowed. Raises UnreadableError."""
+    """Return the units of an overflow record, JSON or binary, that overflowed. Raises UnreadableError."""
     units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
     return tuple(unit for unit in units if unit.status)
 
@@ -218,7 +221,7 @@ class AsynchronousLayout(Layout):
     growing = ("", npy_folder.STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """Return 0.9 for a directory with a folder of 14 digits at level one or two that holds devices."""
+        """Return 0.9 if a folder of 14 digits, one or two levels down, holds dumps of devices, else -1."""
         return 0.9 if any(_timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> dump_types.Dump:

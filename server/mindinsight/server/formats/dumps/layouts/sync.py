@@ -31,7 +31,7 @@ class SyncLayout(Layout):
     growing = ("", STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """Return 0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for a folder of tensors."""
+        """Return 0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for only tensors, else -1."""
         if any(_is_rank(folder) for folder in _ranks(path)):
             return 0.9
         if _RANK.fullmatch(path.name) and _is_rank(path):
