@@ -149,6 +149,7 @@ def _head(snapshot: Snapshot, damage: Iterable[DirectoryDamage], marks: Marks) -
 
 
 def run_summary(run: Run, note: Note) -> dict[str, Any]:
+    """Return the row of a run in the list of runs, for JSON."""
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     kinds |= {"system": len(run.system)} if run.system else {}
     kinds |= {"console": 1} if run.console else {}

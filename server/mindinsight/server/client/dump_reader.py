@@ -135,7 +135,9 @@ class Comparison(Sequence[Row]):
         return len(self._rows)
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
-        """Decide if the dumps agree and which rows differ first. The default is each type's tolerance."""
+        """Return the decision whether the dumps agree, with the rows that differ first. The default is each
+        type's tolerance.
+        """
         unread = sum(row.compared.damage is not None for row in self._rows)
         unlisted = sum(damage.of_tensors for damage in self.damage)
         return decide(self._rows, tolerance, max(0, unlisted - unread))
@@ -211,16 +213,18 @@ class DumpReader:
         return self.info.damage
 
     def operators(self, step: int | None = None, rank: int | None = None) -> Sequence[Operator]:
-        """Return the operators of a step in execution order. Default: the first step of the first rank."""
+        """Return the operators of a step in execution order. Default: the first step of the first rank.
+        Raises KeyError for an unknown rank or step.
+        """
         rank, step = self._chosen(rank, step)
         return dumps.list_operators(self.info, rank, step).items
 
     def tensors(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> Sequence[TensorEntry]:
-        """Return the tensors of a step in the order written.
+        """Return the tensors of a step in the order written. Default: the first step of the first rank.
 
-        `operator` is a name or a pattern with `*` and `?`.
+        `operator` is a name or a pattern with `*` and `?`. Raises KeyError for an unknown rank or step.
         """
         rank, step = self._chosen(rank, step)
         return [
@@ -271,7 +275,9 @@ class DumpReader:
     def first_fault(
         self, step: int | None = None, rank: int | None = None, language: str = "en"
     ) -> FaultReport:
-        """Return the first fault of the earliest step that has one. `language` is `en` or `zh`."""
+        """Return the report of a search for the first fault, in the earliest step that has one. `language` is
+        `en` or `zh`.
+        """
         ranks = None if rank is None else (rank,)
         report = find_faults(self.info, ranks, None if step is None else (step,), self._executor)
         return self._fault_report(report, language)

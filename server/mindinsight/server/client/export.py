@@ -153,7 +153,7 @@ def _folder(output: Path, run: str) -> Path:
 
 
 def safe(name: str) -> str:
-    """Percent-encode a tag for use as a file name. A name that is too long ends in a hash."""
+    """Return a tag as a file name, percent-encoded. A name that is too long ends in a hash."""
     quoted = quote(name, safe="-_ ()[],=+", encoding="utf-8", errors="surrogateescape")
     if not quoted.strip("."):
         return quoted.replace(".", "%2E") or "%"

@@ -50,8 +50,8 @@ _PATIENCE: Final = 30.0  # seconds for one screen of a page; what is missing the
 _LOADING: Final = """() => new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() =>
     resolve(document.querySelector("#view[aria-busy=true], #view .booting, #view progress") !== null)),
     { timeout: 10000 }))"""  # whether it is loading, once the script is idle
-_SCREENS: Final = 200  # to which a page is scrolled
-_BOXES: Final = 40  # of a graph that are looked at
+_SCREENS: Final = 200  # to which a page is scrolled, which bounds the time for a page that grows
+_BOXES: Final = 40  # of a graph that are looked at, which bounds the time: each scope is a visit
 _WINDOW: Final = {"width": 1440, "height": 900}
 _POLICY: Final = (  # the server's, for hosts that send none
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -77,7 +77,9 @@ def _json(value: Any) -> str:
 
 
 class Paths:
-    """Absolute paths of the machine, which a copy for others does not tell: only their last names stay."""
+    """Filter for the absolute paths of this machine, of which a copy for others shows the last names
+    alone.
+    """
 
     def __init__(self, directories: Iterable[str]) -> None:
         """`directories` are replaced as they are, and paths below their first folders where they look so."""
@@ -90,7 +92,9 @@ class Paths:
         self._path = re.compile(f"{begin}/(?:{below})(?:/[{_IN_PATHS}]+)*/?{end}")
 
     def hidden_in(self, body: bytes, kind: str) -> bytes:
-        """Return the body of an answer of a content type without directories. Pictures stay as they are."""
+        """Return the body of an answer of the content type `kind`, with paths replaced by their last names.
+        Pictures are unchanged.
+        """
         if kind == COLUMNS:
             end = 4 + int.from_bytes(body[:4], "little")
             head = _json(self._hidden_in_all(json.loads(body[4:end]))).encode()
@@ -110,7 +114,7 @@ class Paths:
         return self.hidden(value) if isinstance(value, str) else value
 
     def hidden(self, text: str) -> str:
-        """Return a text with the last names of paths in their place."""
+        """Return a text with paths replaced by their last names."""
         if "/" not in text:
             return text
         known = self._known.sub(lambda match: "" if match[0].endswith("/") else PurePath(match[0]).name, text)
@@ -175,7 +179,7 @@ class Recorder:
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
     """Open a page and scroll to its end, so that it requests everything it shows.
 
-    For an address in `look_into`, a graph, select its boxes and open its scopes too. Raises OSError if
+    If `address` is in `look_into` (graph pages), also select the boxes and open the scopes. Raises OSError if
     answers cannot be written.
     """
     page.goto(recorder.server + address, wait_until="domcontentloaded")

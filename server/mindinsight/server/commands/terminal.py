@@ -186,7 +186,7 @@ def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str)
 
 
 def near_names(name: str, runs: Sequence[str]) -> list[str]:
-    """Return the runs whose names are like ``name``, the nearest first."""
+    """Return up to three runs whose names are like ``name``, the nearest first."""
     plain = {run.removeprefix("./").lower(): run for run in runs}
     return [plain[near] for near in get_close_matches(name.removeprefix("./").lower(), plain, 3, 0.7)]
 

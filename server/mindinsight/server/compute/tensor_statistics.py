@@ -101,7 +101,8 @@ class Extremes(NamedTuple):
 
 
 def measure(values: Array) -> Statistics:
-    """Measure an array of any shape, complex numbers by their magnitude and booleans as 0 and 1.
+    """Return the statistics of an array of any shape, of complex numbers by magnitude and of booleans as 0
+    and 1.
 
     Raises TypeError for strings, objects and dates.
     """
@@ -109,7 +110,7 @@ def measure(values: Array) -> Statistics:
 
 
 def measure_values(values: Values) -> Statistics:
-    """Measure a tensor like `measure`, holding one section at a time."""
+    """Return the statistics of a tensor as `measure` does, holding one section at a time."""
     if isinstance(values, Held):
         return measure(values.array)
     _check(values.dtype)
@@ -117,7 +118,8 @@ def measure_values(values: Values) -> Statistics:
 
 
 def parts(values: Array) -> list[Part]:
-    """Measure an array section by section, in memory order."""
+    """Return the sums over each `PIECE` elements of an array, in memory order if it is contiguous, else in C
+    order. Raises TypeError like `measure`."""
     _check(values.dtype)
     scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
     with np.errstate(all="ignore"):

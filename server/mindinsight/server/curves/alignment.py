@@ -273,7 +273,7 @@ class Alignment:
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
-    """Judge a curve (steps ascending and unique) by its baseline. ``tolerance`` is relative."""
+    """Return the alignment of a curve with its baseline (ascending, unique steps) by a relative tolerance."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:
@@ -447,7 +447,7 @@ def _where(aligned: Alignment) -> Claim | None:
 
 
 def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> Claim:
-    """Return the claim about one scalar of two runs.
+    """Return the claim about the alignment of one scalar of two runs.
 
     ``unit`` of shares is permille, percent, share or automatic: permille below one percent, else percent.
     """
@@ -573,7 +573,8 @@ _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"
 
 
 def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
+    """Return the pairs (base tag, tag) of tags that are equal, or else similar and unambiguous. Other tags
+    are left out."""
     known = set(tags)
     pairs = [(tag, tag) for tag in base_tags if tag in known]
     base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)

@@ -149,7 +149,7 @@ def divergence_tags(tags: Iterable[str]) -> list[str]:
 
 
 def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
-    """Return the claim that a run has diverged: that a scalar is non-finite from a step to its end.
+    """Return the claim that a run has diverged, if a scalar is non-finite from a step to its end.
 
     ``curves`` are steps and values by tag, of `divergence_tags` whose last value is non-finite. A curve
     without a finite value was perhaps never defined and is no evidence.
@@ -184,7 +184,8 @@ class Difference:
 def difference(
     steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float
 ) -> Difference:
-    """Compare two curves with ascending, unique steps. Equal non-finite values count as equal."""
+    """Return the difference of two curves with ascending, unique steps, at their common steps. Equal
+    non-finite values count as equal."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     left = np.asarray(values, np.float64)[mine]
     right = np.asarray(base_values, np.float64)[theirs]

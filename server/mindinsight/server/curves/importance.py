@@ -123,7 +123,7 @@ _FROM_ONE: Final = re.compile(r"(?:^|[/:(])1\s*[-−]")
 
 @dataclass(frozen=True, slots=True)
 class ColumnImportance:
-    """Importance of one setting."""
+    """Importance of one setting for an objective."""
 
     key: str  # of its column
     importance: float  # mean fall of the explained share over the shuffles, 0 or more

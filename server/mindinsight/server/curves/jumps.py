@@ -19,7 +19,8 @@ _ENDS: Final = 10  # finite values whose median is how a curve begins, or ends: 
 # Of how a loss begins: those of trainings that fit too closely, or of two nets against each other, rise by
 # less.
 _RISE: Final = 10.0
-FEWEST: Final = 20  # values of a curve that is said to rise, or not to change
+# Values of a curve that is said to rise, or not to change. Its first and last `_ENDS` values do not overlap.
+FEWEST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Jump:
 
 
 def first_jump(steps: Ints, values: Floats) -> Jump | None:
-    """Return the first jump upwards among [n] points, or None.
+    """Return the first jump upwards among the first 2^20 finite values of [n] points, or None.
 
     A value with fewer than 50 finite values before it is no jump, nor one after equal values, whose noise is
     unknown. In 2,000 steps of noise (normal, exponential, or lognormal with a deviation of up to 1) none is
@@ -59,9 +60,10 @@ def first_jump(steps: Ints, values: Floats) -> Jump | None:
 
 
 def rise(values: Floats) -> tuple[float, float] | None:
-    """Return the begin and the end of a curve that ends at ten times its begin or more, otherwise None.
+    """Return the medians of the first and the last ten finite values of [n], or None unless the last is ten
+    times the first or more.
 
-    Both are medians of ten finite values of [n]. Return None also for a curve that does not begin above zero.
+    Return None also for a curve that does not begin above zero, or has fewer than twenty finite values.
     """
     known = values[np.isfinite(values)].astype(np.float64)
     if len(known) < FEWEST:

@@ -78,7 +78,8 @@ def noisier_rows(values: Doubles) -> frozenset[int]:
 
 
 def growth(shares: Doubles) -> float | None:
-    """Return the difference at the end if it grows from fifth to fifth to twice its size, or None."""
+    """Return the median of the last fifth of ``shares`` [n] if the medians of the fifths rise towards it and
+    more than double, or None."""
     fifths = np.array([float(np.nanmedian(part)) for part in np.array_split(shares, 5)])
     if len(shares) < FEWEST_STEPS or np.isnan(fifths).any():
         return None

@@ -108,10 +108,12 @@ def inflation(sums: Doubles, counts: Doubles) -> float:
 
 
 def expected_largest(scaled: Doubles) -> tuple[float, float]:
-    """Return limits for one spike, and for each of several of one rank, from the tail of all differences.
+    """Return two thresholds of a spike, in the units of ``scaled`` [ranks, columns]: for a rank with one
+    spike, and a lower one for each of several spikes of a rank.
 
-    The tail is a power law through the 95th and 99th percentile of the median rank (Hill). Two ranks have one
-    series of differences, which includes the spikes, so their limits are fixed.
+    Both are estimated from the tail of all differences. The tail is a power law through the 95th and 99th
+    percentile of the median rank (Hill). Two ranks have one series of differences, which includes the spikes,
+    so their limits are fixed.
     """
     ranks, columns = scaled.shape
     if ranks == 2:
@@ -153,7 +155,9 @@ class Differences:
         self.decided = (~np.isnan(values)).sum(axis=0) >= min(self.ranks, 3)
 
     def lasting(self) -> list[tuple[float, RankOutlier]]:
-        """Return the clearest interval in which each curve differs, if any, with its score."""
+        """Return (score, outlier) of each curve that differs in an interval, for the clearest one.
+
+        Of two curves that differ at most one is listed."""
         edges = np.unique(np.linspace(0, self.columns, min(_BLOCKS, self.columns // 2) + 1).astype(np.int64))
         there = ~np.isnan(self.scaled)
         clipped = np.clip(np.where(there, self.scaled, 0.0), -_CLIP, _CLIP)
@@ -410,7 +414,8 @@ class Judgement:
 
 
 def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
-    """Return the anomalies of ``curves`` (steps ascending, values). Empty for fewer than two curves."""
+    """Return the anomalies of ``curves`` (steps ascending, values), and the rows that could be compared.
+    Empty for fewer than two curves."""
     alive = [row for row, (steps, _) in enumerate(curves) if len(steps)]
     if len(alive) < 2:
         return Judgement()

@@ -51,7 +51,8 @@ _SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that st
 
 
 def condition_in_words(name: str) -> Claim | str:
-    """Return the name that the pages give to a condition: its id if it is another distribution's."""
+    """Return the claim that names a condition, or the id itself if it contains a dot, as those of other
+    distributions do."""
     return name if "." in name else Claim(f"dump.condition.{name}", "note")
 
 
@@ -60,7 +61,8 @@ _WITH_FIGURE: Final = ("exploding", "inactive", "saturated", "slow", "vanishing"
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """Anomaly of one tensor, with the hits at all its steps."""
+    """Anomaly that a check reports of one tensor: its kind, its hits at all steps, and the ranks that share
+    it."""
 
     kind: str  # one of _SEVERITY
     hits: tuple[Hit, ...]  # of the first rank, in order of steps
@@ -69,17 +71,17 @@ class CheckFinding:
 
     @property
     def steps(self) -> list[int]:
-        """Return the steps of the hits, in ascending order."""
+        """Return the distinct steps of the hits, in ascending order."""
         return sorted({hit.entry.step for hit in self.hits})
 
     @property
     def name(self) -> str | Claim:
-        """Return the tensor's name for a sentence."""
+        """Return the name of the tensor, or the claim that describes it, to be put into a sentence."""
         return tensor_in_words(self.hits[0].entry)
 
     @property
     def tensor(self) -> str | Claim:
-        """Return the tensor in words, with its ranks if the dump has several."""
+        """Return the tensor for a sentence, followed by its ranks if `names_ranks` is set."""
         if not self.names_ranks:
             return self.name
         ranks = few([str(rank) for rank in self.ranks], _SHOWN)
@@ -126,7 +128,8 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
-    """Return one anomaly for each tensor and kind, the worst kind first, then by first step.
+    """Return one finding for each tensor and kind that no stronger one implies, by severity, then by first
+    step.
 
     Ranks with equal anomalies share one.
     """
@@ -148,7 +151,8 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
 
 
 def operator_findings(findings: Iterable[CheckFinding]) -> list[list[CheckFinding]]:
-    """Return the findings by kind and operator, in their order. Those of one operator are its tensors."""
+    """Return lists of findings that differ by direction and slot alone, in the order of their first
+    findings."""
     grouped: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
         entry, watchpoint = finding.hits[0].entry, finding.hits[0].watchpoint
@@ -178,7 +182,8 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
 
 
 def grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
-    """Return one claim for each kind and set of steps, about the first tensor, with the names of the rest."""
+    """Return for each kind, ranks and steps the claim about the first tensor, and one that names the others,
+    if any."""
     groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
     for finding in findings:
         key = (finding.kind, finding.ranks, tuple(finding.steps))

@@ -65,7 +65,8 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """List a file in a worker process. The result can be pickled, but its values cannot be read."""
+    """Return the list of a file's weights in a form that can be pickled: reading values from it raises
+    RuntimeError."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
@@ -101,7 +102,7 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
 
 
 def damaged_files(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[int]:
-    """Yield the places of the files that are damaged as a whole, each read once."""
+    """Yield the indices in `files` of those that are damaged as a whole, each read once."""
     for at, damaged in enumerate(spread(_is_damaged, [file.path for file in files], executor)):
         if damaged:
             yield at
@@ -114,8 +115,8 @@ def _is_damaged(path: Path) -> bool:
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
-    """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
-    last."""
+    """Yield a `WeightDifference` for each tensor name, equal ones included, in the order of the first file.
+    Tensors only in the second come last."""
     sizes: dict[str, int] = {}
     for weight in (*first.weights, *second.weights):
         sizes[weight.name] = sizes.get(weight.name, 0) + weight.size
@@ -131,7 +132,8 @@ def count_states(differences: Iterable[WeightDifference]) -> dict[State, int]:
 
 
 def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
-    """Return the numbers and texts that differ between two files, ``lr: 0.1 → 0.2``, by name."""
+    """Return a text, such as ``lr: 0.1 → 0.2``, for each number or text that differs between two files or is
+    in one only."""
     missing = object()
     pairs = {
         name: (first.plain.get(name, missing), second.plain.get(name, missing))
@@ -278,8 +280,8 @@ def _compare_named(
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    """Compare one tensor of two files by parts. A tensor that cannot be read is returned as
-    ``unreadable``."""
+    """Return the difference of one tensor between two files, as `unreadable` if it cannot be read. Read by
+    parts."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:
@@ -328,7 +330,7 @@ _EPOCH_AND_STEP: Final = 2  # numbers in a name that MindSpore gives: net-EPOCH_
 
 @dataclass(frozen=True, slots=True)
 class SavedStep:
-    """Checkpoint of a series."""
+    """Checkpoint of a series: file id, label, and the training step, None if the name does not contain it."""
 
     id: str
     label: str  # the numbers of its name: "2_100"
@@ -426,7 +428,8 @@ class TimelineRow:
     dtype: str = ""
 
     def is_weight(self, names: Collection[str]) -> bool:
-        """Return True for a floating-point tensor, unless among ``names`` it is an optimizer's state."""
+        """Return True if the tensor is floating-point and, judged by the `names` of all tensors, no optimizer
+        state."""
         return "float" in self.dtype and not is_state(self.name, names)
 
 

@@ -73,23 +73,24 @@ Reach: TypeAlias = Callable[[Element], Span | None]
 
 
 def number_text(value: float) -> str:
-    """Return a number with six digits for a sentence."""
+    """Return a number as text with six significant digits, for a sentence."""
     return f"{value:.6g}" if math.isfinite(value) else format_number(value).replace("−", "-")
 
 
 def number_beside(value: float, *limits: float) -> str:
-    """Return a number with six digits, or with more if it would look like one of ``limits``."""
+    """Return a number as text with six significant digits, or with more if it would look like one of
+    ``limits``."""
     digits = range(6, 18)
     texts = (f"{value:.{count}g}" for count in digits if math.isfinite(value))
     return next((text for text in texts if float(text) not in limits or value in limits), number_text(value))
 
 
-def cause_of(operator: str, element: Element) -> Cause | None:
+def cause_of(operator_type: str, element: Element) -> Cause | None:
     """Return the cause by the rule of an operator type, else by overflow, or None if no rule holds.
 
     Case and punctuation of types are ignored: ``aten::log_``, ``Log`` and ``torch.log`` have one rule.
     """
-    name = canonical(operator)
+    name = canonical(operator_type)
     rule = _RULES.get(name)
     cause = rule(element) if rule else None
     if cause is not None and not _gives(cause.reason, element.result):
@@ -106,13 +107,14 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
     return None
 
 
-def sum_of_terms(operator: str, element: Element) -> Cause | None:
+def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
     """Return the cause of a non-finite sum: an infinite result of its terms, or a sum too small to overflow.
 
-    Returns None if the terms are unknown. The elements at the index of the result decide nothing for a sum.
+    Returns None for an operator that does not add, or if the terms are unknown. The elements at the index of
+    the result decide nothing for a sum.
     """
     with np.errstate(all="ignore"):
-        span = _REACH[canonical(operator)](element) if is_sum(operator) else None
+        span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None
     if span is not None and span.result == element.result:
         return Cause("carried", _value(span.result))
     known = span is not None and span.inside <= LARGEST.get(element.dtype, 0.0)

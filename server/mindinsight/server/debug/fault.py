@@ -193,7 +193,7 @@ class Coverage:
             yield Claim("claim.fault.no_backward", "note")
 
     def count(self, result: TensorResult) -> None:
-        """Add one measured tensor."""
+        """Add one measured tensor to the numbers."""
         unknown = finiteness(result) == "unknown"
         self.tensors += 1
         unread = is_unread(result)
@@ -230,7 +230,8 @@ class Report:
 
     @property
     def no_overflow(self) -> bool:
-        """Return True if a dump that records only operators that overflow has no tensor."""
+        """Return True if the recorder kept only overflows or non-finite outputs, and the dump has no tensor
+        and no damage."""
         partial = bool(self.overflow_mode or self.checked)
         return partial and not self.coverage.tensors and not self.damage
 
@@ -302,7 +303,8 @@ def gaps_at(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 def missing_place(
     dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 ) -> tuple[int, int] | None:
-    """Return the first requested (rank, step) that a dump does not have, or None if it has them all."""
+    """Return the first requested (rank, step) that a dump lacks, or None. A step is missing if no searched
+    rank has it."""
     for rank in ranks or ():
         if rank not in dump.ranks:
             return rank, (steps or (0,))[0]

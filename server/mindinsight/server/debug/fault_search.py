@@ -339,7 +339,8 @@ class OriginSearch:
         return sorted(non_finite, key=lambda result: result.entry != entry)
 
     def other_inputs(self, entry: TensorEntry) -> list[Origin]:
-        """Return the origins of the other non-finite inputs of the operator that received a tensor."""
+        """Return the origins of the other non-finite inputs, except masks, of the operator that received a
+        tensor."""
         inputs = self._side(operator_key(entry), "input", "parameter", "constant")
         others = [p for p in inputs if self._entries[p] != entry and self._finiteness(p) == "non_finite"]
         return [self._trace_input(position) for position in others if not self._masks.is_mask(position)]

@@ -55,7 +55,7 @@ def symptoms(
     fault: OperatorKey | None = None,
     masks: Collection[int] = (),
 ) -> dict[OperatorKey, Symptom]:
-    """Return the worst symptom of each operator with a measured tensor.
+    """Return the worst symptom of each operator with a measured tensor, a hit or the first fault.
 
     ``overflowed`` are names, full or as recorded. ``caught`` are operators hit by a watchpoint. ``fault`` is
     the operator of the first fault, if known. ``masks`` are the sequence numbers of tensors that are masks.
@@ -114,7 +114,7 @@ def magnitudes(
 
 
 def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
-    """Return a column [t] with the largest value of each leaf of a tree, NaN for other leaves and for
+    """Return a column [indices of the tree] with the largest value of each leaf, NaN for other leaves and for
     scopes."""
     column = np.full(len(tree.paths), np.nan)
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
@@ -129,7 +129,8 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Return a column [t] with the symptoms of parameters at the operators that receive them, NaN elsewhere.
+    """Return a column [indices of the tree]: symptoms of parameters at the operators that receive them, NaN
+    elsewhere.
 
     A non-finite parameter counts as ``RECEIVED`` there: those operators did not make it, and their outputs
     may be finite. ``Load`` passes it on.
@@ -171,7 +172,8 @@ def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Nodes of operators and parameters by key. Those without a match are missing.
+    """Join of a dump with a graph: the node of each matched operator or parameter, by key. Those without a
+    match are missing.
 
     The numbers count operators that recorded tensors, without parameters. Those matched by order have another
     ``-opN`` in the graph: they are paired with nodes of the same name by rising N. Those matched by module
@@ -188,7 +190,11 @@ class Join:
 
 
 def join(operators: Iterable[Operator], graph: Graph) -> Join:
-    """Join operators to nodes of a graph by full name, else by recorded name (see ``resolve_names``)."""
+    """Return the join of operators with the nodes of a graph, by full name, else by recorded name, else by
+    module.
+
+    `resolve_names` explains recorded names.
+    """
     dumped_operators = list(operators)
     numbers = {name: node for node, name in enumerate(graph.names)}
     nodes = {
@@ -282,7 +288,8 @@ class Overlay:
 
     @cached_property
     def updated(self) -> frozenset[OperatorKey]:
-        """Return the parameters recorded after the operators ran, which may have received other values."""
+        """Return the keys of parameters recorded after the operators ran, which may have received other
+        values."""
         entries = self.listing.entries
         ran = [entry.sequence for entry in entries if entry.type != "Parameter"]
         first = min(ran, default=None)
@@ -293,7 +300,8 @@ class Overlay:
         )
 
     def broken_afterwards(self) -> list[str]:
-        """Return the parameters measured so far that are non-finite, as recorded after the operators ran."""
+        """Return the names of the parameters in `updated` that are non-finite, among those measured so
+        far."""
         return [
             result.entry.operator
             for result in list(self.listing.results)
@@ -301,8 +309,8 @@ class Overlay:
         ]
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
-        """Return a column [t] with the symptom or the magnitude of a statistic of each leaf, NaN
-        elsewhere."""
+        """Return a column [indices of the tree] of symptoms, or of magnitudes of the statistic ``colour``, by
+        leaf, NaN elsewhere."""
         done = self.listing.done  # read first, so that results are complete
         known = self._columns.get(colour)
         if known is not None and known[0] == len(hits):

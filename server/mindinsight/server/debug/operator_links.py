@@ -85,16 +85,15 @@ _SUMS: Final = frozenset(
 )  # fmt: skip
 
 
-def canonical(operator: str) -> str:
-    """Return an operator type in lower case letters and digits: ``realdiv`` of "RealDiv", ``log`` of
-    "at::log_"."""
-    name = re.split(r"[.:/]", operator)[-1]
+def canonical(operator_type: str) -> str:
+    """Return the last part of an operator type in lower case letters and digits: ``log`` of "at::log_"."""
+    name = re.split(r"[.:/]", operator_type)[-1]
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def is_sum(operator: str) -> bool:
+def is_sum(operator_type: str) -> bool:
     """Return True if the results of an operator type are sums or means of elements or of products."""
-    return canonical(operator) in _SUMS
+    return canonical(operator_type) in _SUMS
 
 
 _CONSTANTS: Final = frozenset(  # operators that fill a tensor with a given constant
@@ -107,14 +106,14 @@ _PLACING: Final = _CONSTANTS | frozenset(  # operators that write one into a ten
 )  # fmt: skip
 
 
-def places_constants(operator: str) -> bool:
+def places_constants(operator_type: str) -> bool:
     """Return True if an operator of this type writes constants, so that an infinite output was intended."""
-    return _plain(operator) in _PLACING
+    return _plain(operator_type) in _PLACING
 
 
-def is_constant(operator: str) -> bool:
+def is_constant(operator_type: str) -> bool:
     """Return True if an operator of this type fills its output with a given constant, such as zero."""
-    return _plain(operator) in _CONSTANTS
+    return _plain(operator_type) in _CONSTANTS
 
 
 _ZEROS: Final = frozenset(["newzeros", "zero", "zeros", "zeroslike"])
@@ -125,23 +124,23 @@ _VIEWS: Final = frozenset(
 )  # fmt: skip
 
 
-def makes_zeros(operator: str) -> bool:
+def makes_zeros(operator_type: str) -> bool:
     """Return True if an operator of this type fills its output with zeros on purpose."""
-    return _plain(operator) in _ZEROS
+    return _plain(operator_type) in _ZEROS
 
 
-def is_product(operator: str) -> bool:
+def is_product(operator_type: str) -> bool:
     """Return True if the results of an operator type are zero if one of its factors is."""
-    return _plain(operator) in _PRODUCTS
+    return _plain(operator_type) in _PRODUCTS
 
 
-def is_view(operator: str) -> bool:
+def is_view(operator_type: str) -> bool:
     """Return True if an operator of this type returns the values of its input, as a transposition does."""
-    return _plain(operator) in _VIEWS
+    return _plain(operator_type) in _VIEWS
 
 
-def _plain(operator: str) -> str:
-    return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
+def _plain(operator_type: str) -> str:
+    return re.sub(r"v\d+$", "", canonical(operator_type))  # MindSpore has a FillV2
 
 
 _OF_ONE: Final = frozenset(
@@ -173,7 +172,7 @@ _NOT_RANDOM: Final = ("normaliz", "grad", "backward")
 
 
 def draws_random(operator_type: str) -> bool:
-    """Whether an operator of this type can draw random numbers."""
+    """Return True if an operator of this type can draw random numbers."""
     name = canonical(operator_type)
     return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)
 

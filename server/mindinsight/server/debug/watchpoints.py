@@ -93,7 +93,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a check covered: verdicts that could be reached by condition, and ranks of the dump."""
+    """Coverage of a check: number of verdicts reached by each condition, and ranks of the dump."""
 
     decided: Counter[str]  # by condition id
     requested: Mapping[str, bool]  # condition ids, with True if a person asked for them
@@ -126,7 +126,8 @@ def check(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit]:
-    """Yield hits by rank, then by step, in execution order. Tensors without a watchpoint are not read."""
+    """Yield hits, and tensors that could not be judged, by rank, then by step, in execution order. Tensors
+    without a watchpoint are not read."""
     judgements = check_and_count(dump, watchpoints, executor, cache)
     return (item for item in judgements if isinstance(item, Hit))
 
@@ -137,7 +138,7 @@ def check_and_count(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit | Tally]:
-    """Yield the hits as ``check`` does and, last, what the check covered."""
+    """Yield the hits as ``check`` does and, last, the `Tally` of what the check covered."""
     unread = 0
     decided: Counter[str] = Counter()
     failed: dict[str, str] = {}
@@ -271,8 +272,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
     """Return the limits of a condition: those requested, or all defaults if none is.
 
-    Supporting parameters (epsilon, atol) always have their default. Raises ValueError with the name of the
-    wrong parameter and its allowed values.
+    Supporting parameters (epsilon, atol) that are not requested have their default. Raises ValueError with
+    the name of the wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:

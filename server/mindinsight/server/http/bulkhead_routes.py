@@ -144,7 +144,7 @@ def table_of(shape: tuple[int, ...], dims: str) -> Table:
 def stream(
     chunks: Iterator[bytes], headers: Mapping[str, str], media_type: str = "application/octet-stream"
 ) -> StreamingResponse:
-    """Return a download.
+    """Return a download, sent as its `chunks` are produced.
 
     Each chunk is produced in the bulkhead of this request, which holds no slot in between.
     """

@@ -72,7 +72,7 @@ def pack(answer: Any) -> bytes:
 
 
 def as_json(answer: Any) -> Any:
-    """Replace every array in a response by a `Column`."""
+    """Return a response with every array replaced by a `Column`."""
     return _replace(answer, encode)
 
 
@@ -165,7 +165,7 @@ def encoded_response(body: bytes, accept: str) -> Response:
 
 
 def json_response(content: Any, status: int = 200) -> Response:
-    """Encode as JSON, with null for non-finite numbers and escaped lone surrogates."""
+    """Return a JSON response, with null for non-finite numbers and escaped lone surrogates."""
     from pydantic_core import PydanticSerializationError, to_json  # loaded with the interfaces
 
     try:

@@ -169,7 +169,7 @@ def host_names(allowed: Iterable[str]) -> frozenset[str]:
 
 
 def host_name(host: str) -> str:
-    """Remove the port: `[::1]:8080` becomes `::1`, `name:8080` becomes `name`."""
+    """Return a host without its port: `[::1]:8080` becomes `::1`, `name:8080` becomes `name`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]

@@ -82,7 +82,7 @@ def recorded_code(run: Run) -> Code | None:
 
 
 def code_claims(first: Code, second: Code, run: str, other: str) -> list[Claim]:
-    """Return whether two runs ran the same code, and with the same packages."""
+    """Return the claims about whether two runs ran the same code, and with the same packages."""
     return [_git_claim(first, second, run, other), _package_claim(first, second)]
 
 

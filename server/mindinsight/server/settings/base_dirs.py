@@ -111,9 +111,9 @@ def joined(bases: Bases) -> str:
 
 
 def home(bases: Bases) -> Path:
-    """Return the key of cache, views and rules.
+    """Return the key of cache, views and rules: the base directory, or `several:` and the first one.
 
-    For several directories it is the first, so that more can be added.
+    Adding a directory to several keeps them.
     """
     return bases if isinstance(bases, Path) else Path(f"several:{bases[0]}")
 

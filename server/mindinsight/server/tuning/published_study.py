@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 32 << 20  # about 60,000 trials
 _VERSION: Final = 1  # of the file: readers reject another one
-_LOGS: Final = 100  # failed trials that keep their last lines, newest first; the others have their trial.log
+# Failed trials that keep their last lines, newest first, which bounds the file. The others have their
+# trial.log.
+_LOGS: Final = 100
 _TIMES: Final = 20  # writing a large study takes a twentieth of the time at most
 _QUICK: Final = 0.05  # seconds; what is written faster is written after each change
 _TRIAL: Final = re.compile(r"trial_\d{4,}(_\d+)?")
@@ -48,7 +50,9 @@ class _Part(BaseModel):
 
 
 class Trial(_Part):
-    """One trial. Times are Unix seconds. `run` is a path below the base directory."""
+    """Trial in the file of a published study. Times are Unix seconds. `run` is a path below the base
+    directory.
+    """
 
     number: int = Whole
     state: Literal["running", "complete", "pruned", "failed", "interrupted", "imported"]
@@ -108,7 +112,7 @@ class Best(_Part):
 
 
 class PublishedStudy(_Part):
-    """Content of the file. `ended` is true if its tuner has ended, `updated` the time of writing."""
+    """Content of `study.json`. `ended` is true if its tuner has ended, `updated` the time of writing."""
 
     version: Literal[1]
     updated: float
@@ -198,7 +202,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Path]:
-    """Yield the places of published studies around the paths of runs, each once.
+    """Yield the paths that published studies around the directories of runs would have, each once.
 
     They are inside a base directory. Whether a file is there is not checked.
     """

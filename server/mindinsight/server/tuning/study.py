@@ -72,9 +72,9 @@ def open_journal(path: Path) -> JournalStorage:
 
 @contextmanager
 def lock_journal(path: Path) -> Iterator[None]:
-    """Hold a journal for one tuner, after removing an incomplete last line.
+    """Lock a journal for one tuner. Raises BadSettings if another one holds it.
 
-    Raises BadSettings if another tuner holds it.
+    An incomplete last line of the journal is removed first.
     """
     try:
         own_folder(path.parent)

@@ -92,7 +92,7 @@ def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def state_of(trial: FrozenTrial) -> str:
-    """Return `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
+    """Return the state of a trial: `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
     if trial.user_attrs.get(studies.INTERRUPTED):
         return "interrupted"
     if trial.user_attrs.get(studies.IMPORTED):

@@ -127,7 +127,9 @@ _PREFIXES: Final = {"metric/": "[M]", "user_defined/": "[U]"}
 
 
 def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the response for lineage `rows`, flat mappings with `summary_dir`, as JSON."""
+    """Return the objectives, hyper-parameters and their importance as JSON, for lineage `rows`, flat mappings
+    with `summary_dir`.
+    """
     columns, unrecognized = _columns(rows)
     targets = {name: data for name, data in columns.items() if name.startswith("[M]") or name == "loss"}
     parameters = {name: data for name, data in columns.items() if name not in targets}

@@ -116,7 +116,7 @@ def common_edges(histograms: Sequence[HistogramColumns]) -> Doubles:
 
 
 def rebin(histogram: HistogramColumns, edges: Doubles) -> list[list[float]]:
-    """Rebin a histogram to `edges`. Return rows of [left, width, count]."""
+    """Return a histogram between new `edges` as rows [left, width, count], with counts rounded up."""
     quarters = edges / 4  # distances between them are finite
     left, right = quarters[:-1, None], quarters[1:, None]
     start, width = histogram.left[None, :] / 4, np.abs(histogram.width)[None, :] / 4

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Slots(Protocol):
-    """Allocator of slots."""
+    """Allocator of colour slots to jobs."""
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
         """Return the slot of every job. Jobs without one get the next numbers, in the given order."""

@@ -56,7 +56,7 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Compare two dumps and print.
+    """Print the differences of two dumps.
 
     Return 0 if they agree, 1 if they differ, 2 if it is unknown, such as when nothing could be compared.
     """
@@ -237,7 +237,7 @@ _Write: TypeAlias = Callable[[step_comparison.StepComparison], None]
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """Summary of one step of one rank."""
+    """Outcome of the comparison of one step of one rank."""
 
     rank: int
     step: int

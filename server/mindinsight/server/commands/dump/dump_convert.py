@@ -38,7 +38,7 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """Write the tensors.
+    """Write the selected tensors of a dump as .npy files.
 
     Return 0 if all are written, 2 if some cannot be read, without a dump, or if the output cannot be written.
     """

@@ -33,12 +33,12 @@ def both_sides(row: Row) -> Iterator[tuple[TensorEntry | None, Measurement | Non
 
 
 def dtypes_of(row: Row) -> tuple[str, ...]:
-    """Return the types of both sides, "" if unknown."""
+    """Return the element types of target and reference, each "" if unknown."""
     return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in both_sides(row))
 
 
 def shape_text(entry: TensorEntry | None, measurement: Measurement | None) -> str:
-    """Return the shape of a tensor as text, such as "[2, 3]"."""
+    """Return the shape of a tensor as text, such as "[2, 3]", or "[]" if unknown."""
     return str(lengths(entry, measurement))
 
 
@@ -49,14 +49,13 @@ def lengths(entry: TensorEntry | None, measurement: Measurement | None) -> list[
 
 
 def extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any, Any]]:
-    """Yield minimum, maximum and mean, each of both sides."""
+    """Yield the minima, the maxima and the means, each as the pair (target, reference)."""
     for name in ("minimum", "maximum", "mean"):
         yield getattr(target.statistics, name), getattr(reference.statistics, name)
 
 
 def signature(row: Row) -> tuple[object, ...]:
-    """Return a signature of a difference. The same tensor received by two operators has the same
-    signature."""
+    """Return a key that equal differences share, as when two operators receive the same tensor."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
         checksums = [entry.statistics.checksum for entry, _ in both_sides(row) if entry and entry.statistics]
@@ -67,7 +66,10 @@ def signature(row: Row) -> tuple[object, ...]:
 
 
 def weight_name(row: Row, differing: Sequence[Row]) -> str | None:
-    """Return the name of the weight that a tensor is, or None if it is not known to be one."""
+    """Return the path of the weight that a row compares, or None if it is not known to compare one.
+
+    A weight with the same difference among the rows `differing` names it as well.
+    """
     entry = entry_of(row)
     if entry.direction == "parameter" and entry.type != "Parameter":
         return f"{module_path(entry.operator)}.{entry.slot}"
@@ -82,7 +84,7 @@ def weight_name(row: Row, differing: Sequence[Row]) -> str | None:
 
 
 def parameter_name(row: Row) -> str:
-    """Return the path of the parameter that a tensor is (``blocks.2.fc1.weight``), or "" if unknown."""
+    """Return the path of the parameter that a row compares (``blocks.2.fc1.weight``), or "" if unknown."""
     entry = entry_of(row)
     if entry.direction == "parameter" or entry.type == "Parameter":
         return entry.operator if entry.type == "Parameter" else weight_name(row, ()) or ""

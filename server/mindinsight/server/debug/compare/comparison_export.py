@@ -73,7 +73,8 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 
 def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
-    """Return the codes of msprobe's rules that a row breaks. If it differs by none of them, return why."""
+    """Return the codes of msprobe's rules that a row breaks, or ("apart",) or ("beyond",) if it differs but
+    breaks none."""
     if row.codes or state(row, tolerance) != "differ":
         return row.codes
     measures = row.compared.measures
@@ -161,7 +162,8 @@ _COLOURS: Final = {"error": "#F8CBAD", "warning": "#FFE699"}
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the columns for the kind of data compared, in msprobe's order."""
+    """Return msprobe's column names, in its order, for rows with tensors, with checksums, or else with
+    statistics."""
     basic = [f"{side} {name}" for name in _BASIC for side in ("NPU", "Bench")]
     extremes = [f"{side} {name}" for side in ("NPU", "Bench") for name in _STATISTICS]
     if any(row.compared.measures for row in rows):

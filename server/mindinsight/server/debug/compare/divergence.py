@@ -82,7 +82,11 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order do not count in decisions."""
+    """Return the state of a row: `alone` without a partner, `order` if matched by order alone, else that of
+    its values.
+
+    Rows matched by order do not count in decisions.
+    """
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"

@@ -153,7 +153,8 @@ def match_operators(
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Match the tensors of two operators by direction and slot, the rest by direction and order."""
+    """Return the tensors of two operators in pairs, matched by direction and slot. The rest, except
+    parameters, is matched by direction and order."""
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)
     )
@@ -326,7 +327,7 @@ def _slot(entry: TensorEntry) -> Hashable:
 
 
 def plain_name(name: str) -> str:
-    """Normalize a name: remove class names, prefixes of APIs and numbers of operators.
+    """Return a name without class names, prefixes of APIs and numbers of operators.
 
     ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward`` equals
     ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``.
@@ -339,5 +340,6 @@ def plain_name(name: str) -> str:
 
 
 def plain_parameter(name: str) -> str:
-    """Return PyTorch's name of a layer's parameter: ``weight`` for ``gamma`` of MindSpore."""
+    """Return PyTorch's name of a layer's parameter, ``weight`` for ``gamma`` of MindSpore. Other names are
+    unchanged."""
     return _PYTORCH_PARAMETERS.get(name, name)

@@ -54,7 +54,8 @@ class Sample:
 
 
 class Finding(NamedTuple):
-    """Result of one parameter. ``actual`` is 0 for a parameter that is off or only supports."""
+    """Result of one parameter of a rule: whether its limit was passed, and the actual value. ``actual`` is 0
+    for a parameter that is off or only supports."""
 
     name: str
     hit: bool
@@ -81,7 +82,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Rule under one of its names."""
+    """Condition of a watchpoint: a rule with the id, abbreviation and target class of one of its `Name`s."""
 
     id: str
     abbreviation: str
@@ -156,7 +157,8 @@ def conditions() -> Mapping[str, Condition]:
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
-    """Compare each actual value with the limit of its name, by the suffix of the name: _gt, _ge or _lt.
+    """Return the verdict on the values that have a limit: a hit is above (_gt), at least (_ge) or below (_lt)
+    it, by the suffix of the name.
 
     An unknown value (None) cannot be a hit. Without another hit, the verdict then has an error.
     """

@@ -36,7 +36,7 @@ from mindinsight.server.types import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class TagAlignment:
-    """Alignment of one scalar."""
+    """Alignment of one scalar of two runs, with the claim about it."""
 
     tag: str
     other: str  # name in the compared run; usually the same
@@ -45,7 +45,7 @@ class TagAlignment:
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
-    """Return the scalars that both runs have, ranked: diverging ones first, by onset."""
+    """Return the alignment of each scalar that both runs have: those that diverge first, by onset."""
     rows = []
     for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
@@ -131,7 +131,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class TagDivergence:
-    """Divergence of one scalar."""
+    """Divergence of one scalar between good and bad runs."""
 
     tag: str
     divergence: curve_comparison.GroupDivergence
@@ -147,7 +147,7 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 
 
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
-    """Return the settings that are not the same in all runs, the most telling first."""
+    """Return the settings, except random seeds, that are not the same in all runs, the most telling first."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
     recorded = recorded_settings([*good, *bad])
     names = sorted(recorded - set(_seeds([*good, *bad], recorded)))
@@ -166,7 +166,9 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
 
 
 def recorded_settings(runs: Sequence[Run]) -> set[str]:
-    """Return the names of all settings of the runs, each setting once."""
+    """Return the names of the runs' settings, without the facts of the training that repeat a setting of the
+    user.
+    """
     lineages = [run.lineage for run in runs if run.lineage is not None]
     user = {name for lineage in lineages for name in lineage.user_defined}
     return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
@@ -201,7 +203,10 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergence]:
-    """Return each scalar that both groups have: diverging ones first, by onset."""
+    """Return the divergence of each scalar that both groups have: those that diverge first, by onset.
+
+    Scalars with a single value are left out, unless all of them have one.
+    """
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]

@@ -32,8 +32,8 @@ FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")
 
 _SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
 _ABSENT: Final = ("dump.missing", "dump.link", "dump.not_a_file")  # reasons that are answered with 404
-_DEPTH: Final = 6  # folders below the base
-_MAX_FILES: Final = 2000  # of a listing
+_DEPTH: Final = 6  # folders below the base, which bounds the time: each request searches them again
+_MAX_FILES: Final = 2000  # of a listing, which bounds the answer
 _WAIT: Final = 0.5  # seconds that a response waits for the job, so that small files need one request
 
 
@@ -60,7 +60,9 @@ Start = Annotated[StartJob, Depends()]
 
 @router.get("/checkpoints")
 def checkpoints(service: CurrentService) -> dict[str, Any]:
-    """List checkpoints below the base directories, except those inside dumps, and the series they form."""
+    """List checkpoints up to six folders below the base directories, except those inside dumps, and the
+    series they form.
+    """
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
     found_files = (_checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH) for mount in mounts)
@@ -210,7 +212,7 @@ def _cause_json(error: UnreadableError | None) -> dict[str, str] | None:
     return {"reason": error.reason, "detail": error.detail} if error else None
 
 
-_MOST: Final = 200  # checkpoints of a timeline
+_MOST: Final = 200  # checkpoints of a timeline, which a URL names and each of which is a column
 
 
 @router.get("/checkpoint/timeline")

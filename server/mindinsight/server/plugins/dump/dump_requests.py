@@ -100,7 +100,9 @@ def unknown_step(rank: int, step: int) -> ApiError:
 def step_listing(
     service: CurrentService, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0
 ) -> Listing:
-    """FastAPI dependency. Return the listing of the step given by `dump`, `rank` and `step`."""
+    """FastAPI dependency. Return the listing of the step given by `dump`, `rank` and `step`. Raises
+    ApiError.
+    """
     return listing_of(service, sessions, dump, rank, step)
 
 
@@ -165,7 +167,7 @@ def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
 
 
 def recorded_json(recorded: dump_types.RecordedStatistics | None) -> dict[str, Any] | None:
-    """Return recorded statistics, without the values that were not recorded."""
+    """Return recorded statistics, without the values that were not recorded, or None if there are none."""
     if recorded is None:
         return None
     values = {name: value for name, value in asdict(recorded).items() if value not in (None, "")}

@@ -117,7 +117,7 @@ def watchpoint_of(session: Session, number: object) -> SessionWatchpoint:
 
 
 class Slot(NamedTuple):
-    """Tensor of the graph, `<node>:<slot>`."""
+    """Output of an operator in the graph of a rank, named `<node>:<slot>` by pages, dumped or not."""
 
     rank: int
     graph: DumpGraph

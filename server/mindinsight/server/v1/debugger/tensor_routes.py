@@ -261,7 +261,10 @@ def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
 )
 def download(session: CurrentSession) -> Response:
-    """Stream the prepared tensor as it is read. It can be downloaded only once. Raises UnreadableError."""
+    """Stream the prepared tensor as it is read. It can be downloaded only once.
+
+    Raises V1Error if none is prepared, UnreadableError if it cannot be read.
+    """
     prepared, session.download = session.download, None
     if prepared is None:
         raise V1Error(Fault.DEBUGGER_DOWNLOAD, "No tensor has been prepared for download.")
