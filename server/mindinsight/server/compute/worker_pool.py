@@ -35,6 +35,7 @@ _EXIT: Final = 1.0  # seconds that a thread waits for the end of a killed proces
 _LINGER: Final = 15.0  # seconds that an idle process is kept: longer than the pauses of somebody who browses
 _MEMORY: Final = 8 << 30  # bytes of data that a process may have: chosen, not measured
 _PRELOADED: Final = ("mindinsight.server.ingest.piece_reader", "mindinsight.server.formats.events")
+_SAFE_PATH: Final = os.environ.get("PYTHONSAFEPATH")
 
 _log = logging.getLogger(__name__)
 
@@ -239,6 +240,7 @@ class Worker:
         context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
         context.set_forkserver_preload(list(_PRELOADED))
         try:
+            _begin_fork_server()
             self._pipe, child_end = context.Pipe()
             with socket.socket(fileno=os.dup(self._pipe.fileno())) as end:  # a pipe is a socket
                 for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
@@ -279,6 +281,26 @@ class Worker:
         self.kill()
         self._process.join(_EXIT)
         self._pipe.close()
+
+
+def _begin_fork_server() -> None:
+    """Start the process that forks workers, unless it runs.
+
+    It would import modules from the working directory first, which may be one where others write files:
+    Python 3.11 and later leave that out. Programs that a user starts from here are not told to.
+    """
+    if not hasattr(os, "fork"):
+        return
+    from multiprocessing import forkserver  # not on Windows
+
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        forkserver.ensure_running()
+    finally:
+        if _SAFE_PATH is None:
+            os.environ.pop("PYTHONSAFEPATH", None)
+        else:
+            os.environ["PYTHONSAFEPATH"] = _SAFE_PATH
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:

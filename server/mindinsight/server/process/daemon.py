@@ -25,6 +25,7 @@ from mindinsight.server.settings.base_dirs import joined
 # Not "-m": worker processes import the module their parent was started with, and do not need the service.
 _SERVE = """
 import sys
+sys.path[:] = filter(None, sys.path)
 from mindinsight.server.process.memory_tuning import before_imports
 before_imports()
 from mindinsight.server.process.serve import main
@@ -152,8 +153,11 @@ def launch(settings: Settings) -> None:
     except OSError as error:
         raise bad_settings("start_log", path=output, why=os_reason(error)) from error
     with os.fdopen(descriptor, "wb") as log:
-        command = [sys.executable, "-c", _SERVE]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, **_detached())
+        command = [sys.executable, "-c", _SERVE]  # which must import nothing from the working directory
+        environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, **_detached()
+        )
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
         pipe.write(settings.to_json().encode())  # not on the command line: it may hold a token

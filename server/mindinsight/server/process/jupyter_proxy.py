@@ -24,7 +24,7 @@ def setup() -> dict[str, Any]:
     command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground"]
     return {
         "command": [*command, "--host", "127.0.0.1", "--port", "{port}"],
-        "environment": {**os.environ, "MINDINSIGHT_TOKEN": token},
+        "environment": {**os.environ, "MINDINSIGHT_TOKEN": token, "PYTHONSAFEPATH": "1"},
         "request_headers_override": {"Authorization": f"Bearer {token}"},
         "timeout": _SECONDS,
         "new_browser_tab": True,
