@@ -43,6 +43,8 @@ const PARTS = {
 };
 /** Choices that need another part. */
 const ANEW = ["dump", "rank", "step", "tab", "only"];
+/** ms between questions for new steps: the folder of a dump does not change when one comes deep inside. */
+const FOLLOWING = 5000;
 /** Choices that the browser's Back undoes. */
 const ENTRIES = ["tab", "operator", "tensor"];
 
@@ -156,6 +158,7 @@ class Dumps {
         page.summary = summary;
         settle(page);
         callback();
+        this.follow();
       },
       this.openTab.fail,
     );
@@ -174,24 +177,45 @@ class Dumps {
         else this.restart();
         return undefined;
       },
-      leaveAsIs,
+      () => this.follow(),
     );
   }
 
   /** Refresh what is shown of a dump that may have new steps. */
   grow() {
     const { page, openTab } = this;
-    const { dump } = page.state;
-    return this.listing.join(
-      (signal) => page.app.api.get("v2/dump/summary", { dump }, { signal }),
-      (summary) => {
-        if (dump !== page.state.dump || !page.summary) return;
+    return this.summarize((summary) => {
+      page.summary = summary;
+      openTab.renewHeader();
+      openTab.refresh();
+    });
+  }
+
+  /** Ask for new steps from time to time, as long as the page is seen. */
+  follow() {
+    const { page, openTab } = this;
+    this.listing.later(() => {
+      if (document.hidden || page.app.live.paused() || !page.summary) return this.follow();
+      return this.summarize((summary) => {
+        if (JSON.stringify(summary) === JSON.stringify(page.summary)) return;
         page.summary = summary;
         openTab.renewHeader();
-        openTab.refresh();
+      });
+    }, FOLLOWING);
+  }
+
+  /** Request the summary of the shown dump again. @param {(summary: DumpSummary) => void} take */
+  async summarize(take) {
+    const { page } = this;
+    const { dump } = page.state;
+    await this.listing.join(
+      (signal) => page.app.api.get("v2/dump/summary", { dump }, { signal }),
+      (summary) => {
+        if (dump === page.state.dump && page.summary) take(summary);
       },
       leaveAsIs,
     );
+    this.follow();
   }
 
   /** Refresh after changes on the server. @param {import("../core/types.js").Change} change */
