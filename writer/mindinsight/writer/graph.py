@@ -160,7 +160,7 @@ class GraphBuilder:
         return self._known(name)
 
     def output(self, name: str) -> None:
-        """Mark a node as an output of the network."""
+        """Mark a node as an output of the network. Raises ValueError if the graph has no such name."""
         if name not in self._names:
             raise ValueError(f"the graph has no {name!r}")
         output = self._graph.outputs.add(name=name)

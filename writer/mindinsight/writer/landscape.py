@@ -102,7 +102,7 @@ class Plane:
     second: Mapping[str, Vector]
 
     def at(self, x: float, y: float) -> dict[str, npt.NDArray[Any]]:
-        """Return the weights at a point."""
+        """Return the weights at a point of the plane, by name."""
         moved = {
             name: (value + x * self.first[name] + y * self.second[name]).astype(value.dtype)
             for name, value in self.base.items()
@@ -141,7 +141,10 @@ def random_plane(base: Weights, seed: int = 0) -> Plane:
 
 
 def moving(weights: Weights) -> list[str]:
-    """Return the weights and biases that make a direction, or all float parameters if none is named so."""
+    """Return the names of the float parameters that make a direction: weights and biases.
+
+    If no name contains "weight" or "bias", all count except the optimizer's moments.
+    """
     floats = [name for name, value in weights.items() if value.dtype.kind == "f" and "moment" not in name]
     return [name for name in floats if "weight" in name or "bias" in name] or floats
 
@@ -179,12 +182,12 @@ def _split(vector: Vector, base: Weights, names: Sequence[str]) -> dict[str, Vec
 
 Loss: TypeAlias = Callable[[Weights], float]
 Point: TypeAlias = tuple[float, float]
-# Answers a Loss, or (model, network, dataset, metrics) of MindSpore.
+# Returns a Loss, or (model, network, dataset, metrics) of MindSpore.
 Setup: TypeAlias = Callable[[], Any]
 
 
 def loss_of(setup: Setup, samples: int) -> Loss:
-    """Return the loss function that ``setup`` provides, over at most ``samples`` samples.
+    """Return the loss function that ``setup`` returns, or that of its tuple over about ``samples`` samples.
 
     Raises TypeError and ValueError if the result of ``setup`` is neither a function nor the tuple that
     MindSpore documents.
@@ -241,7 +244,7 @@ class Evaluation:
 
 
 def losses_at(loss: Loss, plane: Plane, points: Sequence[Point]) -> list[float]:
-    """Return the loss at each of ``points``."""
+    """Return the loss at each of ``points`` of ``plane``."""
     return [float(loss(plane.at(*point))) for point in points]
 
 

@@ -191,9 +191,9 @@ class RecordFile:
         return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write ``records``.
+        """Write ``records``. Return the number on disk, and the error that stopped it or None.
 
-        Return the number on disk, and the error that stopped it. Torn records are removed.
+        Torn records are removed.
         """
         done = 0
         try:

@@ -344,7 +344,7 @@ class Dump:
         self._metadata.not_recorded(gaps)
 
     def iteration(self, number: int) -> DumpStep:
-        """Return the writer of one iteration."""
+        """Return the writer of one iteration, which writes nothing if ``iterations`` does not select it."""
         if not self._selects(number):
             return DumpStep(self, None)
         folder = private_folder(self._folder / str(number))

@@ -172,7 +172,10 @@ class DumpRecorder:
         self._started = True
 
     def step(self) -> None:
-        """End an iteration: write the parameters' current values and begin the next iteration."""
+        """End an iteration: write the parameters' current values and begin the next iteration.
+
+        Raises RuntimeError before ``start``.
+        """
         if not self._started:
             raise RuntimeError("step() was called before start(); use the recorder in a with block")
         if self._capture is None:  # MindSpore counts its iterations itself

@@ -114,8 +114,9 @@ class SampleSize:
         self._steps: list[float] = []
 
     def fewer(self, number: int, seconds: float, count: int) -> int | None:
-        """Record a step that took ``seconds``. Return the size that fits a sample of ``count``, if smaller.
+        """Record step ``number`` of ``seconds``. Return a smaller size for a sample of ``count``, or None.
 
+        None if the sample is cheap enough, and except in the step that decides.
         The first step warms caches up and does not count.
         """
         if not 0 < number <= _FITTED:

@@ -118,7 +118,10 @@ class Probe(ABC):
     def call(
         self, key: Any, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """Run and record a function that the training called. ``key`` is passed to ``identify``."""
+        """Run and record a function that the training called, and return its result.
+
+        ``key`` is passed to ``identify``.
+        """
         if self.inside or self.failed or self.files is None:
             return function(*arguments, **named)
         draft = self.guarded(self._begin, key, sys._getframe(2), arguments, named)

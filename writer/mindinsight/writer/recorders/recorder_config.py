@@ -448,14 +448,14 @@ class Selection:
         self._open: set[str] = set()  # running modules that contain one of ``names``
 
     def begin(self, module: str) -> None:
-        """Open a module, forward or backward."""
+        """Record that the forward or backward pass of a module begins. ``module`` names its entry."""
         if self._scope and module == self._scope[0]:
             self._in_scope = True
         if self._nested and any(name in module for name in self._names):
             self._open.add(module)
 
     def end(self, module: str) -> None:
-        """Close a module."""
+        """Record that the forward or backward pass of a module ends."""
         if self._scope and module == self._scope[1]:
             self._in_scope = False
         self._open.discard(module)

@@ -1,9 +1,9 @@
 """Files of one step and rank in msprobe's layout, and descriptions of values in them."""
 
+import cmath
 import json
 import linecache
 import logging
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -153,15 +153,15 @@ class Describer:
 
 
 def is_finite(described: Any) -> bool:
-    """Return True if all leaves of a description have finite extremes."""
+    """Return True if all numbers and all extremes of arrays in a description are finite or missing."""
     if isinstance(described, list):
         return all(map(is_finite, described))
     if not isinstance(described, dict):
         return True
-    if "Max" in described:
-        extremes = (described["Max"], described["Min"])
-        return all(number is None or math.isfinite(number) for number in extremes)
-    return all(map(is_finite, described.values()))
+    if not isinstance(described.get("type"), str):  # a dictionary of the training's, in which any key may be
+        return all(map(is_finite, described.values()))
+    numbers = [described.get(key) for key in ("Max", "Min", "value")]
+    return all(cmath.isfinite(number) for number in numbers if isinstance(number, (float, complex)))
 
 
 def plain_leaf(value: Any) -> dict[str, Any] | None:
@@ -228,7 +228,7 @@ class Draft:
         self.sections["output"] = self.describe(tuple(outputs), "output")
 
     def overflowed(self) -> bool:
-        """Return True if an output is non-finite."""
+        """Return True if the described outputs hold a non-finite number."""
         return not is_finite(self.sections.get("output", []))
 
     def _copy(self, file: str, tensor: Any) -> None:

@@ -206,7 +206,7 @@ def weights_norm(tensors: Tensors) -> float:
 
 
 def quiet_modules(tensors: Tensors) -> frozenset[str]:
-    """Return the modules with an all-zero gradient for each trainable parameter that has a gradient."""
+    """Return the names of modules of which every trainable parameter with a gradient has an all-zero one."""
     gradients = [(name, p.grad) for name, p in tensors.parameters if p.requires_grad and p.grad is not None]
     modules = {name.rpartition(".")[0] for name, _ in gradients}
     with torch.no_grad():
@@ -238,7 +238,7 @@ def loss_of(result: Any) -> float | None:
 
 
 class OutputWatch:
-    """L2 norm of each module's output, from ``__init__`` to ``end``, and the largest element of some.
+    """Watch of module outputs from ``__init__`` to ``end``: their L2 norms, and the largest elements of some.
 
     An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring.
     """

@@ -53,7 +53,10 @@ def picture_batch(value: object, layout: str) -> Batch:
 
 
 def video_frames(video: object) -> Batch:
-    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other."""
+    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other.
+
+    Raises ValueError for another shape or one with a zero, and otherwise like ``picture_batch``.
+    """
     values = to_numpy(video).values
     if values.ndim != 5 or 0 in values.shape:
         raise ValueError(f"a video is an array (N, T, C, H, W), none of them zero, got shape {values.shape}")
@@ -65,7 +68,8 @@ def video_frames(video: object) -> Batch:
 def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, rescale: float) -> Batch:
     """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
 
-    ``rescale`` is a factor for both sides of the image. Needs Pillow.
+    ``rescale`` is a factor for both sides of the image. ``labels`` are ignored unless there is one for each
+    box. Needs Pillow. Raises ValueError for boxes of another shape, or if no pixel is left.
     """
     corners = to_numpy(boxes).values
     if corners.ndim != 2 or corners.shape[1] != 4:
@@ -88,7 +92,10 @@ def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, res
 
 
 def pictures_of_figures(figures: Sequence[Any], close: bool) -> Batch:
-    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures."""
+    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures.
+
+    Raises ValueError unless there are figures, all of one size, TypeError for other objects.
+    """
     drawn = [_drawn(figure) for figure in figures]
     if len({pixels.shape for pixels in drawn}) != 1:
         raise ValueError("expected figures of one size, at least one")
@@ -171,7 +178,11 @@ def _plain(name: str, value: Any) -> Fact:
 
 
 def moment(step: Any, wall: float | None) -> event_targets.Moment:
-    """Return step and wall time from any numbers of torch's interface, or None."""
+    """Return the step (None: 0) and wall time (None: now) of arguments of torch's interface.
+
+    As in torch, a step is what ``int`` converts. Raises TypeError, ValueError or OverflowError for another
+    step, and for one of more than 64 bits.
+    """
     if step.__class__ is not int:
         try:
             step = 0 if step is None else options.step(int(step))
@@ -325,7 +336,10 @@ class SummaryWriter:
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Record the distribution of ``values``. ``bins`` is an argument of numpy.histogram."""
+        """Record the distribution of ``values``, by default in the buckets of the format.
+
+        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``.
+        """
         array, at = real_numbers(options.tag(tag), values), moment(global_step, walltime)
         if not array.values.size:
             raise ValueError(f"histogram '{tag}' has no element")

@@ -19,7 +19,8 @@ const CONTROLS = [
 ].join();
 
 /**
- * Copy an element. A chart in the copy is an empty box whose `data-figure` is its index in `figures`.
+ * Return a copy of an element, and the figures of the charts in it. A chart in the copy is an empty box whose
+ * `data-figure` is its index in `figures`.
  * @param {App} app
  * @param {Element} root
  * @returns {Promise<{copy: HTMLElement, figures: Figure[]}>} a chart in the copy has its figure's number in

@@ -16,7 +16,7 @@ import { showShortcuts } from "./shortcuts.js";
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /**
- * Fill the header.
+ * Fill the page's header: brand, navigation, connection, language and theme.
  * @param {import("../core/types.js").App} app
  * @param {{ondrawer: () => void}} options
  */

@@ -56,7 +56,7 @@ export async function mount(root, app) {
   };
 }
 
-/** Parallel axes, importance, scatter plot and table of runs. */
+/** Page of the lineage: parallel axes, importance, scatter plot and table of runs. */
 export class Lineage {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {

@@ -24,7 +24,8 @@ const NAMES = {
 };
 
 /**
- * Create the list of statistics, or the reason why there are none.
+ * Create the list of a tensor's statistics, or the reason why there are none, which may be that they are
+ * still being loaded.
  * @param {App} app
  * @param {Pick<Tensor, "statistics" | "damage" | "said" | "disagrees"> & {computed?: boolean}} tensor
  */

@@ -9,7 +9,8 @@ import { isNonFinite, SIGNS, symptomWord } from "./dump_marks.js";
 const NAMED = 3; // weights that one line lists
 
 /**
- * Create the legend.
+ * Create the legend of the colours that a dump gives to a graph, with the share of the dump that was found in
+ * it.
  * @param {App} app
  * @param {Colouring} coloured
  * @param {string} paint

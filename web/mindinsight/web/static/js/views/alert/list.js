@@ -14,7 +14,7 @@ import { keepFocus } from "../../core/focus.js";
 const TICK_MS = 10_000; // until "5 min ago" is looked at again
 
 /**
- * Create the list. Alerts later than `lastSeen` are marked as new.
+ * Create the list of alerts. Alerts later than `lastSeen` are marked as new.
  * @param {App} app
  * @param {number} lastSeen alerts later than this, Unix seconds, are new
  */

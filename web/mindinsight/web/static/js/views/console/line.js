@@ -11,7 +11,8 @@ import { styledPieces } from "./ansi.js";
 const NOTES = { x: "console.lost", gap: "console.gap", start: "console.start" };
 
 /**
- * Create a line.
+ * Create one line of a console: its time, a link to the charts of that moment, and its text. A note, such as
+ * of a gap, has the time and its text only.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
  * @param {Row} row

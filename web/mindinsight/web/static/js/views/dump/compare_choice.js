@@ -11,7 +11,7 @@ import { settlePosition } from "../../components/dump/state.js";
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{dump: string, rank: number, step: number}} Reference */
 
-/** Form of the reference. */
+/** Form that chooses the reference of a comparison: dump, rank, step, and a file that maps names. */
 export class ReferenceChoice {
   /**
    * @param {Page} page

@@ -66,7 +66,7 @@ function statement(page, claim) {
   return element;
 }
 
-/** Create the table of pairs. @param {Page} page @param {Compared} answer */
+/** Create the table of compared tensors, a row for each pair. @param {Page} page @param {Compared} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
   const measures = measuresOf(answer.rows);

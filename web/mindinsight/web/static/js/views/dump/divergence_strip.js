@@ -24,7 +24,7 @@ const COLOURS = {
 };
 const RANKS = ["unknown", "unmatched", "agrees", "differs", "introduced"]; // the last on top
 
-/** Strip with keyboard and pointer selection. */
+/** Strip of a comparison's pairs in execution order, with keyboard and pointer selection. */
 export class DivergenceStrip {
   /** @param {App} app @param {(operator: string) => void} choose */
   constructor(app, choose) {

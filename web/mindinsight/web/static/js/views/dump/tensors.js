@@ -18,7 +18,7 @@ const BANNERS = 5; // damaged files named at most
 /** Choices that need other rows. @type {string[]} */
 const READ = [...FILTERS, "sort", "descending"];
 
-/** Create the tab. @param {Page} page */
+/** Create the Tensors tab of a dump: the table of all tensors with filters. @param {Page} page */
 export function tensorsPart(page) {
   const table = new TensorTable(page);
   table.restart();

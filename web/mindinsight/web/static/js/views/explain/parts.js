@@ -10,7 +10,11 @@ import { h, svg } from "../../core/dom.js";
 const WIDTH = 320; // of the frame in which the server draws curves
 const HEIGHT = 120;
 
-/** Create the panel of a part. The summary has no heading. @param {App} app @param {ExplanationPart} part */
+/**
+ * Create the panel of a part of an explanation. The summary has no heading.
+ * @param {App} app
+ * @param {ExplanationPart} part
+ */
 export function partPanel(app, part) {
   const claims = part.claims.map((claim) => claimElement(app, claim));
   if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);

@@ -6,7 +6,7 @@ import { select } from "../../components/field.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * Create the selectors. Rank and graph are left out if there is no choice.
+ * Create the selects of run, rank and graph. Rank and graph are left out if there is no choice.
  * @param {App} app
  * @param {Run[]} runs
  * @param {{run: string, tag: string, view: string | null}} state

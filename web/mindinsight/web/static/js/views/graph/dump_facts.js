@@ -22,7 +22,8 @@ import { SIGNS } from "../../components/graph/dump_marks.js";
 const COUNTING = 1000; // ms between questions while statistics are counted
 
 /**
- * Create the section. It refreshes until all statistics are computed. `end()` stops that.
+ * Create the section with a node's dumped tensors, or the anomalous operators of a scope. It refreshes until
+ * all statistics are computed. `end()` stops that.
  * @param {App} app
  * @param {Asked} asked
  */

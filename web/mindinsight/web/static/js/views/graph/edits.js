@@ -18,7 +18,7 @@ import { h, replace } from "../../core/dom.js";
  */
 
 /**
- * Create the list of edits.
+ * Create the list of edits that lead from the left graph to the right one.
  * @param {App} app
  * @param {(edit: Edit) => void} goTo shows the first place of an edit
  */

@@ -79,7 +79,13 @@ export function isBrushed(plot, row) {
   });
 }
 
-/** Create the drawing. @param {App} app @param {Plot} plot @param {number} width @param {number} height */
+/**
+ * Create the SVG drawing of parallel axes, a line for each run.
+ * @param {App} app
+ * @param {Plot} plot
+ * @param {number} width
+ * @param {number} height
+ */
 export function drawAxes(app, plot, width, height) {
   const gap = (Math.max(width, plot.columns.length * 110) - 2 * SIDE) / Math.max(1, plot.columns.length - 1);
   const total = Math.max(width, plot.columns.length * 110);

@@ -11,7 +11,7 @@ import { differenceDialog } from "./difference.js";
 
 /** @typedef {import("../lineage.js").Lineage} Lineage */
 
-/** Create the toolbar. @param {Lineage} view */
+/** Create the toolbar of the parallel axes. @param {Lineage} view */
 export function toolbar(view) {
   const { app, data, state, brushes, selectedRuns } = view;
   const { t } = app;

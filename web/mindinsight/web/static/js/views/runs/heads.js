@@ -7,7 +7,7 @@ import { movable, nextSort } from "../../components/runs/order.js";
 /** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
 /**
- * Create the header cells.
+ * Create the header cells of the runs table, which sort it and can be dragged.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../components/runs/columns.js").TableColumn[]} columns
  * @param {string} sort of the address

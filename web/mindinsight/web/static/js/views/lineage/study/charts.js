@@ -15,7 +15,10 @@ import { valueText } from "./values.js";
 const DONE = ["complete", "imported"];
 const SPREAD = 200; // largest over smallest value from which on the axis is logarithmic by itself
 
-/** Create the chart of one target. @param {StudyPanel} panel */
+/**
+ * Create the chart of a study with one target: every trial, and the best so far.
+ * @param {StudyPanel} panel
+ */
 export function bestChart(panel) {
   const { app } = panel;
   const { t } = app;
@@ -197,7 +200,10 @@ function dateOf(unix) {
   return plotTime(unix ?? 0);
 }
 
-/** Create the chart of the Pareto front. @param {StudyPanel} panel */
+/**
+ * Create the chart of a study with several targets: the trials and their Pareto front.
+ * @param {StudyPanel} panel
+ */
 export function frontChart(panel) {
   const { app } = panel;
   const { t } = app;

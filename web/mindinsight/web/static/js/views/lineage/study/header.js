@@ -12,7 +12,7 @@ import { valueText } from "./values.js";
 const TONES = { running: "ok", interrupted: "warn" };
 const SORTS = /** @type {const} */ (["complete", "pruned", "failed", "running"]);
 
-/** Create the header. @param {StudyPanel} panel */
+/** Create the header of a study: state, trials, remaining time and best trial. @param {StudyPanel} panel */
 export function header(panel) {
   const { app } = panel;
   const study = /** @type {Study} */ (panel.study);

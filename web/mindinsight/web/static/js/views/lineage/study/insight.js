@@ -11,7 +11,10 @@ import { parameterNames, valueText } from "./values.js";
 
 const METHODS = ["fanova", "ped_anova", "correlation"];
 
-/** Create the panel of importance. @param {StudyPanel} panel */
+/**
+ * Create the panel with the importance of a study's parameters by the chosen method.
+ * @param {StudyPanel} panel
+ */
 export function importancePanel(panel) {
   const { app, importance } = panel;
   const { t } = app;
@@ -97,7 +100,7 @@ function bars({ app, study, importance }) {
   return [claims, table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
 }
 
-/** Create the panel of suggestions. @param {StudyPanel} panel */
+/** Create the panel with suggestions for the next trials of a study. @param {StudyPanel} panel */
 export function suggestionsPanel(panel) {
   const { app, suggestions } = panel;
   const { t } = app;

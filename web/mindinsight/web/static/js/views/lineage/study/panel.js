@@ -19,7 +19,7 @@ const FOLLOW = 2000; // ms between two looks at a study that is tuned
 const LOOK = 15000; // ms between two looks at whether there are others
 const LEARN = 10000; // ms between two evaluations of importance while trials end
 
-/** Panel of the chosen study. */
+/** Panel of the chosen tuning study. */
 export class StudyPanel {
   /** @param {App} app @param {() => void} onchange called when trials came or ended */
   constructor(app, onchange) {
