@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 import pickle
 import signal
@@ -16,12 +15,14 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from concurrent.futures import TimeoutError as TooLate
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from mindinsight.server.cancellation import LONGEST, watch
 from mindinsight.server.compute.background_jobs import Threads, start_within_limit
+from mindinsight.server.import_path import safe_context
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,7 +36,6 @@ _EXIT: Final = 1.0  # seconds that a thread waits for the end of a killed proces
 _LINGER: Final = 15.0  # seconds that an idle process is kept: longer than the pauses of somebody who browses
 _MEMORY: Final = 8 << 30  # bytes of data that a process may have: chosen, not measured
 _PRELOADED: Final = ("mindinsight.server.ingest.piece_reader", "mindinsight.server.formats.events")
-_SAFE_PATH: Final = os.environ.get("PYTHONSAFEPATH")
 
 _log = logging.getLogger(__name__)
 
@@ -236,11 +236,8 @@ class Worker:
 
     def __init__(self) -> None:
         """Start the process, which does not answer yet. Raises CannotBegin."""
-        # Not "fork", as this process has threads.
-        context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-        context.set_forkserver_preload(list(_PRELOADED))
         try:
-            _begin_fork_server()
+            context = safe_context(_PRELOADED)
             self._pipe, child_end = context.Pipe()
             with socket.socket(fileno=os.dup(self._pipe.fileno())) as end:  # a pipe is a socket
                 for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
@@ -283,26 +280,6 @@ class Worker:
         self._pipe.close()
 
 
-def _begin_fork_server() -> None:
-    """Start the process that forks workers, unless it runs.
-
-    It would import modules from the working directory first, which may be one where others write files:
-    Python 3.11 and later leave that out. Programs that a user starts from here are not told to.
-    """
-    if not hasattr(os, "fork"):
-        return
-    from multiprocessing import forkserver  # not on Windows
-
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        forkserver.ensure_running()
-    finally:
-        if _SAFE_PATH is None:
-            os.environ.pop("PYTHONSAFEPATH", None)
-        else:
-            os.environ["PYTHONSAFEPATH"] = _SAFE_PATH
-
-
 def _serve(pipe: Connection[Any, Any]) -> None:
     """Perform calls in the child process until the pipe is closed."""
     _live_with_parent()
@@ -337,5 +314,5 @@ def _limit_memory(size: int) -> None:
 def _live_with_parent() -> None:
     """Ignore Ctrl-C, which the parent handles, and exit when the parent is gone, even killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent: Any = multiprocessing.parent_process()
+    parent: Any = parent_process()
     start_within_limit(threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True))

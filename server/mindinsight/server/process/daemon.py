@@ -19,6 +19,7 @@ from typing import Any
 
 from mindinsight.server.errors import bad_settings, os_reason
 from mindinsight.server.files.own_files import open_own, own_folder, read_own
+from mindinsight.server.import_path import SAFE_PATH
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
 
@@ -154,7 +155,7 @@ def launch(settings: Settings) -> None:
         raise bad_settings("start_log", path=output, why=os_reason(error)) from error
     with os.fdopen(descriptor, "wb") as log:
         command = [sys.executable, "-c", _SERVE]  # which must import nothing from the working directory
-        environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+        environment = {**os.environ, **SAFE_PATH}
         child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, **_detached()
         )
