@@ -1,0 +1,217 @@
+"""Changes of norms between the last healthy step and the step of a fault, by module and by weight.
+
+One function decides which module and which weight changed, or that the norms do not decide it.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Final, NamedTuple
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.formats.dumps.dump_types import TensorEntry
+from mindinsight.server.formats.dumps.recorder_files import Health
+from mindinsight.server.formats.sanitizer import show_name
+
+CHANGED: Final = 10.0  # Ten steps apart, norms of healthy trainings changed at most fourfold (docs/dumps.md).
+_SMALL: Final = 0.1  # of the median norm. What begins near zero, such as a bias, changes by large factors
+_OWN_SHARE: Final = 0.5  # of the whole change, as a logarithm, that one module must bring to be named
+_MOST: Final = 0.5  # share of the changed weights from which on the change is common to all
+_NAMED: Final = 4  # names in a sentence
+
+
+class _Change(NamedTuple):
+    """Norm of a module's output or of a weight at the healthy step and at the fault."""
+
+    name: str
+    then: float
+    now: float
+
+    @property
+    def factor(self) -> float:
+        """Return the norm now in units of the healthy one, infinity if the norm now is not finite."""
+        return self.now / self.then if math.isfinite(self.now) else math.inf
+
+    def words(self) -> dict[str, object]:
+        """Return the values of a sentence about the change."""
+        return {"name": _label(self.name), "then": self.then, "now": self.now, "factor": self.factor}
+
+
+def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
+    """Return the claims about norms at the fault against those of the healthy step, in order of cause.
+
+    A weight that changed comes before the outputs that follow from it. Modules are in the order of execution.
+    Claims with the verdict "found" name one module or weight and have its name as evidence.
+    """
+    if health.step < 0:
+        return [Claim("claim.growth.no_healthy", "unknown", {"step": step}, (), (_EVERY_STEP,))]
+    weights, lacking = _changes(health.weights, health.weights_now)
+    by_weight, common, grown = _of_weights(weights)
+    if health.outputs_now is None:
+        by_output, left_out = _NO_OUTPUTS, []
+    else:
+        outputs, left_out = _changes(health.outputs, health.outputs_now, health.repeated)
+        by_output = _of_outputs(outputs, common, grown)
+    order = (by_weight, by_output) if by_weight[0].verdict == "found" else (by_output, by_weight)
+    facts = {"healthy": health.step, "step": step, "rank": rank, "n": step - health.step}
+    claims = [Claim("claim.growth.place", "note", facts), *order[0], *order[1]]
+    if health.damaged:
+        facts = {"fields": list(health.damaged)}
+        claims.append(Claim("claim.growth.fields", "unknown", facts))
+    for key, names in (("modules", left_out), ("weights", lacking)):
+        if names:
+            shown = few([_label(name) for name in names[:_NAMED]] + names[_NAMED : _NAMED + 1], _NAMED)
+            facts = {"n": len(names), "names": shown}
+            claims.append(Claim(f"claim.growth.{key}_left_out", "unknown", facts))
+    return claims
+
+
+_EVERY_STEP: Final = "claim.missing.every_step"
+_NO_OUTPUTS: Final = [Claim("claim.growth.no_outputs", "unknown", {}, (), ("claim.missing.new_recorder",))]
+
+
+def _label(name: str) -> str | Claim:
+    return show_name(name) if name else Claim("claim.part.growth.network", "note")
+
+
+def _changes(
+    then: Mapping[str, float], now: Mapping[str, float], repeated: Sequence[str] = ()
+) -> tuple[list[_Change], list[str]]:
+    """Return the changes in the order of ``now``, and the names without a norm to compare with."""
+    both = then.keys() & now.keys() - set(repeated)
+    usable = {name for name in both if 0 < then[name] < math.inf and not now[name] < 0}
+    zeros = {name for name in both if then[name] == now[name] == 0}
+    changes = [_Change(name, then[name], now[name]) for name in now if name in usable]
+    return changes, [name for name in dict.fromkeys((*now, *then)) if name not in usable | zeros]
+
+
+def _judged(changes: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:
+    """Return the changes of norms that are not small, and those of them that are tenfold or not finite.
+
+    What grew must have become as large as the median was, and what shrank must not have been small before.
+    """
+    middle = median([change.then for change in changes]) if changes else 0.0
+    known = [change for change in changes if change.then >= _SMALL * middle or not change.now < middle]
+    changed = [
+        change
+        for change in known
+        if (change.factor >= CHANGED and not change.now < middle)
+        or (change.factor <= 1 / CHANGED and change.then >= _SMALL * middle)
+    ]
+    return known, changed
+
+
+def _size(change: _Change) -> float:
+    """Return the change as the magnitude of its logarithm, infinity for zero and non-finite norms."""
+    return abs(math.log(change.factor)) if 0 < change.factor < math.inf else math.inf
+
+
+def _of_weights(changes: Sequence[_Change]) -> tuple[list[Claim], bool, frozenset[str]]:
+    """Return the claims, whether the change is common to most weights, and the names of the changed ones."""
+    known, changed = _judged(changes)
+    if not known:
+        return [Claim("claim.growth.no_weights", "unknown")], False, frozenset()
+    names = frozenset(change.name for change in changed)
+    largest = max(changed or known, key=_size)
+    moved = [change for change in known if change.now != change.then]
+    count = len(changed)
+    words = {**largest.words(), "n": count, "count": len(moved)}
+    evidence = ({"weight": largest.name},)
+    if not changed:
+        return [Claim("claim.growth.weights_same", "note", words, evidence)], False, names
+    if count > 1 and count >= _MOST * len(moved):
+        claim = Claim("claim.growth.weights_together", "unknown", words, evidence, (_EVERY_STEP,))
+        return [claim], True, names
+    key = "weight" if math.isfinite(largest.now) else "weight_non_finite"
+    return [Claim(f"claim.growth.{key}", "found", {**words, "n": count - 1}, evidence)], False, names
+
+
+def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str]) -> list[Claim]:
+    """Return the claims about outputs. ``weights`` changed, most of all with ``common``."""
+    known, changed = _judged(changes)
+    if not known:
+        return [Claim("claim.growth.nothing_compared", "unknown")]
+    if not changed:
+        largest = max(known, key=_size)
+        return [Claim("claim.growth.outputs_same", "note", largest.words(), ({"module": largest.name},))]
+    ends = {
+        "first": known[0].factor,
+        "first_name": _label(known[0].name),
+        "n": len(changed),
+        "count": len(known),
+    }
+    if common:
+        last = max(changed, key=_size)
+        facts = {**last.words(), **ends}
+        return [Claim("claim.growth.outputs_together", "unknown", facts, ({"module": last.name},))]
+    claims = [*_singled_out(known, weights, grow=False), *_singled_out(known, weights, grow=True)]
+    if claims:
+        return [claim for _, claim in sorted(claims, key=lambda item: item[0])]
+    last = max(changed, key=_size)
+    facts = {**last.words(), **ends}
+    return [Claim("claim.growth.outputs_gradual", "unknown", facts, ({"module": last.name},))]
+
+
+def _singled_out(
+    known: Sequence[_Change], weights: frozenset[str], grow: bool
+) -> Iterator[tuple[int, Claim]]:
+    """Yield the position and the claim of the module that brings most of the growth, or of the shrinkage.
+
+    The module brings a factor of ten, and half of the whole change as a logarithm, over all modules before
+    it. A finite change comes before the overflow that follows from it.
+    """
+    _, changed = _judged(known)
+    factors = [
+        change.factor if grow else (1 / change.factor if change.factor else math.inf) for change in known
+    ]
+    finite = [factor for factor in factors if math.isfinite(factor)]
+    whole = math.log(max(*finite, 1.0)) if finite else 0.0
+    before, fallback = 1.0, -1
+    for position, (change, factor) in enumerate(zip(known, factors, strict=True)):
+        alone = factor / before
+        if change in changed and alone >= CHANGED:
+            if math.isinf(factor):
+                fallback = position if fallback < 0 else fallback
+            elif math.log(alone) >= _OWN_SHARE * whole:
+                yield position, _of_module(known, position, weights)
+                return
+        before = max(before, factor) if math.isfinite(factor) else before
+    if fallback >= 0:
+        yield fallback, _of_module(known, fallback, weights)
+
+
+def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str]) -> Claim:
+    """Return the claim about the module at a position. Nothing tells whether the input of the first
+    changed."""
+    change, evidence = known[position], ({"module": known[position].name},)
+    earlier = [other.factor for other in known[:position]]
+    own = any(name.startswith(f"{change.name}.") for name in weights)
+    words = {**change.words(), "n": position, "count": len(known)}
+    if not earlier and not own:
+        key, missing = "claim.growth.output_first", ("claim.missing.healthy_dump",)
+        return Claim(key, "unknown", words, evidence, missing)
+    if not earlier:
+        return Claim("claim.growth.output_own", "found", words, evidence)
+    words |= {"low": min(earlier), "high": max(earlier)}
+    key = "output" if math.isfinite(change.now) else "output_non_finite"
+    return Claim(f"claim.growth.{key}", "found", words, evidence)
+
+
+def tensor_of(entries: Iterable[TensorEntry], named: Mapping[str, object]) -> TensorEntry | None:
+    """Return the dumped tensor of a claim's evidence: the weight, or the last forward result in the module.
+
+    None if the dump has no such tensor. The whole network is no scope of its own.
+    """
+    if "weight" in named:
+        weights = (entry for entry in entries if entry.direction == "parameter")
+        return next((entry for entry in weights if entry.operator == named["weight"]), None)
+    module = str(named["module"])
+    results = (entry for entry in entries if entry.direction == "output" and module)
+    within = [entry for entry in results if f"{_module_of(entry.operator)}.".startswith(f"{module}.")]
+    return within[-1] if within else None
+
+
+def _module_of(operator: str) -> str:
+    """Return the module of a forward operator: ``layers.0`` of ``Default/layers-ModuleList/0-Linear/mm``."""
+    first, *scopes = operator.split("/")
+    return ".".join(scope.rpartition("-")[0] for scope in scopes[:-1]) if first == "Default" else ""
