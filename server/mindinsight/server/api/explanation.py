@@ -229,7 +229,7 @@ def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | Non
 def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
     """Return the claims about the norms of a rank, with links to the tensors that they name."""
     norms = read_norms(dump, rank, step)
-    facts = {"step": step, "rank": rank}
+    facts: dict[str, Any] = {"step": step, "rank": rank}
     missing = ("claim.missing.every_step",)
     if norms is None:
         return Part("growth", (Claim("claim.growth.missing", "unknown", facts, (), missing),), dump_id)
