@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
-from mindinsight.server.claims import Claim, few
+from mindinsight.server.claims import Claim, few, format_number
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.formats.dumps.recorder_files import Health
 from mindinsight.server.formats.sanitizer import show_name
@@ -17,7 +17,7 @@ from mindinsight.server.formats.sanitizer import show_name
 # `check_norms_of_healthy_trainings_change_little` of tests/interop/flight_in_torch.py measures it.
 CHANGED: Final = 30.0
 _SMALL: Final = 0.1  # of the median norm. What begins near zero, such as a bias, changes by large factors
-_OWN_SHARE: Final = 0.5  # of the whole change, as a logarithm, that one module must bring to be named
+_OWN_SHARE: Final = 0.5  # of the whole change, as a logarithm: what brings most of it is named
 _NAMED: Final = 4  # names in a sentence
 
 
@@ -36,7 +36,10 @@ class _Change(NamedTuple):
     def words(self) -> dict[str, object]:
         """Return the values of a sentence about the change."""
         numbers = {"then": self.then, "now": self.now, "factor": self.factor, "limit": CHANGED}
-        return {"name": _label(self.name), **numbers}
+        shown = {
+            key: value if math.isfinite(value) else format_number(value) for key, value in numbers.items()
+        }
+        return {"name": _label(self.name), **shown}
 
 
 def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
@@ -157,8 +160,8 @@ def _singled_out(
 ) -> Iterator[tuple[int, Claim]]:
     """Yield the position and the claim of the module that brings most of the growth, or of the shrinkage.
 
-    The module brings a factor of `CHANGED`, and half of the whole change as a logarithm, over all modules before
-    it. A finite change comes before the overflow that follows from it.
+    The module brings a factor of `CHANGED`, and half of the whole change as a logarithm, over all modules
+    before it. A finite change comes before the overflow that follows from it.
     """
     _, changed = _judged(known)
     factors = [
