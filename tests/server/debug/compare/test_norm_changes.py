@@ -33,8 +33,8 @@ def test_a_weight_comes_before_the_output_that_follows_from_it_and_an_output_bef
 
 
 def test_names_norms_and_factor_are_in_the_sentences() -> None:
-    place, weight, output = claims({**THEN, "b": 5e4, "c": 6e4, "": 6e4}, {**WEIGHTS, "b.weight": 3e4})
-    assert sentence(place).startswith(
+    steps, weight, output = claims({**THEN, "b": 5e4, "c": 6e4, "": 6e4}, {**WEIGHTS, "b.weight": 3e4})
+    assert sentence(steps).startswith(
         "Norms on rank 0 at step 25, compared with those of step 20, 5 steps before"
     )
     assert "b.weight changed: its norm was 3 and is 30000, 10000 times" in sentence(weight)
@@ -52,11 +52,11 @@ def test_the_whole_network_has_a_name() -> None:
     assert "Already the output of the whole network" in sentence(norm_claims(health, 25, 0)[2])
 
 
-@pytest.mark.parametrize(("factor", "found"), [(0.99 * CHANGED, False), (1.01 * CHANGED, True)])
-def test_the_limit_is_a_factor_in_both_directions(factor: float, found: bool) -> None:
-    assert ("output" in keys({**THEN, "c": 6 * factor})) is found
-    assert ("output_shrunk" in keys({**THEN, "c": 6 / factor})) is found
-    assert ("weight" in keys(THEN, {**WEIGHTS, "c.weight": 2 / factor})) is found
+@pytest.mark.parametrize(("factor", "named"), [(0.99 * CHANGED, False), (1.01 * CHANGED, True)])
+def test_the_limit_is_a_factor_in_both_directions(factor: float, named: bool) -> None:
+    assert ("output" in keys({**THEN, "c": 6 * factor})) is named
+    assert ("output_shrunk" in keys({**THEN, "c": 6 / factor})) is named
+    assert ("weight" in keys(THEN, {**WEIGHTS, "c.weight": 2 / factor})) is named
 
 
 def test_weights_of_one_module_are_one_change_and_those_of_two_are_not() -> None:

@@ -80,12 +80,12 @@ class Health:
 
 def health_steps(dump: Dump) -> dict[int, list[int]]:
     """Return the ranks of each step with a file of norms, steps and ranks in order."""
-    found = set()
+    recorded = set()
     for rank, root in {(folder.rank, folder.root) for folder in dump.folders}:
         matches = map(_HEALTH.fullmatch, files_of(Path(root)))
-        found |= {(int(match[1]), rank) for match in matches if match}
+        recorded |= {(int(match[1]), rank) for match in matches if match}
     steps: dict[int, list[int]] = {}
-    for step, rank in sorted(found):
+    for step, rank in sorted(recorded):
         steps.setdefault(step, []).append(rank)
     return steps
 
