@@ -106,6 +106,25 @@ def learning_rate_too_high(folder: Path) -> Question:
     return norms(folder, outputs, {name: 90.0 * norm * (1 + len(name) / 9) for name, norm in WEIGHTS.items()})
 
 
+@situation(**only("place", "output", "weights_together"))
+def weights_of_two_modules_multiplied_by_unequal_factors(folder: Path) -> Question:
+    """No weight before the module changed, so that its output may be named."""
+    outputs = scaled(THEN, fc2=1e4, fc3=1e6, network=1e6)
+    return norms(folder, outputs, scaled(WEIGHTS, fc2_weight=1e4, fc3_weight=1e2))
+
+
+@situation(**only("place", "outputs_together", "weights_together"))
+def weights_of_two_modules_multiplied_by_one_factor(folder: Path) -> Question:
+    """Each of them brings as much, so that neither stands out."""
+    outputs = scaled(THEN, fc2=900, fc3=1e6, network=1e6)
+    return norms(folder, outputs, scaled(WEIGHTS, fc2_weight=1e3, fc3_weight=1e3))
+
+
+@situation(**only("place", "weight", "output"))
+def module_below_the_limit_before_one_above_it(folder: Path) -> Question:
+    return norms(folder, scaled(THEN, fc2=25, fc3=90, network=90), scaled(WEIGHTS, fc2_weight=31))
+
+
 @situation(**only("place", "outputs_gradual", "weights_same"))
 def growth_that_adds_up_over_the_depth(folder: Path) -> Question:
     """As without a scale of residuals."""

@@ -109,3 +109,10 @@ def test_the_tensor_of_a_module_is_its_last_forward_result() -> None:
     assert tensor_of(entries, {"weight": "layers.1.a.weight"}) is entries[5]
     assert tensor_of(entries, {"module": "layers.2"}) is None is tensor_of(entries, {"module": ""})
     assert tensor_of(entries, {"weight": "layers.1.b"}) is None
+
+
+def test_a_shorter_interval_is_advised_unless_it_is_one_step() -> None:
+    now = {name: 1e4 * norm for name, norm in WEIGHTS.items()}
+    for healthy, missing in ((20, ("claim.missing.every_step",)), (24, ())):
+        together = norm_claims(Health(healthy, WEIGHTS, now, THEN, THEN), 25, 0)[2]
+        assert (together.key, together.missing) == ("claim.growth.weights_together", missing)

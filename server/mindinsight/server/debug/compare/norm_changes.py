@@ -16,6 +16,7 @@ from mindinsight.server.formats.sanitizer import show_name
 # Ten steps apart, norms of healthy trainings changed up to 19-fold: the output of a head in its first steps.
 # `check_norms_of_healthy_trainings_change_little` of tests/interop/flight_in_torch.py measures it.
 CHANGED: Final = 30.0
+_STEP: Final = 10.0  # times the change of the modules before. Growth over the depth brings two a module
 _SMALL: Final = 0.1  # of the median norm. What begins near zero, such as a bias, changes by large factors
 _OWN_SHARE: Final = 0.5  # of the whole change, as a logarithm: what brings most of it is named
 _NAMED: Final = 4  # names in a sentence
@@ -51,7 +52,8 @@ def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
     if health.step < 0:
         return [Claim("claim.growth.no_healthy", "unknown", {"step": step}, (), (_EVERY_STEP,))]
     weights, lacking = _changes(health.weights, health.weights_now)
-    by_weight, common, grown = _of_weights(weights)
+    narrower = (_EVERY_STEP,) if step - health.step > 1 else ()
+    by_weight, common, grown = _of_weights(weights, narrower)
     by_output, left_out = _NO_OUTPUTS, list[str]()
     if health.outputs_now is not None:
         outputs, left_out = _changes(health.outputs, health.outputs_now, health.repeated)
@@ -87,9 +89,8 @@ def _changes(
     return changes, [name for name in dict.fromkeys((*now, *then)) if name not in usable | zeros]
 
 
-def _judged(changes: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:
-    """Return the changes of norms that are not small, and those of them that are
-    `CHANGED`-fold or non-finite.
+def _judged(changes: Sequence[_Change], limit: float = CHANGED) -> tuple[list[_Change], list[_Change]]:
+    """Return the changes of norms that are not small, and those of them by a factor of ``limit``.
 
     What grew must have become as large as the median was, and what shrank must not have been small before.
     """
@@ -98,8 +99,8 @@ def _judged(changes: Sequence[_Change]) -> tuple[list[_Change], list[_Change]]:
     changed = [
         change
         for change in known
-        if (change.factor >= CHANGED and not change.now < middle)
-        or (change.factor <= 1 / CHANGED and change.then >= _SMALL * middle)
+        if (change.factor >= limit and not change.now < middle)
+        or (change.factor <= 1 / limit and change.then >= _SMALL * middle)
     ]
     return known, changed
 
@@ -109,7 +110,9 @@ def _size(change: _Change) -> float:
     return abs(math.log(change.factor)) if 0 < change.factor < math.inf else math.inf
 
 
-def _of_weights(changes: Sequence[_Change]) -> tuple[list[Claim], bool, frozenset[str]]:
+def _of_weights(
+    changes: Sequence[_Change], missing: tuple[str, ...]
+) -> tuple[list[Claim], bool, frozenset[str]]:
     """Return the claims, whether weights of several modules changed, and the names of the changed ones."""
     known, changed = _judged(changes)
     if not known:
@@ -123,64 +126,60 @@ def _of_weights(changes: Sequence[_Change]) -> tuple[list[Claim], bool, frozense
     if not changed:
         return [Claim("claim.growth.weights_same", "note", words, evidence)], False, names
     if len({change.name.rpartition(".")[0] for change in changed}) > 1:  # modules
-        claim = Claim("claim.growth.weights_together", "unknown", words, evidence, (_EVERY_STEP,))
+        claim = Claim("claim.growth.weights_together", "unknown", words, evidence, missing)
         return [claim], True, names
     key = "weight" if math.isfinite(largest.now) else "weight_non_finite"
     return [Claim(f"claim.growth.{key}", "found", words, evidence)], False, names
 
 
 def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str]) -> list[Claim]:
-    """Return the claims about outputs. ``weights`` changed, with ``common`` those of several modules."""
+    """Return the claims about outputs. ``weights`` changed, with ``common`` those of several modules.
+
+    No module is named if weights before it changed, too.
+    """
     known, changed = _judged(changes)
     if not known:
         return [Claim("claim.growth.nothing_compared", "unknown")]
     if not changed:
         largest = max(known, key=_size)
         return [Claim("claim.growth.outputs_same", "note", largest.words(), ({"module": largest.name},))]
-    ends = {
-        "first": known[0].factor,
-        "first_name": _label(known[0].name),
-        "n": len(changed),
-        "count": len(known),
-    }
-    if common:
-        last = max(changed, key=_size)
-        facts = {**last.words(), **ends}
-        return [Claim("claim.growth.outputs_together", "unknown", facts, ({"module": last.name},))]
-    claims = [*_singled_out(known, weights, grow=False), *_singled_out(known, weights, grow=True)]
-    if claims:
-        return [claim for _, claim in sorted(claims, key=lambda item: item[0])]
     last = max(changed, key=_size)
-    facts = {**last.words(), **ends}
+    ends = {"first": known[0].factor, "first_name": _label(known[0].name)}
+    facts = {**last.words(), **ends, "n": len(changed), "count": len(known)}
+    positions = [*_positions(known, changes, grow=False), *_positions(known, changes, grow=True)]
+    owners = {name.rpartition(".")[0] for name in weights}
+    earlier = {change.name for change in known[: min(positions, default=0)]}
+    if common and (not earlier or owners & earlier):
+        return [Claim("claim.growth.outputs_together", "unknown", facts, ({"module": last.name},))]
+    if positions:
+        return [_of_module(known, position, weights) for position in sorted(positions)]
     return [Claim("claim.growth.outputs_gradual", "unknown", facts, ({"module": last.name},))]
 
 
-def _singled_out(
-    known: Sequence[_Change], weights: frozenset[str], grow: bool
-) -> Iterator[tuple[int, Claim]]:
-    """Yield the position and the claim of the module that brings most of the growth, or of the shrinkage.
+def _positions(known: Sequence[_Change], changes: Sequence[_Change], grow: bool) -> Iterator[int]:
+    """Yield the position of the module that brings most of the growth, or of the shrinkage, if there is one.
 
-    The module brings a factor of `CHANGED`, and half of the whole change as a logarithm, over all modules
+    The module brings a factor of `_STEP`, and half of the whole change as a logarithm, over all modules
     before it. A finite change comes before the overflow that follows from it.
     """
-    _, changed = _judged(known)
+    large = set(_judged(changes, _STEP)[1])
     factors = [
         change.factor if grow else (1 / change.factor if change.factor else math.inf) for change in known
     ]
     finite = [factor for factor in factors if math.isfinite(factor)]
-    whole = math.log(max(*finite, 1.0)) if finite else 0.0
+    whole = max([*finite, 1.0])
     before, first = 1.0, -1
     for position, (change, factor) in enumerate(zip(known, factors, strict=True)):
         alone = factor / before
-        if change in changed and alone >= CHANGED:
+        if change in large and alone >= _STEP:
             if math.isinf(factor):
-                first = position if first < 0 and before < CHANGED else first
-            elif math.log(alone) >= _OWN_SHARE * whole:
+                first = position if first < 0 and before < _STEP else first
+            elif whole >= CHANGED and math.log(alone) >= _OWN_SHARE * math.log(whole):
                 first = position if first < 0 else first
                 break
         before = max(before, factor) if math.isfinite(factor) else before
     if first >= 0:
-        yield first, _of_module(known, first, weights)
+        yield first
 
 
 def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str]) -> Claim:
