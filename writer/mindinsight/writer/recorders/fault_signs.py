@@ -6,7 +6,7 @@ import json
 import logging
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -422,12 +422,24 @@ class HealthRecord:
         since = f"{self.weights[name]:.3g} at step {self.step}"
         return f"The weight {name} has norm {now[name]:.3g}, {ratio:.3g} times as much as {since}."
 
-    def write(self, rank: Path, step: int, weights: Mapping[str, float]) -> None:
-        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank."""
+    def write(
+        self,
+        rank: Path,
+        step: int,
+        weights: Mapping[str, float],
+        outputs: Mapping[str, float],
+        repeated: Collection[str],
+    ) -> None:
+        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank.
+
+        ``repeated`` are the modules that ran several times with different norms, of which the last is known.
+        """
         content = {
             "step": step,
             "healthy_step": self.step,
             "outputs": self.outputs,
+            "outputs_now": outputs,
+            "repeated": sorted(repeated),
             "weights": self.weights,
             "weights_now": weights,
         }

@@ -476,9 +476,13 @@ class FlightRecorder:
         gradients = self._torch.take_gradients(self._tensors)
         try:
             self._torch.restore_state(self._tensors, before)
-            again, problem = self._replay(run, path, norm)
+            watch = self._torch.OutputWatch(self._models, (), recorded=True)
+            try:
+                again, problem = self._replay(run, path, norm)
+            finally:
+                watch.end()
             rank = path / f"rank_{rank_of().number}"
-            self._health.write(rank, self._step, self._weight_norms())
+            self._health.write(rank, self._step, self._weight_norms(), watch.outputs, watch.repeated)
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."

@@ -7,6 +7,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -240,12 +241,17 @@ def loss_of(result: Any) -> float | None:
 class OutputWatch:
     """Watch of module outputs from ``__init__`` to ``end``: their L2 norms, and the largest elements of some.
 
-    An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring.
+    An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring. With
+    ``recorded``, the operators of the measurement are hidden from the recorder of the step.
     """
 
-    def __init__(self, models: Mapping[str, torch.nn.Module], suspects: Collection[str]) -> None:
+    def __init__(
+        self, models: Mapping[str, torch.nn.Module], suspects: Collection[str], recorded: bool = False
+    ) -> None:
         begin = time.perf_counter()
         self.outputs: dict[str, float] = {}
+        self.repeated: set[str] = set()  # modules that ran several times with different norms
+        self._hidden = torch_tensors.without_modes if recorded else nullcontext
         self.highest: dict[str, float] = {}
         self._suspects = suspects
         self._names = {
@@ -262,9 +268,12 @@ class OutputWatch:
             return
         begin = time.perf_counter()
         try:
-            with torch.no_grad():
+            with torch.no_grad(), self._hidden():
                 norm = torch_tensors.output_norm(output)
                 if norm is not None:
+                    before = self.outputs.get(name)
+                    if before is not None and repr(before) != repr(norm):  # NaN is equal to NaN
+                        self.repeated.add(name)
                     self.outputs[name] = norm
                     if name in self._suspects and isinstance(output, torch.Tensor) and output.numel() > 1:
                         self.highest[name] = float(output.max())

@@ -46,7 +46,7 @@ export function partPanel(app, part) {
       h(
         "p",
         { class: "row wrap small" },
-        part.links.map((link) => evidence(app, link)),
+        part.links.map((link) => evidence(app, link, part.topic)),
       ),
   );
 }
@@ -55,10 +55,12 @@ export function partPanel(app, part) {
  * Create the link to a page with the evidence.
  * @param {App} app
  * @param {ExplanationPart["links"][number]} link
+ * @param {string} topic
  */
-function evidence(app, { page, query }) {
-  const name = query.tab === "check" ? "check" : page;
-  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`));
+function evidence(app, { page, query }, topic) {
+  const named = topic === "growth" && query.operator; // which of several tensors
+  const name = named ? "tensor" : query.tab === "check" ? "check" : page;
+  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`, { name: query.operator }));
 }
 
 /** Draw one curve around the step of the fault. @param {App} app @param {ReportCurve} curve */
