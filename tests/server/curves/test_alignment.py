@@ -9,11 +9,11 @@ from mindinsight.server.claims import sentence
 from mindinsight.server.curves.alignment import (
     Alignment,
     align,
-    claim_of,
     find_change,
     find_divergence,
     relative_to_nearby,
 )
+from mindinsight.server.curves.alignment_claims import claim_of
 from mindinsight.server.types import Doubles
 
 STEPS = np.arange(600)

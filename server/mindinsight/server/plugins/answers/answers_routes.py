@@ -12,15 +12,8 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
-from mindinsight.server.curves.alignment import (
-    ORDER,
-    Alignment,
-    align,
-    claim_of,
-    difference_claim,
-    one_sided_claims,
-    paired_tags,
-)
+from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
+from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
