@@ -1,5 +1,6 @@
 """Claims about the alignment of two curves that should agree."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -40,6 +41,8 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
         "tolerance": difference_claim(tolerance, False, unit),
         "largest": difference_claim(aligned.largest, aligned.absolute, unit, tolerance),
         "usual": difference_claim(aligned.noise, aligned.absolute, unit),
+        "factor": factor_claim(aligned.factor),
+        **_growth_values(aligned, unit),
     }
     values = {name: value for name, value in values.items() if value is not None}
     evidence = () if aligned.beyond is None else ({"step": aligned.onset or aligned.beyond},)
@@ -64,6 +67,8 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
             return Claim("claim.align.diverges_within", "found", values, evidence)
         case "not_finite" if aligned.later is not None:
             return Claim("claim.align.non_finite_then_diverges", "found", values, evidence)
+        case "not_finite" if aligned.onset != aligned.broken:
+            return Claim("claim.align.diverges_then_non_finite", "found", values, evidence)
         case verdict:
             return Claim(f"claim.align.{_FOUND[verdict]}", "found", values, evidence)
 
@@ -71,10 +76,38 @@ def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> C
 _FOUND: Final[dict[Verdict, str]] = {
     "not_finite": "non_finite",
     "drifts": "diverges",
+    "grows": "grows",
+    "scaled": "scaled",
     "apart": "apart",
     "returns": "some_steps",
     "noise": "noise",
 }
+
+
+def _growth_values(aligned: Alignment, unit: str) -> dict[str, Any]:
+    """Return the values of a claim that name the growth of a difference."""
+    growth = aligned.growth
+    if growth is None:
+        return {}
+    return {
+        "early": difference_claim(growth.early, aligned.absolute, unit),
+        "late": difference_claim(growth.late, aligned.absolute, unit),
+        "early_first": _step(growth.first),
+        "early_last": _step(growth.first_end),
+        "late_first": _step(growth.last_start),
+        "late_last": _step(growth.last),
+    }
+
+
+def factor_claim(factor: float | None) -> Claim | None:
+    """Return a constant factor as part of a claim, with enough digits to differ from 100 %."""
+    if factor is None:
+        return None
+    apart = abs(factor - 1)
+    digits = 3 if apart >= 0.1 else 4 + math.floor(-math.log10(apart))
+    text = f"{100 * factor:.{digits}g}"
+    size: float | str = float(text) if digits == 3 else text
+    return Claim("claim.part.align_percent", "note", {"size": size})
 
 
 _UNITS: Final = {

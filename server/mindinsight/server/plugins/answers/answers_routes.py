@@ -467,12 +467,13 @@ def alignment(
 ) -> dict[str, Any]:
     """Return every scalar that both runs have, ranked by where and how it diverges.
 
-    `verdict` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
-    tell noise from a divergence), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
-    identical. `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at
-    which the divergence begins. `largest` and `noise` are shares of the baseline unless `absolute`. A tag
-    that only one run has is paired with a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one
-    exists.
+    `verdict` is one of not_finite, drifts, grows (all the time, by `growth`), apart (at most steps), scaled
+    (by `factor` at all steps), differs (too few steps, or too late, to tell noise from a divergence),
+    returns, noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees, identical.
+    `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at which the
+    divergence begins. `largest`, `typical` (median of all common steps) and `noise` (median before the onset,
+    if there is one) are shares of the baseline unless `absolute`. A tag that only one run has is paired with
+    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
