@@ -22,7 +22,7 @@ from mindinsight.server.debug.compare.error_measures import Measures, measure_va
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.sanitizer import show_name
+from mindinsight.server.formats.weights.plain_differences import PlainDifference
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 State: TypeAlias = Literal[
@@ -55,7 +55,13 @@ class WeightDifference:
     measures: Measures | None = None  # of the second against the first
     equal: float | None = None  # share of elements with the same bytes
     error: UnreadableError | None = None
-    non_finite: int | None = None  # number of non-finite elements in both files, None if they are not numbers
+    broken: tuple[int | None, ...] = ()  # non-finite elements in each file that has it, None for no numbers
+
+    @property
+    def non_finite(self) -> int | None:
+        """Return the number of non-finite elements in both files, None if they are not numbers."""
+        known = [count for count in self.broken if count is not None]
+        return sum(known) if known else None
 
     @property
     def apart(self) -> int:
@@ -130,29 +136,20 @@ def count_states(differences: Iterable[WeightDifference]) -> dict[State, int]:
     return {state: counts[state] for state in get_args(State) if counts[state]}
 
 
-def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
-    """Return the numbers and texts that differ between two files, ``lr: 0.1 → 0.2``, by name."""
-    missing = object()
-    pairs = {
-        name: (first.plain.get(name, missing), second.plain.get(name, missing))
-        for name in [*first.plain, *(name for name in second.plain if name not in first.plain)]
-    }
-    return [
-        f"{name}: {' → '.join('–' if value is missing else show_name(repr(value)) for value in pair)}"
-        for name, pair in pairs.items()
-        if repr(pair[0]) != repr(pair[1])  # tells 1 from True and 1.0, and takes NaN for NaN
-    ]
-
-
-def difference_claims(differences: Sequence[WeightDifference], plain: Sequence[str] = ()) -> list[Claim]:
+def difference_claims(
+    differences: Sequence[WeightDifference], plain: Sequence[PlainDifference] = ()
+) -> list[Claim]:
     """Return the claims about two files, given the differences of all tensors.
 
     A tensor that cannot be read is neither equal nor different. ``plain`` are the differences of the other
     values.
     """
     claims = _tensor_claims(differences)
-    values = {"n": len(plain), "names": few(plain, _NAMED)}
-    return [*claims, Claim("claim.checkpoint.other_values", "found", values)] if plain else claims
+    for key, is_counter in (("other_values", False), ("counters", True)):
+        if texts := [value.text for value in plain if value.is_counter == is_counter]:
+            values = {"n": len(texts), "names": few(texts, _NAMED)}
+            claims.append(Claim(f"claim.checkpoint.{key}", "found", values))
+    return claims
 
 
 def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
@@ -219,11 +216,23 @@ def unread_claims(names: Sequence[str]) -> list[Claim]:
     return [Claim("claim.checkpoint.not_read", "unknown", values)] if names else []
 
 
-def apart_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
-    """Return the claim that names the tensors with non-finite values in one file alone, if there are any."""
+def non_finite_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
+    """Return the claims that name the tensors with non-finite values in both files, or in one file alone."""
+    both = [item for item in differences if len(item.broken) > 1 and all(item.broken) and item.second]
+    texts = [
+        Claim(
+            "claim.part.checkpoint.broken",
+            "note",
+            {"name": item.name, "broken": item.broken[1], "count": math.prod(item.second.shape)},
+        )
+        for item in both
+        if item.second
+    ]
+    facts = {"n": len(both), "names": few(texts, _NAMED)}
+    claims = [Claim("claim.checkpoint.non_finite_both", "found", facts)] if both else []
     names = [tensor.name for tensor in differences if tensor.apart]
-    values = {"n": len(names), "names": few(names, _NAMED)}
-    return [Claim("claim.checkpoint.apart", "found", values)] if names else []
+    facts = {"n": len(names), "names": few(names, _NAMED)}
+    return [*claims, Claim("claim.checkpoint.apart", "found", facts)] if names else claims
 
 
 def _names(weights: Sequence[Weight]) -> list[str]:
@@ -273,8 +282,7 @@ def _compare_named(
         ]
     except UnreadableError:
         return difference
-    known = [count for count in counts if count is not None]
-    return replace(difference, non_finite=sum(known) if known else None)
+    return replace(difference, broken=tuple(counts))
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
