@@ -125,7 +125,29 @@ def weight_that_jumps_once(folder: Path) -> Question:
     )
 
 
-@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.largest_step"])
+@situation(
+    makes=["claim.checkpoint.largest_whole", "claim.checkpoint.largest_step"],
+    never=["claim.checkpoint.frozen"],
+)
+def weight_that_moves_a_little_each_time(folder: Path) -> Question:
+    """Another one jumped and came back."""
+    moves = ((1.0, 1.0), (1.5, 1.01), (2.0, 3.0), (2.5, 1.02))
+    return series(folder, *({"a.weight": a * ONES, "b.weight": b * ONES} for a, b in moves))
+
+
+@situation(
+    makes=["claim.checkpoint.largest_step"],
+    never=["claim.checkpoint.largest_whole", "claim.checkpoint.frozen_all"],
+)
+def weight_that_jumps_and_comes_back(folder: Path) -> Question:
+    """From the first to the last nothing changed."""
+    return series(folder, *({"a.weight": a * ONES, "b.weight": ONES} for a in (1.0, 3.0, 1.0)))
+
+
+@situation(
+    makes=["claim.checkpoint.finite"],
+    never=["claim.checkpoint.largest_step", "claim.checkpoint.largest_whole"],
+)
 def weights_that_double_each_time(folder: Path) -> Question:
     """No change is the largest."""
     return series(folder, *({"a": 2.0**step * ONES, "b": 2.0**step * ONES} for step in range(4)))

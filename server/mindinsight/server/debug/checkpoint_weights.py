@@ -432,6 +432,7 @@ class TimelineRow:
     shape: tuple[int, ...]
     cells: tuple[TimelineCell, ...]
     dtype: str = ""
+    whole: float | None = None  # change from the first to the last checkpoint, None if either lacks it
 
     def is_weight(self, names: Collection[str]) -> bool:
         """Return True for a floating-point tensor, unless among ``names`` it is an optimizer's state."""
@@ -492,9 +493,10 @@ def timeline_claims(
 
 
 def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Claim which weight changed most from one checkpoint to the next, unless two changed by the same share.
+    """Claim which weight changed most between neighbours, and which from the first checkpoint to the last.
 
-    States of optimizers and counters are left out, as in the comparison of two files.
+    Nothing is claimed if two changed by the same share. States of optimizers and counters are left out, as in
+    the comparison of two files.
     """
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
@@ -502,10 +504,10 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
         (cell.change, row, at)
         for row in weights
         for at, cell in enumerate(row.cells)
-        if cell.state == "changed" and cell.change is not None and math.isfinite(cell.change)
+        if cell.state in _MEASURED and cell.change is not None and math.isfinite(cell.change)
     ]
     changes.sort(key=lambda change: -change[0])
-    if not changes or changes[0][0] in (share for share, _, _ in changes[1:2]):
+    if not changes or changes[0][0] in (0, *(share for share, _, _ in changes[1:2])):
         return
     share, row, at = changes[0]
     before = max(number for number in range(at) if row.cells[number].state != "absent")
@@ -519,8 +521,22 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
     }
     evidence = {"tensor": row.name, "checkpoint": checkpoints[at]}
     yield Claim("claim.checkpoint.largest_step", "note", values, (evidence,))
+    if len(checkpoints) > 2:  # of two, it is the same
+        yield from _largest_whole(weights, checkpoints)
 
 
+def _largest_whole(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Claim which weight changed most from the first checkpoint to the last, if one did."""
+    shares = {row.name: row.whole for row in weights if row.whole and math.isfinite(row.whole)}
+    (name, share), *others = sorted(shares.items(), key=lambda item: -item[1])[:2] or [("", 0.0)]
+    if name and share not in (other for _, other in others):
+        values = {"n": len(shares), "name": name, "share": share}
+        values |= {"before": checkpoints[0], "checkpoint": checkpoints[-1]}
+        evidence = {"tensor": name, "checkpoint": checkpoints[-1]}
+        yield Claim("claim.checkpoint.largest_whole", "note", values, (evidence,))
+
+
+_MEASURED: Final[frozenset[CellState]] = frozenset({"changed", "bits", "unchanged"})
 _FROZEN: Final[frozenset[CellState]] = frozenset({"start", "absent", "unchanged"})
 
 
@@ -542,7 +558,9 @@ def _row(name: str, files: Sequence[WeightFile], weights: Sequence[Weight | None
         if weight is not None:
             previous = (file, weight)
     shape, dtype = (previous[1].shape, previous[1].dtype) if previous else ((), "")
-    return TimelineRow(name, shape, tuple(cells), dtype)
+    first, last = weights[0], weights[-1]
+    whole = _compared(files[0], files[-1], first, last)[1] if first and last else None
+    return TimelineRow(name, shape, tuple(cells), dtype, whole)
 
 
 def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: Weight) -> TimelineCell:
@@ -552,12 +570,17 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
         return TimelineCell("unreadable")
     if previous is None:
         return TimelineCell("start", None, non_finite)
-    difference = compare_tensor(previous[0], file, previous[1], weight)
+    return TimelineCell(*_compared(previous[0], file, previous[1], weight), non_finite)
+
+
+def _compared(file: WeightFile, other: WeightFile, before: Weight, now: Weight) -> tuple[State, float | None]:
+    """Return the state of a tensor in another file and its change, None if undefined."""
+    difference = compare_tensor(file, other, before, now)
     if difference.state == "unchanged":
-        return TimelineCell("unchanged", 0.0, non_finite)
+        return "unchanged", 0.0
     # A distance that leaves out elements, because they are not finite on one side, is not the change.
     measures = difference.measures if not difference.apart else None
-    return TimelineCell(difference.state, measures.relative_distance if measures else None, non_finite)
+    return difference.state, measures.relative_distance if measures else None
 
 
 def count_non_finite(values: Values) -> int | None:
