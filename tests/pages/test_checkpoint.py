@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.server.formats.weights.torch_archives import SIX, Storage, tensor, write
 
 CKPT = Path(__file__).parents[1] / "data" / "dumps" / "ckpt"
 
@@ -74,6 +75,29 @@ def test_tensors_are_searched_sorted_and_compared(page: Page, url: str) -> None:
     chooser(page).select_option("./job/ckpt/tinynet-10.ckpt")
     page.get_by_label("Compare with").select_option("./job/ckpt/tinynet-20.ckpt")
     expect(page.get_by_text("3 unchanged · 17 changed")).to_be_visible()
+
+
+def test_of_two_files_the_broken_tensor_is_first_and_a_step_is_no_alarm(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    """Tensors that are NaN in both files are unchanged. The others are ordered by their relative change."""
+    for name, share in (("net-1900", 1.0), ("net-2000", 1.01)):
+        tensors = {key: tensor(Storage(key, 6)) for key in ("broken", "frozen", "slow", "quick")}
+        values = {
+            "sbroken": np.full(6, np.nan, np.float32).tobytes(),
+            "sfrozen": SIX,
+            "sslow": (np.frombuffer(SIX, np.float32) * np.float32(share)).tobytes(),
+            "squick": (np.frombuffer(SIX, np.float32) * np.float32(share**9)).tobytes(),
+        }
+        (tmp_path / "base").mkdir(exist_ok=True)
+        write(tmp_path / "base" / f"{name}.pt", {**tensors, "step": int(name[4:])}, **values)
+    page.goto(f"{serve(tmp_path / 'base')}checkpoint?m=compare")
+    expect(page.locator("tbody td.name")).to_have_text(["broken", "quick", "slow", "frozen"])
+    expect(page.locator(".banner.bad")).to_have_text(
+        "broken (6 of 6 elements in the second) has NaN or infinity in both files."
+    )
+    expect(page.locator("[data-claim='claim.checkpoint.counters']")).to_contain_text("step: 1900 → 2000")
+    expect(page.get_by_role("row", name="broken")).to_contain_text("6 → 6")
 
 
 def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(page: Page, url: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.alignment import difference_claim
+from mindinsight.server.curves.alignment_claims import difference_claim
 from mindinsight.server.curves.overflow_safe import LARGEST, deviation, mean, relative_to, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 

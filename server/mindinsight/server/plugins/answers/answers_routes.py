@@ -12,15 +12,8 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
-from mindinsight.server.curves.alignment import (
-    ORDER,
-    Alignment,
-    align,
-    claim_of,
-    difference_claim,
-    one_sided_claims,
-    paired_tags,
-)
+from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
+from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
@@ -479,12 +472,13 @@ def alignment(
 ) -> dict[str, Any]:
     """Return every scalar that both runs have, ranked by where and how it diverges.
 
-    `verdict` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
-    tell noise from a divergence), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
-    identical. `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at
-    which the divergence begins. `largest` and `noise` are shares of the baseline unless `absolute`. A tag
-    that only one run has is paired with a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one
-    exists.
+    `verdict` is one of not_finite, drifts, grows (all the time, by `growth`), apart (at most steps), scaled
+    (by `factor` at all steps), differs (too few steps, or too late, to tell noise from a divergence),
+    returns, noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees, identical.
+    `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at which the
+    divergence begins. `largest`, `typical` (median of all common steps) and `noise` (median before the onset,
+    if there is one) are shares of the baseline unless `absolute`. A tag that only one run has is paired with
+    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])

@@ -17,6 +17,7 @@ from mindinsight.server.debug import checkpoint_weights
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.plain_differences import compare_plain
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute, CurrentService
 from mindinsight.server.ingest.folder_tree import child
@@ -109,9 +110,12 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
     job.wait(_WAIT)
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
-    plain = checkpoint_weights.compare_plain(*pair)
+    plain = compare_plain(*pair)
     error = job.error or next((damage.error for damage in damage_jobs if damage.error), "")
-    claims = checkpoint_weights.difference_claims(differences, plain) if done and not error else []
+    claims = []
+    if done and not error:
+        claims = checkpoint_weights.non_finite_claims(differences)
+        claims += checkpoint_weights.difference_claims(differences, plain)
     return {
         "done": done,
         "error": error,
@@ -203,6 +207,7 @@ def _difference_json(difference: checkpoint_weights.WeightDifference) -> dict[st
         "second": difference.second and {"dtype": difference.second.dtype, "shape": difference.second.shape},
         "equal": difference.equal,
         "non_finite_elements": difference.non_finite,
+        "non_finite": list(difference.broken),
         "measures": difference.measures and non_finite_as_text(asdict(difference.measures)),
         "error": _cause_json(difference.error),
     }

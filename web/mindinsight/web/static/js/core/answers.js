@@ -78,7 +78,7 @@
 /**
  * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
  *   beyond: number | null, broken: number | null, onset: number | null, score: number,
- *   largest: number | null, noise: number | null, absolute: boolean, claim: Claim}} AlignedTag
+ *   largest: number | null, typical: number | null, absolute: boolean, claim: Claim}} AlignedTag
  */
 /**
  * @typedef {{run: string, baseline: string, tolerance: number, claims: Claim[], tags: AlignedTag[]}}

@@ -28,8 +28,8 @@ export const alone = true;
 const POLL = 700; // ms between requests while the server reads
 const ROW = 31; // px
 const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
-/** Facts that are usual: training changes weights. */
-const USUAL = ["claim.checkpoint.changed", "claim.checkpoint.changed_all"];
+/** Facts that are usual: training changes weights and counts its steps. */
+const USUAL = ["changed", "changed_all", "counters"].map((name) => `claim.checkpoint.${name}`);
 /** Choices that need another answer. */
 const READ = ["mode", "series", "part", "file", "second"];
 

@@ -62,7 +62,9 @@ function choosers(view, timelines) {
       value: state.series,
       onchange: (key) => view.change({ series: key, part: "", tensor: "" }),
     });
-    return [series, partChooser(view)];
+    const [file, second] = [view.whole()[0]?.id ?? "", view.whole().at(-1)?.id ?? ""];
+    const ends = button(t("checkpoint.ends"), () => view.change({ mode: "compare", file, second }));
+    return [series, partChooser(view), ends];
   }
   const files = listed.checkpoints.map(({ id, size }) => ({
     value: id,
