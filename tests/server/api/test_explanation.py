@@ -125,7 +125,9 @@ def test_a_healthy_run_has_one_sentence_that_tells_what_was_searched(tmp_path: P
         for step in range(100):
             record.add_value("scalar", "loss", 1 / (1 + step), step=step)
     (summary,) = parts_of(tmp_path, "./run").values()
-    assert text_of(summary).startswith("Nothing was found. Searched: 1 scalar for NaN, infinity, jumps")
+    assert text_of(summary).startswith(
+        "Nothing was found. Searched: 1 scalar for NaN and infinity, 1 loss or norm"
+    )
 
 
 def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) -> None:

@@ -3,18 +3,15 @@
 It asks the analyses of dumps, ranks, curves and programs, and puts their claims in one order.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
-import numpy as np
-
+from mindinsight.server.api.curve_faults import NAMED, aim_of, curve_claims, first_claims, searched_claims
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.jumps import first_jump, is_constant, rise
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
@@ -49,12 +46,8 @@ Topic: TypeAlias = Literal[
 
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
 _CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
-_NAMED: Final = 4  # scalars, settings or runs in a sentence
 _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
 _RANKS: Final = 8  # whose norms are compared until one of them names a module or a weight
-_JUMPING: Final = re.compile(r"loss(?!.*scal)|norm|perplexity", re.IGNORECASE)  # no loss_scale, which jumps
-_LOSS: Final = re.compile(r"loss(?!.*scal)|perplexity", re.IGNORECASE)
-_MOST_JUMPING: Final = 200  # of them that are looked at, so that 10,000 norms take no minute
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
 
 
@@ -165,7 +158,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
             if known.stray.other is None and health.ranks[row := known.stray.row] is not None
             if (claim := outlier_claim(known.stray, health.ranks)).verdict == "found"
         ]
-        claims = (*health.claims, *_first(strays))
+        claims = (*health.claims, *first_claims(strays))
         yield Part("ranks", claims, links=(("job", {"job": source.run.job}),))
     yield _of_curves(source, searched)
     yield Part(
@@ -288,86 +281,18 @@ def _fault_links(
 
 
 def _of_curves(source: ReportSource, searched: _Searched) -> Part:
-    """Return NaN, infinity and jumps in the scalars of all ranks, with the curves at these steps."""
-    claims = [*_non_finite(source.ranks), *_jumps(source.ranks), *_losses(source.ranks)]
+    """Return the faults in the scalars of all ranks, with the curves at the earliest of them."""
+    claims = curve_claims(source.ranks)
     steps = [int(claim.values["step"]) for claim in claims if "step" in claim.values]
     tags = [str(entry["tag"]) for claim in claims for entry in claim.evidence]
     run, at = source.run, min([*steps, *searched.steps], default=None)
     searched.steps += steps
-    main = sorted(run.scalars, key=lambda tag: (not _JUMPING.search(tag), len(tag), tag))
+    main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
     shown = [tag for tag in dict.fromkeys([*tags, *main]) if tag in run.scalars][:_CURVES]
     curves = [curve_of(tag, run.scalars[tag].line(), at) for tag in shown] if claims or at is not None else []
     query = {"run": [run.id], **({} if at is None else {"at": at})}
     known = tuple(curve for curve in curves if curve)
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=known)
-
-
-def _first(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the first claims, and how many there are more."""
-    yield from claims[:_NAMED]
-    if len(claims) > _NAMED:
-        yield Claim("claim.explain.more", "note", {"n": len(claims) - _NAMED})
-
-
-def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim at which step scalars are first NaN or infinite, in one sentence for each step and for ranks in
-    which it is the same."""
-    firsts: dict[tuple[int, str], list[str]] = {}
-    for run in runs:
-        for tag, series in sorted(run.scalars.items()):
-            line = series.line()
-            rows = np.flatnonzero(~np.isfinite(line.values))
-            if len(rows):
-                firsts.setdefault((int(line.steps[rows[0]]), run.id), []).append(tag)
-    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
-    for (step, run_id), names in sorted(firsts.items()):
-        alike.setdefault((step, tuple(names)), []).append(run_id)
-    claims = []
-    for (step, tags), holders in alike.items():
-        values: dict[str, Any] = {"tags": few(tags, _NAMED), "n": len(tags), "step": step}
-        values |= {"runs": few([run_id.removeprefix("./") for run_id in holders], _NAMED)}
-        key = "claim.explain.non_finite_in" if len(runs) > 1 else "claim.explain.non_finite"
-        evidence = tuple({"run": holders[0], "tag": tag, "step": step} for tag in tags)
-        claims.append(Claim(key, "found", values, evidence))
-    yield from _first(claims)
-
-
-def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim the earliest jumps of losses and norms. Ranks whose curve jumps at the same step share one."""
-    jumps: dict[tuple[int, str], Claim] = {}
-    for run in runs:
-        for tag in sorted(filter(_JUMPING.search, run.scalars))[:_MOST_JUMPING]:
-            line = run.scalars[tag].line()
-            jump = first_jump(line.steps, line.values)
-            if jump is not None and (jump.step, tag) not in jumps:
-                values = {
-                    "tag": tag,
-                    "step": jump.step,
-                    "value": jump.value,
-                    "low": jump.low,
-                    "high": jump.high,
-                }
-                evidence = ({"run": run.id, "tag": tag, "step": jump.step},)
-                jumps[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
-    yield from _first([claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])])
-
-
-def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim which losses rose by far, or never changed. Ranks share a sentence."""
-    claims: dict[tuple[str, str], Claim] = {}
-    for run in runs:
-        for tag in sorted(filter(_LOSS.search, run.scalars))[:_MOST_JUMPING]:
-            values = run.scalars[tag].line().values
-            evidence = ({"run": run.id, "tag": tag},)
-            if ends := rise(values):
-                facts = {"tag": tag, "begin": ends[0], "end": ends[1]}
-                claims.setdefault((tag, "rises"), Claim("claim.explain.rises", "found", facts, evidence))
-            elif is_constant(values):
-                facts = {"tag": tag, "value": float(values[0]), "n": len(values)}
-                claims.setdefault(
-                    (tag, "constant"), Claim("claim.explain.constant", "found", facts, evidence)
-                )
-    yield from _first(list(claims.values()))
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:
@@ -410,12 +335,12 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
     if faulty:
         topics = [Claim(f"explain.topic.{topic}", "note") for topic in faulty]
         return Claim("claim.explain.found", "found", {"topics": topics})
-    scalars = sum(len(run.scalars) for run in source.ranks)
-    if not scalars and not searched.dumps:
+    parts = searched_claims(source.ranks)
+    if not parts and not searched.dumps:
         return Claim("claim.explain.nothing_recorded", "unknown")
-    counts = {"scalars": scalars, "ranks": len(source.ranks), "dumps": searched.dumps}
+    counts = {"ranks": len(source.ranks), "dumps": searched.dumps}
     least = {"ranks": 2}  # that can be compared
-    parts = [
+    parts += [
         Claim(f"claim.part.explain.{name}", "note", {"n": count})
         for name, count in counts.items()
         if count >= least.get(name, 1)
@@ -424,14 +349,13 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
 
 
 def is_without_fault(run: Run) -> bool:
-    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, error,
-    warning, jump or rise of a loss."""
+    """Return True if a run was read, has scalars, recorded no exception, error or warning, and its curves
+    have no fault."""
     if run.failure or not run.scalars or run.read < run.total:
         return False
     if any(alert.content.level in ("error", "warning") for alert in recorded_alerts(run)):
         return False
-    finite = all(np.isfinite(series.line().values).all() for series in run.scalars.values())
-    return finite and not any(_jumps([run])) and not any(_losses([run]))
+    return not curve_claims([run])
 
 
 def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
@@ -501,7 +425,7 @@ def _settings_claims(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iter
     elif common:
         yield Claim("claim.explain.same_settings", "note", {"n": len(common)})
     if alone := sorted(ours.keys() ^ theirs.keys()):
-        facts = {"n": len(alone), "names": few(alone, 2 * _NAMED)}
+        facts = {"n": len(alone), "names": few(alone, 2 * NAMED)}
         yield Claim("claim.explain.settings_alone", "note", facts)
 
 
@@ -514,7 +438,7 @@ def _differing_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any], differi
         )
         for name in differing
     ]
-    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * _NAMED)})
+    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * NAMED)})
 
 
 def _codes(run: Run, other: Run) -> tuple[Any, Any] | None:

@@ -88,7 +88,8 @@
 /** @typedef {{name: string, effect: number, chance: number, good: unknown[], bad: unknown[]}} Setting */
 /**
  * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
- *   score: number, broken: number | null, runs: number, from_start: boolean}} Metric
+ *   score: number, broken: number | null, runs: number, from_start: boolean,
+ *   ends: {good: number, bad: number, goods: number, bads: number} | null}} Metric
  */
 /** @typedef {{file: string, reason: string, detail: string}} Damage what of a file could not be read */
 
