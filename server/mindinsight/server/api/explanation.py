@@ -16,6 +16,7 @@ from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.jumps import first_jump, is_constant, rise
 from mindinsight.server.curves.rank_anomaly import outlier_claim
+from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
@@ -162,7 +163,24 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
 
 
 def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
-    """Yield the first fault of a dump and how it spread, and the findings of the common checks."""
+    """Yield the first fault of a dump and how it spread, and the findings of the common checks. A dump of
+    which nothing is at fault or unknown has no part, as the summary says that it was searched."""
+    tensors = list(_of_tensors(source, dump_id, dump, searched))
+    told = any(map(_tells, tensors))
+    if told:
+        yield from tensors
+    checks = _of_checks(source, dump_id, dump)
+    if told or _tells(checks):
+        yield from ([] if told else tensors)
+        yield checks
+
+
+def _tells(part: Part) -> bool:
+    return any(claim.verdict in ("found", "unknown") for claim in part.claims)
+
+
+def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
+    """Yield the first fault of a dump and how it spread, or where its ranks diverge."""
     executor, cache = source.executor, source.cache
     report = find_faults(dump, executor=executor, cache=cache)
     fault = report.faults[0] if report.faults else None
@@ -184,14 +202,20 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         operator = faulty_operator(fault) if fault.is_located else None
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
+
+
+def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
+    """Return the findings of the common checks, without notes about a healthy training."""
+    executor, cache = source.executor, source.cache
     watchpoints = [rule for rule in common_faults() if rule.condition not in _NON_FINITE]
     checked = list(check_and_count(dump, watchpoints, executor, cache))
     judged = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    checks = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
+    unsaid = ("claim.check.checked", *EXPECTED)
+    checks = [claim for claim in check_claims(judged, tally) if claim.key not in unsaid]
     if checks[0].key == "claim.check.none":
         checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    yield Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+    return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
 
 
 def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
