@@ -13,6 +13,7 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.rank_anomaly import outlier_claim
+from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
@@ -167,7 +168,24 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
 
 
 def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
-    """Yield the first fault of a dump and how it spread, and the findings of the common checks."""
+    """Yield the first fault of a dump and how it spread, and the findings of the common checks. A dump of
+    which nothing is at fault or unknown has no part, as the summary says that it was searched."""
+    tensors = list(_of_tensors(source, dump_id, dump, searched))
+    told = any(map(_tells, tensors))
+    if told:
+        yield from tensors
+    checks = _of_checks(source, dump_id, dump)
+    if told or _tells(checks):
+        yield from ([] if told else tensors)
+        yield checks
+
+
+def _tells(part: Part) -> bool:
+    return any(claim.verdict in ("found", "unknown") for claim in part.claims)
+
+
+def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
+    """Yield the first fault of a dump and how it spread, or where its ranks diverge."""
     executor, cache = source.executor, source.cache
     report = find_faults(dump, executor=executor, cache=cache)
     fault = report.faults[0] if report.faults else None
@@ -191,14 +209,20 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
         yield from _of_norms(source, dump_id, dump, fault)
+
+
+def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
+    """Return the findings of the common checks, without notes about a healthy training."""
+    executor, cache = source.executor, source.cache
     watchpoints = [rule for rule in common_faults() if rule.condition not in _NON_FINITE]
     checked = list(check_and_count(dump, watchpoints, executor, cache))
     judged = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    checks = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
+    unsaid = ("claim.check.checked", *EXPECTED)
+    checks = [claim for claim in check_claims(judged, tally) if claim.key not in unsaid]
     if checks[0].key == "claim.check.none":
         checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    yield Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+    return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
 
 
 def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | None) -> Iterator[Part]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.conditions import Finding, Limits
-from mindinsight.server.debug.operator_links import canonical
-from mindinsight.server.debug.tensor_targets import tensor_in_words
+from mindinsight.server.debug.operator_links import canonical, module_of
+from mindinsight.server.debug.tensor_targets import is_shift, tensor_in_words
 
 if TYPE_CHECKING:
     from mindinsight.server.debug.watchpoints import Hit
@@ -47,7 +47,6 @@ _STATED: Final = {  # limit named by the sentence of a kind: a hit of another li
 _SATURATED: Final = {"tanh": -1.0, "sigmoid": 0.0}  # lower end of functions that are flat at both ends
 _INACTIVE: Final = ("relu", "relu6", "reluv2")  # functions that are flat below zero, unlike leaky ones
 _NEAR: Final = 1e-4  # largest distance of a range from both ends that still counts as all of the function
-_SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
 
 
 def condition_in_words(name: str) -> Claim | str:
@@ -229,7 +228,7 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
         return kinds
     exploding = kinds.get("exploding", [])[1:]
     remaining = {**kinds, "exploding": exploding}
-    if _SHIFT.search(kinds["initial"][0].entry.operator):
+    if is_shift(kinds["initial"][0].entry.operator):
         del remaining["initial"]
     return {kind: hits for kind, hits in remaining.items() if hits}
 
@@ -239,3 +238,34 @@ def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> 
     implying = _IMPLIED.get(kind, ())
     stronger = {hit.entry.step for name in implying for hit in kinds.get(name, ())}
     return {hit.entry.step for hit in hits} <= stronger
+
+
+EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about a healthy training
+
+
+def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
+    """Yield the notes about limits that a healthy training exceeds as well, given those hits."""
+    by_reason: dict[str, dict[str, list[Hit]]] = {}
+    for hit in hits:
+        by_reason.setdefault(hit.expected, {}).setdefault(hit.entry.operator, []).append(hit)
+    if cancelled := by_reason.get("cancelled"):
+        named = {re.sub(r"[./]", "_", name): name for name in map(_module, cancelled)}
+        values: dict[str, object] = {"n": len(named), "modules": few(sorted(named.values()), _SHOWN)}
+        yield Claim("claim.check.cancelled", "note", values)
+    if small := by_reason.get("small"):
+        changes = [
+            (finding.actual, hit)
+            for own in small.values()
+            for hit in own
+            for finding in hit.verdict.findings
+            if finding.name == _STATED["slow"]
+        ]
+        actual, least = min(changes, key=lambda item: item[0])
+        values = {"n": len(small), "tensor": tensor_in_words(least.entry), "actual": actual}
+        yield Claim("claim.check.small", "note", values | {"limit": least.watchpoint.limits[_STATED["slow"]]})
+
+
+def _module(name: str) -> str:
+    """Return the module of a bias or of the operator that makes its gradient."""
+    scope, _, operator = name.rpartition("/")
+    return module_of(scope.split("/")) if "-op" in operator else re.sub(r"[._/][^._/]+$", "", name)

@@ -177,6 +177,12 @@ def draws_random(operator_type: str) -> bool:
     return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)
 
 
+def module_of(scope: Iterable[str]) -> str:
+    """Return a module as parameters name it: ``blocks.0.fc1`` of Gradients/Default/blocks-ModuleList/0-Block/
+    fc1-Linear."""
+    return ".".join(part.rpartition("-")[0] for part in scope if "-" in part)
+
+
 class ValueFlow:
     """Views, and zeros from constants, by the graph of one step. Without a graph, none is known."""
 

@@ -28,6 +28,7 @@ _STATE: Final = re.compile(
 # These prefixes can be layers too: linear.weight is a weight, linear.fc1.weight the state of fc1.weight.
 _STATE_OR_LAYER: Final = re.compile(r"(?:linear|stat|prev|ax_?)[._/](?P<weight>.+[._/].+)", re.I)
 _WEIGHT: Final = re.compile(r"(^|[._/])(weight|bias|gamma|beta|embedding_table)$", re.I)
+_SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
 _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(\.|$)", re.I)
 
 
@@ -69,6 +70,11 @@ def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
 def is_weight(name: str, parameters: Collection[str] = ()) -> bool:
     """Return True if a parameter has the name of a weight and not of an optimizer's state."""
     return bool(_WEIGHT.search(name)) and not is_state(name, parameters)
+
+
+def is_shift(name: str) -> bool:
+    """Return True if a parameter has the name of a bias."""
+    return bool(_SHIFT.search(name))
 
 
 def is_state(name: str, parameters: Collection[str] = ()) -> bool:
