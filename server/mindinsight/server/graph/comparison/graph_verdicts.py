@@ -167,20 +167,40 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
     explained = tuple(
         {node for adapter in side_adapters for node in adapter.nodes} for side_adapters in adapters
     )
-    working, others, lonely, names = _unexplained(comparison, forward, explained, details)
-    if working and len(lonely) == 1 and working == sum(map(len, lonely.values())):
+    working, others, lonely = _unexplained(comparison, forward, explained, details)
+    count = _count(working)
+    if count and len(lonely) == 1 and count == sum(map(len, lonely.values())):
         ((side, op_type), places) = lonely.popitem()
         evidence = tuple({("left", "right")[side]: index} for index in places)
         key = "claim.graph.added" if side == RIGHT else "claim.graph.removed"
-        yield Claim(key, "found", {"type": op_type, "n": working}, evidence)
-    elif working or not named:
-        key = "claim.graph.changed" if named else "claim.graph.only_changed"
-        names = names or _lonely_parameters(comparison) or _first_that_follows(comparison)
-        endings = [_ending(name) for name in names]
-        if len(set(endings)) < len(endings):  # numbers alone tell operators of a scope apart
-            endings = ["/".join(name.split("/")[-_SCOPES:]) for name in names]
-        shown = few(endings, _NAMED)
-        yield Claim(key, "found", {"n": working or others or len(names), "names": shown})
+        yield Claim(key, "found", {"type": op_type, "n": count}, evidence)
+    elif count or not named:
+        yield _unnamed(comparison, working if count else others, bool(named))
+
+
+def _unnamed(comparison: Comparison, remaining: dict[str, list[str]], others: bool) -> Claim:
+    """Return the claim about differences that no edit names, counted as the page counts operators.
+
+    ``remaining`` has their names by state. ``others`` is True if there are claims about edits, too.
+    """
+    if not _count(remaining):
+        lonely = _lonely_parameters(comparison)
+        remaining = {"alone": lonely} if lonely else {"follows": _first_that_follows(comparison)}
+    names = [name for members in remaining.values() for name in members]
+    endings = [_ending(name) for name in names]
+    if len(set(endings)) < len(endings):  # numbers alone tell operators of a scope apart
+        endings = ["/".join(name.split("/")[-_SCOPES:]) for name in names]
+    parts = [
+        Claim(f"claim.part.graph.{state}", "note", {"n": len(members)})
+        for state, members in remaining.items()
+        if members
+    ]
+    key = "claim.graph.changed" if others else "claim.graph.only_changed"
+    return Claim(key, "found", {"n": len(names), "parts": parts, "names": few(endings, _NAMED)})
+
+
+def _count(names: dict[str, list[str]]) -> int:
+    return sum(map(len, names.values()))
 
 
 def _lonely_parameters(comparison: Comparison) -> list[str]:
@@ -499,18 +519,19 @@ def _unexplained(
     forward: list[Flags],
     explained: tuple[set[int], ...],
     details: _Details,
-) -> tuple[int, int, dict[tuple[Side, str], list[int]], list[str]]:
-    """Return the numbers of operators that differ without a named edit: in the forward pass, and others.
+) -> tuple[dict[str, list[str]], dict[str, list[str]], dict[tuple[Side, str], list[int]]]:
+    """Return the names of operators that differ without a named edit: in the forward pass, and others.
 
-    Those in the forward pass of only one graph are also returned by side and type. Parameters of another type
-    count as operators of the forward pass if no operator differs. The last are the names of what is counted.
+    They are grouped by state. Those in the forward pass of only one graph are also returned by side and type.
+    Parameters of another type count as operators of the forward pass if no operator differs.
     """
     rewired = set(comparison.rewired.tolist())
     graphs = comparison.matching.columns.graphs
     retyped = {
         node for node, other in _resized(comparison) if is_retyped(graphs[LEFT], node, graphs[RIGHT], other)
     }
-    names: tuple[list[str], list[str]] = ([], [])  # of the forward pass, and others
+    working: dict[str, list[str]] = {"changed": [], "left": [], "right": [], "parameters": []}
+    others: dict[str, list[str]] = {"changed": [], "left": [], "right": []}
     lonely: dict[tuple[Side, str], list[int]] = {}
     side: Side
     for side in (LEFT, RIGHT):
@@ -527,16 +548,17 @@ def _unexplained(
             else:
                 named = node in explained[side] or _in_lonely_layer(comparison, side, index)
             if not named:
-                names[not forward[side][node]].append(tree.graph.names[node])
+                state = "changed" if states[index] == CHANGED else ("left", "right")[side]
+                (working if forward[side][node] else others)[state].append(tree.graph.names[node])
                 if forward[side][node] and states[index] == ONLY:
                     lonely.setdefault((side, tree.types[index]), []).append(index)
-    resized = [
-        graphs[LEFT].names[node]
-        for node, _ in _resized(comparison)
-        if node not in retyped and node not in details.parameters
-    ]
-    working = names[0] or resized
-    return len(working), len(names[1]), lonely, working or names[1]
+    if not _count(working):
+        working["parameters"] = [
+            graphs[LEFT].names[node]
+            for node, _ in _resized(comparison)
+            if node not in retyped and node not in details.parameters
+        ]
+    return working, others, lonely
 
 
 def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
