@@ -106,11 +106,11 @@ def _by_name(
     left: Tree, right: Tree, parents: Pair, taken: Taken, name: Callable[[str], str]
 ) -> Iterator[Pair]:
     """Yield scopes of equal name below two matched scopes, first with first, second with second."""
-    left_members = [scope for scope in _scopes_in(left, parents[0]) if scope not in taken[0]]
+    left_members = [scope for scope in scopes_in(left, parents[0]) if scope not in taken[0]]
     if not left_members:
         return
     by_name: dict[str, list[int]] = {}
-    right_members = [scope for scope in _scopes_in(right, parents[1]) if scope not in taken[1]]
+    right_members = [scope for scope in scopes_in(right, parents[1]) if scope not in taken[1]]
     for scope in in_file_order(right, right_members):
         by_name.setdefault(name(right.paths[scope]), []).append(scope)
     for scope in in_file_order(left, left_members):
@@ -118,7 +118,7 @@ def _by_name(
             yield scope, candidates.pop(0)
 
 
-def _scopes_in(tree: Tree, index: int) -> Iterator[int]:
+def scopes_in(tree: Tree, index: int) -> Iterator[int]:
     """Yield the scopes directly inside a scope. Boxes made by folding are replaced by their members."""
     if tree.types[index] == SCOPE or index == ROOT:
         yield from (child for child in _unfolded(tree, index) if not tree.is_leaf(child))
