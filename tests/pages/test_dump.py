@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import urllib.request
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -254,6 +255,14 @@ def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
     expect(chooser).to_have_value("broken/dump")
     chooser.fill("healthy/dump")
     expect(page).to_have_url(re.compile(r"dump=\./healthy/dump"))
+
+
+def test_a_run_without_a_dump_shows_no_other_dump(page: Any, url: Any) -> None:
+    with urllib.request.urlopen(f"{url}v2/runs/list") as answer:
+        run = next(run["id"] for run in json.load(answer)["runs"] if not run["dumps"])
+    page.goto(f"{url}dump?runs={run.removeprefix('./')}")
+    expect(page.get_by_text(re.compile("has no dump"))).to_be_visible()
+    expect(page.locator(".dump-main table")).to_have_count(0)
 
 
 def test_a_condition_is_not_checked_before_it_has_a_limit(shown: Callable[..., Any]) -> None:

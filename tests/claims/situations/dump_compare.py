@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,12 @@ def compared(folder: Path, target: Any = None, reference: Any = None, *options: 
     return Question(command=command, base=folder, request=ask, page=page, press=".dump-main button.primary")
 
 
-def ask(client: TestClient) -> Any:
-    body = {"target": {"dump": "./target"}, "reference": {"dump": "./reference"}}
+def ask(client: TestClient, target: int = 0, reference: int = 0) -> Any:
+    """Compare a step of ``target`` with a step of ``reference``."""
+    body = {
+        "target": {"dump": "./target", "step": target},
+        "reference": {"dump": "./reference", "step": reference},
+    }
     for _ in range(600):
         started = client.post("/v2/dump/compare", json=body)
         if started.status_code != 404:  # else the first scan of the directory has not found both dumps yet
@@ -824,12 +829,14 @@ def the_only_common_step(folder: Path) -> Question:
 
 @situation(["claim.dump.other_step"], ["claim.dump.steps_left_out", *AGREE], 1)
 def dumps_without_a_common_step(folder: Path) -> Question:
-    return of_steps(folder, (5,), (0, 1))
+    question = of_steps(folder, (5,), (0, 1))
+    return replace(question, base=folder, request=lambda client: ask(client, 5, 0))
 
 
 @situation(["claim.dump.input_differs"], ["claim.dump.other_step", "claim.dump.steps_left_out"], 1)
 def two_steps_that_were_asked_for(folder: Path) -> Question:
-    return of_steps(folder, (5, 6), (0, 5), "--step", "5", "--reference-step", "0")
+    question = of_steps(folder, (5, 6), (0, 5), "--step", "5", "--reference-step", "0")
+    return replace(question, base=folder, request=lambda client: ask(client, 5, 0))
 
 
 # A graph of MindSpore against the same network in PyNative: other scopes around it, other numbers and types
