@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import urllib.request
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from mindinsight.writer import SummaryRecord
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
 from tests.narrowing import require
@@ -257,12 +257,17 @@ def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
     expect(page).to_have_url(re.compile(r"dump=\./healthy/dump"))
 
 
-def test_a_run_without_a_dump_shows_no_other_dump(page: Any, url: Any) -> None:
-    with urllib.request.urlopen(f"{url}v2/runs/list") as answer:
-        run = next(run["id"] for run in json.load(answer)["runs"] if not run["dumps"])
-    page.goto(f"{url}dump?runs={run.removeprefix('./')}")
-    expect(page.get_by_text(re.compile("has no dump"))).to_be_visible()
+def test_a_run_without_a_dump_shows_no_other_dump(page: Any, serve: Any, tmp_path: Path) -> None:
+    shutil.copytree(DUMPS / "ms_sync_v2_0_names", tmp_path / "dumped" / "dump")
+    with SummaryRecord(tmp_path / "plain") as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    url = serve(tmp_path)
+    page.goto(f"{url}dump?runs=plain")
+    expect(page.get_by_text("plain has no dump")).to_be_visible()
     expect(page.locator(".dump-main table")).to_have_count(0)
+    page.get_by_label("Dump", exact=True).select_option("./dumped/dump")
+    expect(page).to_have_url(re.compile(r"dump=\./dumped/dump"))
 
 
 def test_a_condition_is_not_checked_before_it_has_a_limit(shown: Callable[..., Any]) -> None:
