@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from mindinsight.writer import SummaryRecord
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
 from tests.narrowing import require
@@ -254,6 +255,19 @@ def test_many_dumps_are_searched(shown: Callable[..., Any]) -> None:
     expect(chooser).to_have_value("broken/dump")
     chooser.fill("healthy/dump")
     expect(page).to_have_url(re.compile(r"dump=\./healthy/dump"))
+
+
+def test_a_run_without_a_dump_shows_no_other_dump(page: Any, serve: Any, tmp_path: Path) -> None:
+    shutil.copytree(DUMPS / "ms_sync_v2_0_names", tmp_path / "dumped" / "dump")
+    with SummaryRecord(tmp_path / "plain") as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    url = serve(tmp_path)
+    page.goto(f"{url}dump?runs=plain")
+    expect(page.get_by_text("plain has no dump")).to_be_visible()
+    expect(page.locator(".dump-main table")).to_have_count(0)
+    page.get_by_label("Dump", exact=True).select_option("./dumped/dump")
+    expect(page).to_have_url(re.compile(r"dump=\./dumped/dump"))
 
 
 def test_a_condition_is_not_checked_before_it_has_a_limit(shown: Callable[..., Any]) -> None:

@@ -378,11 +378,14 @@ def _search_step(
         measured = measure_all(
             (entry for entry in unmeasured if entry.sequence not in known), executor, cache
         )
-        return (known.get(entry.sequence) or next(measured) for entry in wanted)
+        for entry in wanted:
+            while entry.sequence not in known:  # another call may have measured it in the meantime
+                result = next(measured)
+                known[result.entry.sequence] = result
+            yield known[entry.sequence]
 
     search: OriginSearch | None = None
     for result in measure(candidates):
-        known[result.entry.sequence] = result
         coverage.count(result)
         if is_unread(result) and result.damage is not None and result.entry.ref is not None:
             report.damage.append(result.damage)

@@ -15,7 +15,7 @@ from mindinsight.server.debug.compare.compared_rows import parameter_name
 from mindinsight.server.debug.compare.divergence import Outcome, decide, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
-from mindinsight.server.debug.compare.step_comparison import gap_claims, unused_names
+from mindinsight.server.debug.compare.step_comparison import gap_claims, other_step, unused_names
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
@@ -59,7 +59,7 @@ class _ComparisonJob(BackgroundJob[Row]):
         names, executor = body.names, service.executor
         self.names = names
         self.unlisted = target.unlisted() + reference.unlisted()
-        self.gaps = gap_claims(target.gaps(), reference.gaps())
+        self.about = [*other_step(target, reference), *gap_claims(target.gaps(), reference.gaps())]
         total = len(target.entries())
         super().__init__(service.jobs, lambda: compare_sides(target, reference, names, executor), total)
 
@@ -97,7 +97,7 @@ def rows(
     selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
     unlisted, about = 0, list[Claim]()
     if isinstance(job, _ComparisonJob):
-        unlisted, about = job.unlisted, [*job.gaps, *unused_names(job.names, compared)]
+        unlisted, about = job.unlisted, [*job.about, *unused_names(job.names, compared)]
     outcome = decide(compared, tolerance, unlisted)
     if sort != "sequence":
         selected = _worst_first(selected, sort)

@@ -105,6 +105,10 @@ class Dumps {
       this.openTab.gone();
       return;
     }
+    if (!page.state.dump && page.dumps.length) {
+      this.openTab.noneShown();
+      return;
+    }
     await this.read(() => {
       if (namesUnknownStep(page)) {
         this.openTab.unknownStep(readState(page.app), () => this.changed(["step"]));
@@ -251,6 +255,14 @@ function shownPart(page, head, main) {
     app.charts.removeAll(main);
   };
 
+  /** Show why there is no dump to show. @param {Element} reason */
+  const without = (reason) => {
+    leave();
+    page.summary = null;
+    replace(head, header(page));
+    replace(main, reason);
+  };
+
   const build = () => {
     leave();
     replace(head, header(page));
@@ -266,8 +278,8 @@ function shownPart(page, head, main) {
       return;
     }
     const { summary, state } = page;
-    const without = summary && !hasSteps(summary) && state.tab !== "logs";
-    panel = without ? noSteps(page) : PARTS[state.tab](page);
+    const stepless = summary && !hasSteps(summary) && state.tab !== "logs";
+    panel = stepless ? noSteps(page) : PARTS[state.tab](page);
     replace(main, panel.element);
   };
 
@@ -292,20 +304,22 @@ function shownPart(page, head, main) {
     },
     /** The dump is not there, or not any more: others can still be chosen. */
     gone() {
-      leave();
-      page.summary = null;
-      replace(head, header(page));
-      const title = t("dump.gone", { dump: page.state.dump });
-      replace(main, empty({ icon: viewPath(app, "dump"), title, text: t("dump.gone_how") }));
+      without(missing(app, t("dump.gone", { dump: page.state.dump }), t("dump.gone_how")));
+    },
+    /** No shown run has a dump: the dump of another run is not shown in its place. */
+    noneShown() {
+      const runs = app.selection.runs();
+      const title = t("dump.none_shown", { n: runs.length, run: runs[0]?.name ?? "" });
+      without(missing(app, title, t("dump.none_shown_how")));
     },
     /** The dump cannot be read: others can still be chosen. @param {Failure} error */
-    fail(error) {
-      leave();
-      page.summary = null;
-      replace(head, header(page));
-      replace(main, failure(app, error));
-    },
+    fail: (error) => without(failure(app, error)),
   };
+}
+
+/** Create the empty state without a dump. @param {App} app @param {string} title @param {string} text */
+function missing(app, title, text) {
+  return empty({ icon: viewPath(app, "dump"), title, text });
 }
 
 /** Replace a rank, step or tab that the dump does not have by one it has. @param {Page} page */
@@ -352,8 +366,14 @@ function namesUnknownStep({ app, summary }) {
   return app.url.get("step") !== null && entry !== undefined && !entry.steps.includes(step);
 }
 
-/** Return the dump of a selected run, otherwise the first dump; "" if there are none. @param {Page} page */
+/**
+ * Return the dump of a shown run. Without one it is the first dump, or "" if the address chooses runs or
+ * there are no dumps.
+ * @param {Page} page
+ */
 function firstChoice({ app, dumps }) {
-  const runs = new Set(app.selection.runs().map((run) => run.id));
-  return (dumps.find(({ run }) => runs.has(run)) ?? dumps[0])?.id ?? "";
+  const shown = app.selection.runs();
+  const runs = new Set(shown.map((run) => run.id));
+  const chosen = app.url.get("runs") !== null && shown.length > 0;
+  return (dumps.find(({ run }) => runs.has(run)) ?? (chosen ? undefined : dumps[0]))?.id ?? "";
 }

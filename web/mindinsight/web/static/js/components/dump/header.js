@@ -57,7 +57,7 @@ function chooser(page) {
     label: app.t("dump.dump"),
     options: [...(known ? [] : [{ id: state.dump }]), ...dumps].map(({ id }) => ({
       value: id,
-      label: dumpName(id),
+      label: id ? dumpName(id) : app.t("dump.choose"),
     })),
     value: state.dump,
     onchange: (/** @type {string} */ dump) => change({ dump, operator: "", tensor: "" }),
