@@ -204,6 +204,13 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
     return merged
 
 
+def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
+    """Return the lineage with the settings that it lacks added to those of the user."""
+    known = lineage or Lineage()
+    added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
+    return replace(known, user_defined={**safe_value(added), **known.user_defined})
+
+
 def _with_event(lineage: Lineage, event: lineage_pb2.LineageEvent) -> Lineage:
     """Return the lineage with the content of an event added."""
     what = event.WhichOneof("what")

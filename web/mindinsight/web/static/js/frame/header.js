@@ -99,7 +99,8 @@ function docs(app) {
  */
 function objectOf({ url }) {
   const named = ["dump", "file", "job", "run"].map((key) => url.get(key)).find(Boolean);
-  return named?.replace(/^\.\//, "") ?? "";
+  const path = named?.replace(/^\.\//, "") ?? "";
+  return url.get("m") === "timeline" ? path.replace(/\/[^/]*$/, "") : path; // of many files, not of one
 }
 
 /**

@@ -219,7 +219,11 @@ function timeColumns({ t, format }) {
       label: t("runs.col.last_event"),
       value: (run) => run.last_event,
       cell: (run, { now }) =>
-        h("span", { title: format.time(run.last_event) }, format.ago(now - run.last_event, t)),
+        h(
+          "span",
+          { title: format.time(run.last_event), "data-wall": run.last_event },
+          format.ago(now - run.last_event, t),
+        ),
     },
     {
       key: "created",

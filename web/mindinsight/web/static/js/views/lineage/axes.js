@@ -99,7 +99,14 @@ export function drawAxes(app, plot, width, height) {
   );
   return svg(
     "svg",
-    { class: "axes", width: total, height, role: "group", "aria-label": app.t("lineage.axes") },
+    {
+      class: "axes",
+      width: total,
+      height,
+      viewBox: `0 0 ${total} ${height}`,
+      role: "group",
+      "aria-label": app.t("lineage.axes"),
+    },
     svg("g", { class: "lines" }, lines),
     axes,
   );

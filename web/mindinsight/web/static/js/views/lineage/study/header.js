@@ -2,6 +2,7 @@
 
 import { button } from "../../../components/button.js";
 import { dialog } from "../../../components/dialog.js";
+import { claimElement } from "../../../core/claims.js";
 import { h } from "../../../core/dom.js";
 import { valueText } from "./values.js";
 
@@ -36,6 +37,7 @@ export function header(panel) {
     state === "unknown" && h("p", { class: "muted" }, t("tuning.elsewhere")),
     progressBar(panel, study),
     bestLine(panel, study),
+    study.claims.map((claim) => claimElement(app, claim)),
   ];
 }
 

@@ -27,7 +27,7 @@ export function importancePanel(panel) {
   const method = select({
     label: t("tuning.method"),
     options: METHODS.map((value) => ({ value, label: t(`tuning.method.${value}`) })),
-    value: panel.method,
+    value: importance?.method ?? panel.method, // a package of the chosen method may be missing
     onchange: (value) => {
       panel.method = value;
       app.url.set({ importance: value === METHODS[0] ? null : value });
@@ -57,7 +57,11 @@ export function importancePanel(panel) {
       ? h(
           "p",
           { class: "muted" },
-          t("tuning.method.instead", { method: t(`tuning.method.${importance.method}`) }),
+          t("tuning.method.instead", {
+            wanted: t(`tuning.method.${panel.method}`),
+            name: importance.method === "correlation" ? "optuna" : "scikit-learn",
+            method: t(`tuning.method.${importance.method}`),
+          }),
         )
       : h("p", { class: "muted" }, t(`tuning.method.${panel.method}.what`)),
     importance && h("p", { class: "muted" }, t("tuning.method.trials", { n: importance.trials })),

@@ -46,7 +46,12 @@ export class StudyPanel {
     this.pair = [0, 1];
     this.sort = { key: "number", down: true };
     this.learnt = { key: "", at: 0, suggested: false };
-    this.element = h("section", { class: "stack study", "aria-label": app.t("tuning.title"), hidden: true });
+    this.element = h("section", {
+      class: "stack study",
+      "aria-label": app.t("tuning.title"),
+      "data-about": "[]", // no run has the colour of a chart here
+      hidden: true,
+    });
     this.head = h("div", { class: "panel" });
     this.chart = h("div", { class: "panel" });
     this.weights = h("div", { class: "panel" });
