@@ -219,7 +219,7 @@ def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
     A proxy that left `taken` in place is recognized by the start of the path.
     """
     path = scope["path"]
-    if taken and not path.startswith(taken + "/"):
+    if taken and path != taken and not path.startswith(taken + "/"):
         path = taken + path
     return {**scope, "path": path, "root_path": taken + prefix}
 
