@@ -223,11 +223,10 @@ def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Ca
     """Record gradients as histograms ``<parameter>/gradient``. Return a function that ends it.
 
     Works for a PyTorch module, and for a MindSpore Cell in both modes if called before the network is
-    compiled. After every ``every``-th backward pass the gradients wait for the next ``SummaryRecord.record``.
+    compiled. Of each ``every`` backward passes the first is recorded, at the next ``SummaryRecord.record``.
     In graph mode ``every`` is 1. ``pattern`` is a regular expression that matches the start of the
-    parameter's name. Returns a function that stops recording, except in a compiled graph. Raises TypeError
-    for a network of another framework, where gradients are ordinary values, and ValueError for an invalid
-    pattern or ``every``.
+    parameter's name. Recording in a compiled graph does not end. Raises TypeError for a network of another
+    framework, where gradients are ordinary values, and ValueError for an invalid pattern or ``every``.
     """
     if every < 1:
         raise ValueError(f"every must be at least 1, got {every!r}")

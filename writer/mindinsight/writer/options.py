@@ -1,9 +1,11 @@
 """Validation of a recorder's arguments, with MindSpore's rules and exceptions."""
 
 import logging
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import Any, Final
 
 import numpy as np
@@ -82,12 +84,22 @@ def tensor_format(export_options: Any) -> str | None:
 
 
 def positive(value: Any, argument: str) -> float:
-    """Return ``value`` if it is a number above zero. Raises TypeError or ValueError otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    """Return ``value`` if it is a finite number above zero, of Python or NumPy.
+
+    Raises TypeError or ValueError otherwise.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
     if not value > 0:
         raise ValueError(f"{argument} must be above zero, got {value}")
-    return value
+    if value == math.inf:
+        raise ValueError(f"{argument} must be finite, got {value}")
+    return value if isinstance(value, (int, float)) else value.item()
+
+
+def interval(value: Any, argument: str) -> float:
+    """Return ``value`` if ``positive`` accepts it, or the longest time a thread can wait, if it is longer."""
+    return min(positive(value, argument), TIMEOUT_MAX)
 
 
 def step(value: Any) -> int:

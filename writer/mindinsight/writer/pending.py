@@ -56,7 +56,10 @@ class Pending:
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
-        """Return ``value`` as the job of a separate event. Collected values remain. Raises like ``add``."""
+        """Return the job that records ``value`` alone, as its own event.
+
+        Collected values remain. Raises like ``add``.
+        """
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES

@@ -165,7 +165,7 @@ class SummaryRecord:
         self._events = EventQueue(
             make_file(summary, now, size, events.version_record),
             make_file(lineage, now, size),
-            options.positive(flush_seconds, "flush_seconds"),
+            options.interval(flush_seconds, "flush_seconds"),
             int(options.positive(queue_bytes, "queue_bytes")),
             NpyExport(directory / f"export_{now}") if exports else None,
             pending.done,

@@ -57,7 +57,7 @@ class SystemSampler:
 
         Raises ImportError without psutil, ValueError unless ``seconds`` is above 0.
         """
-        self._seconds = max(options.positive(seconds, "seconds"), _LEAST_SECONDS)
+        self._seconds = max(options.interval(seconds, "seconds"), _LEAST_SECONDS)
         self._record = weakref.ref(record)
         self._probes: list[Callable[[], Values]] = [Machine(directory).values, *accelerators()]
         self._ended = threading.Event()

@@ -32,7 +32,7 @@ _WORST: Final = 20  # operators listed for a scope
 
 
 def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, sessions: Sessions) -> Overlay:
-    """FastAPI dependency. Return the graph joined with the dumped step of a request, from the cache."""
+    """Return the graph joined with the dumped step of a request, from the cache. FastAPI dependency."""
     return sessions.get((tree, listing), Overlay, lambda: Overlay(tree, listing))
 
 
@@ -40,7 +40,7 @@ CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
 def check_job(service: CurrentService, check: Check = None) -> BackgroundJob[Hit | Tally] | None:
-    """FastAPI dependency. Return the selected check, or None if there is none or it has expired."""
+    """Return the selected check, or None if there is none or it has expired. FastAPI dependency."""
     try:
         return None if check is None else CHECK.find(service, check)
     except ApiError:

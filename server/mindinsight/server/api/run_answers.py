@@ -187,7 +187,7 @@ class TagsQuery(BaseModel):
     kind: str = "scalar"
     run: list[str] | None = Field(None, max_length=MOST_RUNS)
     job: str | None = Field(None, description="only the ranks of this job")
-    brief: bool = False
+    brief: bool = Field(False, description="the number of runs with each tag instead of their ids")
 
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:

@@ -291,10 +291,10 @@ class DumpReader:
         reference_rank: int | None = None,
         names: Mapping[str, str] | None = None,
     ) -> Comparison:
-        """Compare one step of this dump with one of `reference`, the dump that is known to be correct.
+        """Compare a step of this dump (by default its first) with the same step of a correct `reference`.
 
-        Defaults are the first step of the first rank, and for the reference the same rank and step. `names`
-        maps operators of this dump to operators of the reference that have other names.
+        The rank is by default the first. `reference_rank` and `reference_step` select another rank and step
+        of the reference. `names` maps names of operators here to those in the reference.
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)

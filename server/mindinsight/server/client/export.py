@@ -121,9 +121,10 @@ def export_scalars(
 
 
 def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
-    """Write each value to `<kind>/<tag>/<step>.<ending>`, as `payload_kinds` describes.
+    """Write each payload of the runs that match `run` to a file, and yield its result.
 
-    Yield a result per value.
+    The file is `<run>/<kind>/<tag>/<step>.<ending>` below `output`, with the run's path below its base. The
+    contents are those that `payload_kinds` describes.
     """
     write = PAYLOADS[kind].write
     taken: set[Path] = set()

@@ -151,10 +151,7 @@ def describe_reason(reason: str, detail: str = "") -> str:
 
 
 def localize(key: str, words: Mapping[str, object] = MappingProxyType({})) -> str:
-    """Return a text of the locale files in the language of the terminal.
-
-    The values of `words` are escaped.
-    """
+    """Return a text of the locale files in the terminal's language, filled in with `words`, escaped."""
     return terminal_text(key, words, escape=cell)
 
 

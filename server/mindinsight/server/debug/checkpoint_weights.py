@@ -71,8 +71,10 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """Return the list of a file's weights in a form that can be pickled: reading values from it raises
-    RuntimeError."""
+    """Return a file's weights without their values, so that it can be pickled.
+
+    Reading values raises RuntimeError.
+    """
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 

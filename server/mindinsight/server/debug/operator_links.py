@@ -29,7 +29,10 @@ class Link:
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:
-    """Return the links of the graph. Operators and parameters that were not dumped keep their full names."""
+    """Return the links between operators that the graph records.
+
+    Operators and parameters that were not dumped keep their full names.
+    """
     all_operators = list(operators)
     recorded = {operator.name: operator.recorded for operator in all_operators}
     return [

@@ -114,9 +114,9 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
 
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
-    """Trust the copies of stores in `folder`, the `<workspace>/remote` of the server of this process.
+    """Trust the copies of stores in `folder`, and allow redirects of web servers to `hosts`.
 
-    Redirects of web servers to `hosts` are allowed.
+    `folder` is the `<workspace>/remote` of this process's server.
     """
     _copies.add(os.path.realpath(folder))
     redirect_hosts.update(host.lower() for host in hosts)

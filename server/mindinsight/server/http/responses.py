@@ -138,8 +138,7 @@ def answer(content: Any, accept: str) -> Response:
 
 
 def encoded(content: Any, accept: str) -> bytes:
-    """Return the body of `answer`."""
-
+    """Return `content` as packed columns if `accept` names them, else as JSON."""
     if COLUMNS in accept:
         return pack(content)
     text = json.dumps(as_json(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))

@@ -200,7 +200,7 @@ def _absolute(path: Path) -> str:
 
 
 def without_parents(path: str) -> str:
-    """Return an absolute path without ``..``, which after a link means the parent of the link's target.
+    """Return an absolute path with ``..`` resolved: after a link it is the parent of the link's target.
 
     From the first wildcard of a pattern on it stays as it is.
     """

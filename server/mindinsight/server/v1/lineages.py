@@ -234,7 +234,7 @@ _SEARCH: Final = "conditions on fields, sorted_name, sorted_type, limit, offset,
 
 
 async def well_formed_id(train_id: TrainId) -> str:
-    """FastAPI dependency. Return the parameter train_id. Raises V1Error unless it has the form of an id."""
+    """Return the parameter train_id. Raises V1Error unless it has the form of an id. FastAPI dependency."""
     if not is_train_id(train_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
     return train_id

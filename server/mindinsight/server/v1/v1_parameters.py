@@ -95,7 +95,7 @@ Page: TypeAlias = Annotated[int, integer("offset", 0, 0)]
 
 
 async def raw_body(request: Request) -> bytes:
-    """FastAPI dependency. Return the raw body, which routes parse in their own thread."""
+    """Return the raw body, which routes parse in their own thread. FastAPI dependency."""
     return await request.body()
 
 
@@ -136,7 +136,7 @@ def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
 
 
 async def requested_run(service: CurrentService, train_id: TrainId) -> Run:
-    """FastAPI dependency. Return the run of `train_id`. Raises V1Error if it cannot be loaded."""
+    """Return the run of `train_id`. Raises V1Error if it cannot be loaded. FastAPI dependency."""
     return loaded_run(service.store.snapshot(), train_id)
 
 

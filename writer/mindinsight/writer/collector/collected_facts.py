@@ -82,7 +82,7 @@ Values = Iterator[tuple[str, str, Any]]  # kind, tag and value
 
 
 def loss(arguments: Arguments) -> Values:
-    """Yield the loss as scalar ``loss/auto``: the mean of the network's first output.
+    """Yield (kind, tag, loss) for the mean of the network's first output, as scalar ``loss/auto``.
 
     Raises TypeError if that contains no real numbers.
     """
@@ -90,7 +90,7 @@ def loss(arguments: Arguments) -> Values:
 
 
 def learning_rate(arguments: Arguments) -> Values:
-    """Yield the learning rate of each group of parameters as scalar.
+    """Yield (kind, tag, rate) for the learning rate of each group of parameters, as scalars.
 
     The tags are ``learning_rate/auto``, ``learning_rate_1/auto``, ...
     """
@@ -99,9 +99,9 @@ def learning_rate(arguments: Arguments) -> Values:
 
 
 def input_data(arguments: Arguments) -> Values:
-    """Yield the first column of the batch as image ``input_data/auto``, nothing if the loop has no batch.
+    """Yield (kind, tag, array) for the batch's first column, as image, nothing if the loop has no batch.
 
-    In sink mode it has none.
+    The tag is ``input_data/auto``. In sink mode the loop has no batch.
     """
     element = first(arguments.get("train_dataset_element"))
     if element is not None:
@@ -109,9 +109,10 @@ def input_data(arguments: Arguments) -> Values:
 
 
 def histograms(arguments: Arguments, pattern: str | None) -> Values:
-    """Yield a histogram ``<parameter>/auto`` for each trained parameter that begins with ``pattern``.
+    """Yield (kind, tag, array) for each trained parameter that begins with ``pattern``, as histograms.
 
-    ``pattern`` is a regular expression. Without one the first five parameters are used.
+    The tags are ``<parameter>/auto``. ``pattern`` is a regular expression. Without one the first five
+    parameters are used.
     """
     trained = parameters(arguments.get("network"), arguments.get("optimizer"))
     if pattern is None:

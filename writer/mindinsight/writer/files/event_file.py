@@ -140,7 +140,7 @@ class RecordSink(Protocol):
         """Make all accepted records visible to readers. Return the error if that failed, else None."""
 
     def close(self, ended: bool = True) -> None:
-        """Close the file. Its permissions say that it is done, unless ``ended`` is False."""
+        """Close the file, and mark it as finished by its permissions if ``ended``."""
 
     def forget(self) -> None:
         """Close the descriptor without flushing."""

@@ -162,7 +162,7 @@ class MindInsightCallback(Callback):
         self._loss: Any = None  # of the last batch
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Record network, optimizers and loss function."""
+        """Record network, epochs, first optimizer with its learning rate, and loss function."""
         optimizers = trainer.optimizers
         for training in _trainings(trainer):
             training.configure(

@@ -66,7 +66,7 @@ class StepFiles:
         self._changed = True
 
     def add_parent(self, entry: str, parent: str | None) -> None:
-        """Record the enclosing module of an entry, or None."""
+        """Record the module that encloses an entry; None is the top level."""
         self._parents[entry] = parent
         self._changed = True
 
@@ -259,7 +259,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def describe_variable(variable: Any, stem: str, config: ProbeConfig, values: Any) -> tuple[Any, list[Any]]:
-    """Return a variable as JSON, and its tensors with the names of their files."""
+    """Return a variable as JSON, and pairs of file name and tensor."""
     name, _, side = stem.rpartition(".")
     draft = Draft(name, config, values)
     with values.quiet():

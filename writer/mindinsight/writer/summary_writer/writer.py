@@ -234,7 +234,7 @@ class SummaryWriter:
         self._directory = options.directory(log_dir)
         self.log_dir = str(log_dir)
         self.purge_step = None if purge_step is None else options.step(purge_step)
-        self.max_queue, self.flush_secs = max_queue, options.positive(flush_secs, "flush_secs")
+        self.max_queue, self.flush_secs = max_queue, options.interval(flush_secs, "flush_secs")
         self.filename_suffix = options.name_end(filename_suffix, "filename_suffix")
         self._format = format
         self._left_out: set[str] = set()  # warnings that were given

@@ -105,7 +105,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two matched tensors, or an argument that differs. One is None if only the other side has it."""
+    """Row of a comparison: two matched tensors, one None if only the other side has it.
+
+    If ``argument`` is set, the row is about it, and the tensors stand for the operators.
+    """
 
     target: TensorEntry | None
     reference: TensorEntry | None

@@ -153,7 +153,10 @@ _Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Positions of tags. Eight bytes can be read at each offset."""
+    """Offset and size in bytes of each tag in the data.
+
+    Eight bytes can be read at each offset.
+    """
 
     offsets: Ints
     sizes: Ints  # at most MAX_COMPARED_TAG

@@ -365,7 +365,7 @@ class Change(NamedTuple):
     subject: str
     left: str
     right: str
-    position: tuple[int, int]
+    position: tuple[int, int]  # tree indices, left and right, -1 for none
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:

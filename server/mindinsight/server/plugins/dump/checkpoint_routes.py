@@ -39,7 +39,7 @@ _WAIT: Final = 0.5  # seconds that a response waits for the job, so that small f
 
 
 class StartJob:
-    """FastAPI dependency. Function that returns the job `kind` over files, starting it if there is none."""
+    """Callable that returns the job `kind` over files, starting it if there is none. FastAPI dependency."""
 
     def __init__(self, service: CurrentService, sessions: Sessions) -> None:
         self._service = service
@@ -271,7 +271,7 @@ def _row_json(row: checkpoint_weights.TimelineRow, tensors: Collection[str]) -> 
 def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> NamedValues:
-    """FastAPI dependency. Return the values of the tensor `name` in `file`. Raises ApiError.
+    """Return the values of the tensor `name` in `file`. Raises ApiError. FastAPI dependency.
 
     The file is opened in a worker process, which returns only the location of the values.
     """

@@ -28,7 +28,7 @@ Step = Annotated[int, Query(ge=0)]
 
 
 async def sessions_of(service: CurrentService) -> SessionCache:
-    """FastAPI dependency. Return the LRU cache of open listings, checks and comparisons of this server."""
+    """Return the LRU cache of open listings, checks and comparisons of this server. FastAPI dependency."""
     return service.parts.of(SessionCache)
 
 
@@ -100,8 +100,9 @@ def unknown_step(rank: int, step: int) -> ApiError:
 def step_listing(
     service: CurrentService, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0
 ) -> Listing:
-    """FastAPI dependency. Return the listing of the step given by `dump`, `rank` and `step`. Raises
-    ApiError.
+    """Return the listing of the step given by `dump`, `rank` and `step`. FastAPI dependency.
+
+    Raises ApiError.
     """
     return listing_of(service, sessions, dump, rank, step)
 
@@ -116,7 +117,7 @@ def tensor_of(
     slot: str,
     graph: str = "",
 ) -> TensorEntry:
-    """FastAPI dependency. Return the tensor given by `graph`, `operator`, `direction` and `slot`.
+    """Return the tensor given by `graph`, `operator`, `direction` and `slot`. FastAPI dependency.
 
     Raises ApiError.
     """
