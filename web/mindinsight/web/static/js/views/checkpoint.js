@@ -84,8 +84,6 @@ export class Checkpoints {
     this.main = h(
       "div",
       { class: "dump-main dump-table checkpoint-table" },
-      this.status,
-      this.story,
       h("div", { class: "table-holder panel" }, this.table.element),
     );
     this.requests = latest(root);
@@ -134,7 +132,8 @@ export class Checkpoints {
 
   /** Build the page and fetch the rows. */
   open() {
-    replace(this.root, this.head, h("div", { class: "dump-body" }, this.main, this.side));
+    const { head, status, story, main, side } = this;
+    replace(this.root, head, status, story, h("div", { class: "dump-body" }, main, side));
     this.fetch();
   }
 
@@ -320,6 +319,7 @@ export class Checkpoints {
         /** @type {import("./checkpoint/timeline.js").Row} */ (row),
         saved,
         this.scale,
+        current ? saved.findIndex(({ id }) => id === state.at) : -1,
         (at) => open(saved[at].id),
       ),
     );
