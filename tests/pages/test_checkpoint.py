@@ -193,6 +193,12 @@ def test_a_selected_cell_stays_where_it_is_and_back_leaves_it(page: Page, traine
     assert require(target.bounding_box())["y"] == before["y"]
     page.get_by_role("button", name="Compare first and last").click()
     expect(page).to_have_url(re.compile(r"m=compare.*net-20.npz.*net-240.npz"))
+    page.go_back()
+    expect(values).to_be_visible()
+    expect(target).to_have_attribute("aria-current", "true")
+    page.go_back()
+    expect(values).to_be_hidden()
+    expect(target).to_be_visible()
 
 
 def test_files_are_listed_by_their_numbers_and_changes_of_all_weights_are_no_alarm(
