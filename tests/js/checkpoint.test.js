@@ -62,7 +62,8 @@ test("numbers sort with infinities and rows without a value last, either way", (
 });
 
 test("a cell is loud about NaN first, then about standing still", () => {
-  assert.equal(cellClass(row("x", ["unchanged"], [2]), 0), "lost");
+  assert.equal(cellClass(row("x", ["unchanged"], [1]), 0), "lost");
+  assert.equal(cellClass(row("x", ["unchanged"], [2]), 0), "lost all");
   assert.equal(cellClass(ROWS[1], 1), "frozen");
   assert.equal(cellClass(row("x", ["shape"], [0]), 0), "odd");
   assert.equal(isFrozen(row("x", ["absent", "start"], [0, 0])), false);

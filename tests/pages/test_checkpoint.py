@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.narrowing import require
 from tests.server.formats.weights.torch_archives import SIX, Storage, tensor, write
 
 CKPT = Path(__file__).parents[1] / "data" / "dumps" / "ckpt"
@@ -173,6 +174,31 @@ def test_a_jump_is_named_dark_and_on_top_if_asked(page: Page, trained: str) -> N
     jump = brightness("layers.33.weight · 160")
     assert jump < 100
     assert min(brightness(f"layers.33.weight · {step}") for step in (100, 140, 180, 240)) > jump + 50
+
+
+def test_a_selected_cell_stays_where_it_is_and_back_leaves_it(page: Page, trained: str) -> None:
+    page.goto(f"{trained}checkpoint")
+    target = cell(page, "layers.3.weight · 160")
+    expect(target).to_have_attribute("title", re.compile(r"relative change \S+ since 140$"))
+    expect(page.locator("[data-claim='claim.checkpoint.largest_whole']")).to_contain_text(
+        "net-20.npz to net-240"
+    )
+    before = require(target.bounding_box())
+    target.click()
+    values = page.get_by_role("complementary", name="Values of a tensor")
+    expect(values).to_be_visible()
+    expect(page.locator("[aria-current='true'][title]")).to_have_attribute(
+        "title", re.compile("layers.3.weight · 160")
+    )
+    assert require(target.bounding_box())["y"] == before["y"]
+    page.get_by_role("button", name="Compare first and last").click()
+    expect(page).to_have_url(re.compile(r"m=compare.*net-20.npz.*net-240.npz"))
+    page.go_back()
+    expect(values).to_be_visible()
+    expect(target).to_have_attribute("aria-current", "true")
+    page.go_back()
+    expect(values).to_be_hidden()
+    expect(target).to_be_visible()
 
 
 def test_files_are_listed_by_their_numbers_and_changes_of_all_weights_are_no_alarm(

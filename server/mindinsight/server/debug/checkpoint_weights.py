@@ -508,7 +508,8 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
         (cell.change, row, at)
         for row in weights
         for at, cell in enumerate(row.cells)
-        if cell.state in _MEASURED and cell.change is not None and math.isfinite(cell.change)
+        if cell.state in _MEASURED and not cell.non_finite
+        if cell.change is not None and math.isfinite(cell.change)
     ]
     changes.sort(key=lambda change: -change[0])
     if not changes or changes[0][0] in (0, *(share for share, _, _ in changes[1:2])):

@@ -93,6 +93,6 @@ function story(view) {
   return h(
     "p",
     { class: broken ? "strange" : null },
-    cellText(app, /** @type {import("./timeline.js").Row} */ (row), at, saved[at]),
+    cellText(app, /** @type {import("./timeline.js").Row} */ (row), at, saved),
   );
 }
