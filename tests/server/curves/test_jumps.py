@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.jumps import BEFORE, first_jump, is_constant
+from mindinsight.server.curves.levels import BEFORE, first_jump, is_constant
 from mindinsight.server.types import Doubles
 
 

@@ -10,19 +10,23 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from mindinsight.server.claims import Claim, few
-from mindinsight.server.curves.jumps import BEFORE, FACTOR, RANGES, first_jump, is_constant
 from mindinsight.server.curves.levels import (
+    BEFORE,
     COLLAPSED,
+    FACTOR,
     FEWEST,
     GROWN,
     MOST_NOISE,
+    RANGES,
     RISEN,
     RISEN_AT_END,
     RISEN_BESIDE,
     Change,
     Levels,
     collapse,
+    first_jump,
     growth,
+    is_constant,
     is_level,
     levels_of,
     rise_above_lowest,

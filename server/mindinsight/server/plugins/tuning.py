@@ -18,7 +18,7 @@ from mindinsight.server.cancellation import result_of
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.lru_cache import LruCache
-from mindinsight.server.curves.importance import association
+from mindinsight.server.curves.correlations import association
 from mindinsight.server.curves.importance import importance as setting_importance
 from mindinsight.server.errors import ApiError, BadSettings, not_kept
 from mindinsight.server.files.opener import LinkError, SpecialFileError, opened

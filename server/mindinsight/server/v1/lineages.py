@@ -11,7 +11,7 @@ import numpy as np
 from fastapi import Body, Depends
 
 from mindinsight.server.compute.json_values import non_finite_as_null
-from mindinsight.server.curves.importance import FEWEST_PAIRS, pearson
+from mindinsight.server.curves.correlations import FEWEST_PAIRS, pearson
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.service import Service

@@ -6,7 +6,7 @@ import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { countJobs } from "../../core/jobs.js";
 import { differing, GROUP, traitOf } from "../../core/run_traits.js";
-import { groupCard, groupColour, MOST } from "./group_card.js";
+import { groupCard, groupColour, MOST, WITH_RANGE } from "./group_card.js";
 import { emptyPart } from "./mode_view.js";
 import { smoothingControls } from "./controls.js";
 
@@ -77,7 +77,7 @@ export function groupsView(page, tags) {
     const grouped = groupsBy(page, by());
     groups = grouped.slice(0, MOST);
     app.selection.colouring.showGroups({ by: by(), colours: coloursOf(app, grouped) });
-    replace(meaning, bandText(page));
+    replace(meaning, bandText(page, groups.length));
     replace(legend, legendOf(app, groups, grouped.length - MOST));
     cards.forEach((card) => card.load());
   };
@@ -159,13 +159,14 @@ function endedControl(page) {
   });
 }
 
-/** Return what the line and areas of a group show. @param {Page} page */
-function bandText(page) {
+/** Return what the line and areas of groups show. @param {Page} page @param {number} count of groups */
+function bandText(page, count) {
   const { t } = page.app;
   const { smooth, smoothKind, ended } = page.options();
   const kind = t(`scalar.smooth.${smoothKind}`);
   return [
-    t("scalar.groups.band"),
+    t(count > WITH_RANGE ? "scalar.groups.band_many" : "scalar.groups.band"),
+    t("scalar.groups.gap"),
     t(`scalar.groups.ended.${ended}.how`),
     smooth ? t("scalar.groups.smoothed", { kind }) : "",
   ].join(" ");
