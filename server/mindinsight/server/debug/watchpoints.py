@@ -110,6 +110,7 @@ class Tally:
     ranks: int
     unread: int = 0  # tensors that could not be read
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
+    weights: frozenset[str] = frozenset()  # names of all that were checked for a change
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -152,6 +153,7 @@ def check_and_count(
     unread = 0
     decided: Counter[str] = Counter()
     failed: dict[str, str] = {}
+    weights: set[str] = set()
     evidence = _Evidence(dump, executor, cache)
     still = _Standstill(evidence)
     for result, rules in _results(dump, watchpoints, executor, cache):
@@ -159,6 +161,8 @@ def check_and_count(
         yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             hit = evidence.hit(watchpoint, result, first)
+            if watchpoint.condition == "weight_not_changed":
+                weights.add(result.entry.operator)
             if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
             if hit.verdict.error == FAILED:
@@ -169,7 +173,7 @@ def check_and_count(
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, requested, len(dump.ranks), unread, failed)
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights))
 
 
 class _Evidence:
@@ -341,7 +345,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     Without a hit the check is clear only about the tensors it could judge.
     """
     judged = tally.decided.total()
-    confirmed = grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
+    findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
+    confirmed = grouped_claims(findings, tally.weights)
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:
