@@ -34,7 +34,7 @@ from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_a
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.debug.tensor_targets import is_update, parameter_names, targets
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
@@ -275,7 +275,7 @@ def _may_be_zeros(entry: TensorEntry) -> bool:
     """Return True if an operator fills in constants, is of an optimizer, whose state starts at zero, or
     gives flags, indices or counts, as a test for NaN does that finds none."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
-    return discrete or is_constant(entry.type) or "optimizer-" in entry.operator
+    return discrete or is_constant(entry.type) or is_update(entry)
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:
