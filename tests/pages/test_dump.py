@@ -214,7 +214,7 @@ def test_common_faults_and_conditions_of_ones_own(shown: Callable[..., Any]) -> 
     page = shown("tab=check")
     page.get_by_role("button", name="Check for common faults").click()
     hits = page.locator(".dump-hits tbody tr")
-    expect(hits).to_have_count(3)
+    expect(hits).to_have_count(1)  # two biases that grow from nearly zero are none
     expect(hits.first).to_contain_text("NaN or Inf in a tensor")
     page.get_by_label("Custom").select_option(label="Weight too large")
     page.get_by_label("max_gt").fill("0.0216")

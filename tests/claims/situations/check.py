@@ -31,7 +31,7 @@ KINDS = [
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
         *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
-        *("cancelled", "small"),
+        *("cancelled", "small", "frozen_module", "frozen_network"),
     )
 ]
 
@@ -533,3 +533,39 @@ def a_bias_that_jumps_beyond_its_weight(folder: Path) -> Question:
 def a_bias_that_doubles_without_a_weight_beside_it(folder: Path) -> Question:
     """In which units its change counts is unknown."""
     return checked(folder, parameters=lambda step: {"ln.bias": noise(0, scale=1e-4) * np.float32(2.2**step)})
+
+
+def of_blocks(folder: Path, still: Sequence[str]) -> Question:
+    """Check three steps of two layers in two blocks, of which some weights do not change."""
+    graph = GraphBuilder("Net")
+    names = [f"blocks.{block}.{layer}.weight" for block in (0, 1) for layer in ("fc1", "fc2")]
+    for name in names:
+        graph.output(graph.node("relu", [graph.parameter(name, (64,))], shape=(64,)))
+
+    def weights(step: int) -> dict[str, Array]:
+        return {name: noise(0) * np.float32(1 if name in still else 1 + 0.01 * step) for name in names}
+
+    return check_of(folder, Dump(folder / "dump", graph=graph), parameters=weights)
+
+
+@situation(makes=["claim.check.frozen_module"], never=except_for("frozen_module"), exit_code=1)
+def a_block_that_stands_still(folder: Path) -> Question:
+    return of_blocks(folder, ["blocks.1.fc1.weight", "blocks.1.fc2.weight"])
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.check.more"],
+    never=["claim.check.frozen_module", "claim.check.frozen_network"],
+    exit_code=1,
+)
+def a_layer_of_each_block_that_stands_still(folder: Path) -> Question:
+    return of_blocks(folder, ["blocks.0.fc1.weight", "blocks.1.fc2.weight"])
+
+
+@situation(
+    makes=["claim.check.frozen_network"],
+    never=["claim.check.frozen_module", "claim.check.frozen", "claim.check.more"],
+    exit_code=1,
+)
+def a_network_that_stands_still(folder: Path) -> Question:
+    return of_blocks(folder, [f"blocks.{block}.fc{layer}.weight" for block in (0, 1) for layer in (1, 2)])

@@ -17,6 +17,7 @@ from mindinsight.server.api.explanation import Part, explain_run, in_order, is_w
 from mindinsight.server.claims import sentence
 from mindinsight.server.report import Progress, ReportSource
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer.recorders.dump import Dump
 from tests.flight import NAMES, unpack
 from tests.narrowing import require
 from tests.server.debug.test_planted_faults import FAULTS
@@ -128,6 +129,17 @@ def test_a_healthy_run_has_one_sentence_that_tells_what_was_searched(tmp_path: P
     assert text_of(summary).startswith(
         "Nothing was found. Searched: 1 scalar for NaN and infinity, 1 loss or norm"
     )
+
+
+def test_a_healthy_dump_has_no_part_of_its_own(tmp_path: Path) -> None:
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        record.add_value("scalar", "loss", 1.0, step=0)
+    dump = Dump(tmp_path / "run" / "dump")
+    for number in range(2):
+        dump.iteration(number).output("Default/add-op0", np.arange(4, dtype=np.float32))
+    (summary,) = parts_of(tmp_path, "./run").values()
+    assert len(summary.claims) == 1
+    assert text_of(summary).endswith("1 dump for NaN, infinity and the common faults.")
 
 
 def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) -> None:

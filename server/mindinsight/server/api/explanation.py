@@ -106,7 +106,10 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
             yield part
         if isinstance(part, Part) and part.faults:
             faulty[part.topic] = None
-    yield Part("summary", (_summary(source, searched, list(faulty)), *still_read(source.ranks)))
+    summary = _summary(source, searched, list(faulty))
+    dumped = any(run.dumps for run in source.ranks)
+    scope = [Claim("claim.explain.unrecorded", "note")] * (summary.verdict == "clear" and not dumped)
+    yield Part("summary", (summary, *scope, *still_read(source.ranks)))
     if faulty:
         difference, unknown = _difference(source)
         yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -81,12 +82,14 @@ class CheckFinding:
     @property
     def tensor(self) -> str | Claim:
         """Return the tensor for a sentence, followed by its ranks if `names_ranks` is set."""
+        return self.of_ranks(self.name)
+
+    def of_ranks(self, name: str | Claim) -> str | Claim:
+        """Return a name followed by the ranks if `names_ranks` is set."""
         if not self.names_ranks:
-            return self.name
+            return name
         ranks = few([str(rank) for rank in self.ranks], _SHOWN)
-        return Claim(
-            "claim.part.of_ranks", "note", {"tensor": self.name, "n": len(self.ranks), "ranks": ranks}
-        )
+        return Claim("claim.part.of_ranks", "note", {"tensor": name, "n": len(self.ranks), "ranks": ranks})
 
     @property
     def claim(self) -> Claim:
@@ -110,6 +113,17 @@ class CheckFinding:
         return Claim(f"claim.check.{self.kind}", "found", values, evidence)
 
     @property
+    def excess(self) -> float:
+        """Return how many times its limit the worst figure is, or below it, and 1.0 without a figure."""
+        _, finding = self._worst
+        limit = abs(self.hits[0].watchpoint.limits[finding.name]) if finding else 0.0
+        if finding is None or not limit:
+            return 1.0
+        pair = abs(finding.actual), limit
+        below = finding.name.endswith("_lt")
+        return math.inf if below and not pair[0] else max(pair) / min(pair) if all(pair) else 1.0
+
+    @property
     def _worst(self) -> tuple[int | None, Finding | None]:
         """Return the figure that is farthest beyond its limit, and its step if other steps have others."""
         findings = [
@@ -127,8 +141,8 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
-    """Return one finding for each tensor and kind that no stronger one implies, by severity, then by first
-    step.
+    """Return one finding for each tensor and kind that no stronger one implies, by severity, then by the
+    ratio to the limit, then by first step.
 
     Ranks with equal anomalies share one.
     """
@@ -146,7 +160,9 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
         if not _is_implied(kind, own, kinds)
     ]
     merged = _of_ranks(findings)
-    return sorted(merged, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
+    return sorted(
+        merged, key=lambda finding: (_SEVERITY.index(finding.kind), -finding.excess, finding.steps[0])
+    )
 
 
 def operator_findings(findings: Iterable[CheckFinding]) -> list[list[CheckFinding]]:
@@ -180,20 +196,50 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
     return list(merged.values())
 
 
-def grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
+def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = ()) -> list[Claim]:
     """Return for each kind, ranks and steps the claim about the first tensor, and one that names the others,
-    if any."""
+    if any. Modules that stand still as a whole, given the names of all weights, have one claim each, before.
+    """
     groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
     for finding in findings:
         key = (finding.kind, finding.ranks, tuple(finding.steps))
         groups.setdefault(key, []).append(finding)
     claims = []
-    for first, *others in groups.values():
-        claims.append(first.claim)
-        if others:
+    for group in groups.values():
+        remaining = group
+        for module, members in _whole_modules(group, weights) if group[0].kind == "frozen" else ():
+            claims.append(_module_claim(module, members))
+            remaining = [finding for finding in remaining if finding not in members]
+        claims += [finding.claim for finding in remaining[:1]]
+        if others := remaining[1:]:
             names = few([other.name for other in others], _SHOWN)
             claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
     return claims
+
+
+def _whole_modules(
+    findings: Sequence[CheckFinding], weights: Collection[str]
+) -> Iterator[tuple[str, list[CheckFinding]]]:
+    """Yield the outermost modules, "" for the network, all of whose weights have a finding, with these."""
+    named = {finding.hits[0].entry.operator: finding for finding in findings}
+    covered: set[str] = set()
+    paths = {"", *(name[:end] for name in named for end, letter in enumerate(name) if letter == ".")}
+    for module in sorted(paths, key=lambda path: (path.count(".") if path else -1, path)):
+        members = {name for name in weights if not module or name.startswith(f"{module}.")}
+        if len(members) > 1 and members <= named.keys() - covered:
+            covered |= members
+            yield module, [finding for name, finding in named.items() if name in members]
+
+
+def _module_claim(module: str, members: Sequence[CheckFinding]) -> Claim:
+    """Return the claim that no parameter of a module changed, with those of its members as evidence."""
+    claim = members[0].claim
+    values = {name: claim.values[name] for name in ("steps", "limit")} | {"n": len(members)}
+    evidence = tuple(entry for member in members for entry in member.claim.evidence)
+    if not module:
+        return Claim("claim.check.frozen_network", "found", values, evidence)
+    named = members[0].of_ranks(module)
+    return Claim("claim.check.frozen_module", "found", values | {"module": named}, evidence)
 
 
 def _kind(hit: Hit) -> str:

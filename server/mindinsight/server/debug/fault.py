@@ -21,8 +21,9 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
+from mindinsight.server.debug.operator_links import written_by
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import is_gradient, tensor_in_words
+from mindinsight.server.debug.tensor_targets import is_gradient, is_weight, parameter_names, tensor_in_words
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
@@ -125,15 +126,25 @@ class Fault:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return the claim about the fault, and one about the other inputs that brought non-finite values."""
+        """Return the claim about the fault, one about the other inputs that brought non-finite values, and
+        one about the weight that the operator overwrote."""
         entry, named = self.entry, [self.origin.source] * bool(self.origin.source)
         names = dict.fromkeys(other.source for other in self.others if other.source not in ("", *named))
         slots = [other.entry.slot for other in self.others if not other.source]
         others = [*names, *(Claim("claim.part.input", "note", {"slot": slot}) for slot in slots)]
-        if not others:
-            return (self.claim,)
         values = {"operator": entry.operator, "n": len(others), "inputs": others}
-        return (self.claim, Claim("claim.fault.met.also", "note", values))
+        also = [Claim("claim.fault.met.also", "note", values)] if others else []
+        return (self.claim, *also, *self._written)
+
+    @property
+    def _written(self) -> Iterator[Claim]:
+        """Yield the claim that the operator at fault wrote its result into a weight."""
+        operator = faulty_operator(self)
+        if operator is None or self.kind == "unknown" or not self.is_located:
+            return
+        weight = written_by(operator, self.operators)
+        if is_weight(weight, parameter_names(self.entries)):
+            yield Claim("claim.fault.written", "note", {"operator": operator.name, "weight": weight})
 
 
 @dataclass

@@ -180,6 +180,23 @@ def draws_random(operator_type: str) -> bool:
     return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)
 
 
+_ALIASES: Final = frozenset(  # operators whose output shares its memory with their input
+    ["alias", "asstrided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "squeeze",
+     "t", "transpose", "unsqueeze", "view"]
+)  # fmt: skip
+
+
+def written_by(operator: Operator, operators: Iterable[Operator]) -> str:
+    """Return the name of the parameter that an operator of PyTorch overwrites, itself or through views, or ""
+    if it works on no parameter or that is unknown."""
+    known = {(other.graph, other.name): other for other in operators}
+    name = operator.sources[0] if operator.type.endswith("_") and operator.sources else ""
+    while (source := known.get((operator.graph, name))) is not None and source.type != "Parameter":
+        aliases = canonical(source.type) in _ALIASES and len(source.sources) == 1
+        name = source.sources[0] if aliases else ""
+    return name
+
+
 def module_of(scope: Iterable[str]) -> str:
     """Return a module as parameters name it: ``blocks.0.fc1`` of Gradients/Default/blocks-ModuleList/0-Block/
     fc1-Linear."""

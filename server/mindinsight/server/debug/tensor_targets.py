@@ -62,6 +62,11 @@ def is_gradient(entry: TensorEntry) -> bool:
     return bool(_GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded))
 
 
+def is_update(entry: TensorEntry) -> bool:
+    """Return True if a tensor belongs to an operator of an optimizer."""
+    return "optimizer-" in entry.operator
+
+
 def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
     """Return the names of the parameters among the tensors."""
     return frozenset(entry.operator for entry in entries if entry.direction == "parameter")

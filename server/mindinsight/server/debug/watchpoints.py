@@ -34,7 +34,7 @@ from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_a
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.debug.tensor_targets import is_update, parameter_names, targets
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
@@ -110,6 +110,7 @@ class Tally:
     ranks: int
     unread: int = 0  # tensors that could not be read
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
+    weights: frozenset[str] = frozenset()  # names of all that were checked for a change
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -152,6 +153,7 @@ def check_and_count(
     unread = 0
     decided: Counter[str] = Counter()
     failed: dict[str, str] = {}
+    weights: set[str] = set()
     evidence = _Evidence(dump, executor, cache)
     still = _Standstill(evidence)
     for result, rules in _results(dump, watchpoints, executor, cache):
@@ -159,6 +161,8 @@ def check_and_count(
         yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
             hit = evidence.hit(watchpoint, result, first)
+            if watchpoint.condition == "weight_not_changed":
+                weights.add(result.entry.operator)
             if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
             if hit.verdict.error == FAILED:
@@ -169,7 +173,7 @@ def check_and_count(
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, requested, len(dump.ranks), unread, failed)
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights))
 
 
 class _Evidence:
@@ -271,7 +275,7 @@ def _may_be_zeros(entry: TensorEntry) -> bool:
     """Return True if an operator fills in constants, is of an optimizer, whose state starts at zero, or
     gives flags, indices or counts, as a test for NaN does that finds none."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
-    return discrete or is_constant(entry.type) or "optimizer-" in entry.operator
+    return discrete or is_constant(entry.type) or is_update(entry)
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:
@@ -341,7 +345,8 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     Without a hit the check is clear only about the tensors it could judge.
     """
     judged = tally.decided.total()
-    confirmed = grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
+    findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
+    confirmed = grouped_claims(findings, tally.weights)
     expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:

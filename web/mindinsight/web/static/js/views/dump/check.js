@@ -76,7 +76,9 @@ function conditionSection(page) {
       (response) => {
         replace(
           hits,
-          response.claims.map((/** @type {Claim} */ claim) => claimElement(page.app, claim)),
+          response.claims.map((/** @type {Claim} */ claim, /** @type {number} */ index) =>
+            claimElement(page.app, claim, { class: index === 0 ? "dump-verdict" : "" }),
+          ),
           list(page, response),
         );
         if (!response.done) requests.later(() => fetch(check), POLL);
