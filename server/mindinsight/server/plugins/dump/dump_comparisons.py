@@ -22,7 +22,12 @@ from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.dump_requests import damage_json, open_known_dump, unknown_step
+from mindinsight.server.plugins.dump.dump_requests import (
+    damage_json,
+    has_words,
+    open_known_dump,
+    unknown_step,
+)
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -95,7 +100,7 @@ def rows(
     done = job.done  # read before the rows, so that none is added after it
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
-    selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
+    selected = [row for row in compared if _passes(row, q, only, tolerance)]
     unlisted, about = 0, list[Claim]()
     if isinstance(job, _ComparisonJob):
         unlisted, about = job.unlisted, [*job.about, *unused_names(job.names, compared)]
@@ -189,11 +194,10 @@ def _side(service: Service, body: ComparedStep) -> Side:
     return Side(dump, body.rank, body.step, body.graph)
 
 
-def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
+def _passes(row: Row, query: str, only: str, tolerance: Tolerance) -> bool:
     pair = row.compared.pair
-    names = [tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor]
-    names.append(parameter_name(row).lower())
-    if words and not any(words in name for name in names):
+    names = [tensor.operator for tensor in (pair.target, pair.reference) if tensor]
+    if query and not has_words(query, (*names, parameter_name(row))):
         return False
     return not only or state(row, tolerance) == only
 
