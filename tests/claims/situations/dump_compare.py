@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from fastapi.testclient import TestClient
 
+from mindinsight.server.claims import Claim
+from mindinsight.server.debug.compare.divergence import decide, first_so_far
+from mindinsight.server.debug.compare.dump_comparison import Side, compare_sides
+from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
@@ -1260,3 +1264,26 @@ def some_other_weights(folder: Path) -> Question:
         folder,
         lambda weight, number: array(8, 8, seed=20 + number) if number < 2 else weight * np.float32(1.1),
     )
+
+
+def compared_in_part(folder: Path, target: Net, part: slice) -> Question:
+    """Ask what is said while only some rows of the comparison are known."""
+    for name, calls in (("target", target), ("reference", net())):
+        write(folder / name, calls)
+
+    def ask_early() -> Sequence[Claim]:
+        sides = (Side(open_dump(folder / name), 0, 0) for name in ("target", "reference"))
+        rows = list(compare_sides(*sides))
+        return list(first_so_far(decide(rows[part]), len(rows)))
+
+    return Question(direct=ask_early)
+
+
+@situation(["claim.dump.first_so_far"])
+def a_difference_among_the_tensors_compared_so_far(folder: Path) -> Question:
+    return compared_in_part(folder, net(x=array(4, 8, seed=7)), slice(3))
+
+
+@situation(never=["claim.dump.first_so_far"])
+def a_difference_that_is_still_to_come(folder: Path) -> Question:
+    return compared_in_part(folder, net(weight=array(8, 8, seed=9)), slice(3))

@@ -324,6 +324,16 @@ def missing_place(
     return next(((rank, step) for step in steps or () if step not in known for rank in searched[:1]), None)
 
 
+@dataclass(frozen=True, slots=True)
+class SearchedStep:
+    """Step that is searched now, and its position among the steps to search."""
+
+    rank: int
+    step: int
+    position: int  # from 1
+    count: int
+
+
 def find_faults(
     dump: Dump,
     ranks: Sequence[int] | None = None,
@@ -332,7 +342,22 @@ def find_faults(
     cache: StatisticsCache | None = None,
     every: bool = False,
 ) -> Report:
-    """Return a report with the fault of the earliest step that has one, or with ``every`` those of all steps.
+    """Return the report at the end of `search_faults`."""
+    *_, report = search_faults(dump, ranks, steps, executor, cache, every)
+    assert isinstance(report, Report)
+    return report
+
+
+def search_faults(
+    dump: Dump,
+    ranks: Sequence[int] | None = None,
+    steps: Sequence[int] | None = None,
+    executor: Executor | None = None,
+    cache: StatisticsCache | None = None,
+    every: bool = False,
+) -> Iterator[SearchedStep | Report]:
+    """Yield each step of a rank before it is searched, and at the end a report with the fault of the earliest
+    step that has one, or with ``every`` those of all steps.
 
     If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
     the tensors needed to decide are read. The coverage counts the steps searched.
@@ -345,21 +370,25 @@ def find_faults(
         ranks=dump.ranks if ranks is None else (),
         overflow_mode=int(mode[1]) if mode else 0,
     )
-    for step in dump.steps():
-        for rank in dump.ranks:
-            wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
-            if wanted and step in dump.steps(rank):
-                report.checked += sum(
-                    folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
-                )
-                report.coverage.backward |= bool(report.checked)  # looked at, if not kept
-                _search_step(report, dump, rank, step, executor, cache)
-                if report.faults and not every and not report.faults[-1].is_received:
-                    report.faults = report.faults[-1:]  # the ranks before received it from this one
-                    return report
-        if report.faults and not every:
+    places = [
+        (step, rank)
+        for step in dump.steps()
+        for rank in dump.ranks
+        if (steps is None or step in steps) and (ranks is None or rank in ranks) and step in dump.steps(rank)
+    ]
+    for position, (step, rank) in enumerate(places, 1):
+        if report.faults and not every and report.faults[-1].step != step:
             break
-    return report
+        yield SearchedStep(rank, step, position, len(places))
+        report.checked += sum(
+            folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
+        )
+        report.coverage.backward |= bool(report.checked)  # looked at, if not kept
+        _search_step(report, dump, rank, step, executor, cache)
+        if report.faults and not every and not report.faults[-1].is_received:
+            report.faults = report.faults[-1:]  # the ranks before received it from this one
+            break
+    yield report
 
 
 def _search_step(

@@ -189,6 +189,17 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 
+def first_so_far(outcome: Outcome, count: int) -> Iterator[Claim]:
+    """Yield a claim about the first difference among the tensors compared so far, if there is one.
+
+    ``count`` is the number of all tensors.
+    """
+    compared = outcome.counts["agree"] + outcome.counts["differ"]
+    for row in outcome.first[:1]:
+        values = {"name": tensor_name(row), "how": _how(row), "compared": compared, "all": count}
+        yield Claim("claim.dump.first_so_far", "found", values, evidence([row]))
+
+
 def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
     """Yield a claim with the number of tensors before the first difference that were not compared."""
     before = next(i for i, row in enumerate(rows) if row is first.causes[0])

@@ -195,3 +195,8 @@ def frame_json(frame: Frame | None) -> dict[str, Any] | None:
     if frame is None:
         return None
     return {**asdict(frame), "own": own_frame((frame,)) is not None}
+
+
+def has_words(query: str, names: Sequence[str]) -> bool:
+    """Return True if each word of a query is in one of the names, in any case."""
+    return all(any(word in name.lower() for name in names) for word in query.lower().split())

@@ -315,8 +315,8 @@
 /**
  * @typedef {{graph: string, recorded: string, operator: string, updated: boolean, tensors: Tensor[]}} Dumped
  */
-/** @typedef {{operators: Dumped[], worst: (GraphNode & {symptom: string})[], total: number,
- *   done: boolean}} DumpedNode */
+/** @typedef {{operators: Dumped[], claims: import("./claims.js").Claim[],
+ *   worst: (GraphNode & {symptom: string})[], total: number, done: boolean}} DumpedNode */
 
 /**
  * @typedef {Object} ReportCurve
@@ -428,6 +428,7 @@
  * @typedef {{
  *   "v2/dump/check": {check: number},
  *   "v2/dump/compare": {comparison: number},
+ *   "v2/dump/fault": {search: number},
  * }} SentAnswers
  */
 /** @template {string} P @typedef {P extends keyof Answers ? Answers[P] : any} Answer */

@@ -22,16 +22,16 @@ export class ReferenceChoice {
     const { url } = page.app;
     this.page = page;
     this.start = start;
+    /** Whether the address names a rank or a step, which has to exist. */
+    this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
     /** @type {Reference} */
     this.reference = {
-      dump: url.get("with") || suggested(page),
+      dump: url.get("with") || (this.named ? state.dump : suggested(page)), // its own dump has no name there
       rank: Number(url.get("with_rank", String(state.rank))),
       step: Number(url.get("with_step", String(state.step))),
     };
     /** Names of the dump -> names of the reference. @type {Record<string, string>} */
     this.names = {};
-    /** Whether the address names a rank or a step, which has to exist. */
-    this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
     /** Whether nothing is chosen yet: then another step than that of the page is suggested. */
     this.free = !this.named && !url.get("with");
     /** Whether the step is to be suggested. */

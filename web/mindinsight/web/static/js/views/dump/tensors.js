@@ -132,6 +132,7 @@ class TensorTable {
  * @param {Omit<TensorRows, "rows" | "offset">} response
  */
 function counted({ app: { t } }, response) {
+  if (response.all && !response.total) return t("dump.none_chosen", { n: response.all });
   const selected = response.total === response.all ? "" : t("dump.chosen", { n: response.total });
   const measured = response.measured < response.all ? t("dump.counted", { n: response.measured }) : "";
   return [t("dump.tensors", { n: response.all }), selected, measured].filter(Boolean).join(" · ");
