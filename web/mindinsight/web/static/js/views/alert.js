@@ -233,7 +233,7 @@ function readOptions(url) {
     selectedOnly: url.get("of") === "shown",
     count: count > 0 && count <= MOST ? Math.ceil(count) : PIECE,
     rules: url.get("rules") === "1",
-    grouped: url.get("by") === "run",
+    grouped: url.get("by") !== "time",
   };
 }
 
@@ -244,6 +244,6 @@ function writeOptions(url, options) {
     of: options.selectedOnly ? "shown" : null,
     n: options.count === PIECE ? null : options.count,
     rules: options.rules ? "1" : null,
-    by: options.grouped ? "run" : null,
+    by: options.grouped ? null : "time",
   });
 }
