@@ -72,14 +72,13 @@ def trials_that_are_all_complete(folder: Path) -> Question:
 
 def failing(folder: Path, *kinds: tuple[str, str, int]) -> Question:
     """Publish a study of so many trials of each state and optimizer; ask for its facts."""
-    trials = []
+    trials: list[Trial] = []
     for state, optimizer, count in kinds:
         for _ in range(count):
             number = len(trials)
             about: dict[str, Any] = {"state": state, "values": None if state == "failed" else [0.1 * number]}
-            params = {"rate": 0.01 * (number % 7), "opt": optimizer}
-            run = f"probe/trial_{number:04}"
-            trials.append(Trial(number=number, run=run, params=params, **about))
+            about["params"] = {"rate": 0.01 * (number % 7), "opt": optimizer}
+            trials.append(Trial(number=number, run=f"probe/trial_{number:04}", **about))
     with SummaryRecord(str(folder / "probe" / "trial_0000")) as record:
         record.add_value("scalar", "loss", 0.1)
         record.record(1)

@@ -140,8 +140,9 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
         name: value for name, value in chosen.facts.items() if name not in ("command", "summary_base_dir")
     }
     answer = {"id": study, "tuned": chosen.tuned, "updated": chosen.updated, "published": chosen.published}
-    answer["claims"] = [claim.as_json() for claim in failed_trial_claims(chosen.facts["trials"])]
-    return dict(non_finite_as_text({**answer, "may_stop": may_stop, **shown, "trials": trials}))
+    claims = [claim.as_json() for claim in failed_trial_claims(chosen.facts["trials"])]
+    more = {"may_stop": may_stop, "trials": trials, "claims": claims}
+    return dict(non_finite_as_text({**answer, **shown, **more}))
 
 
 @router.get("/importance")

@@ -9,8 +9,8 @@ import { bestEnd, stateOf } from "./values.js";
 /** @typedef {"good" | "bad" | "both" | ""} Group as an address may have them, also in both */
 
 /**
- * Return the scalars that most of the runs have, or all if there is no such scalar. Those of an evaluation come
- * first: they are the objective on every page.
+ * Return the scalars that most of the runs have, or all if there is no such scalar. Those of an evaluation
+ * come first: they are the objective on every page.
  * @param {App} app @param {Run[]} runs @param {AbortSignal} signal
  */
 export async function commonTags(app, runs, signal) {

@@ -30,7 +30,7 @@ export function headCells(app, columns, sort, { onsort, layout, actions }) {
       key: "name",
       label: app.t("common.run"),
     }),
-    h("th", { scope: "col" }, h("span", { class: "unseen" }, actions)),
+    h("th", { scope: "col", class: "actions" }, h("span", { class: "unseen" }, actions)),
     ...columns.map((column) =>
       layout.heading(
         movable(cell(column, Boolean(column.value)), column.key, (key, before) => layout.move(key, before)),
