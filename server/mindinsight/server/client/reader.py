@@ -188,7 +188,7 @@ class Summary:
         return self.items("tensor", tag, run)
 
     def texts(self, tag: str = "*", run: str = "*") -> Iterator[Item[str]]:
-        """Yield texts in Markdown."""
+        """Yield texts in Markdown, by run, tag and order of recording."""
         return self.items("text", tag, run)
 
     def sounds(self, tag: str = "*", run: str = "*") -> Iterator[Item[Sound]]:

@@ -21,9 +21,9 @@ FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 
 
 def association(values: Sequence[Any], target: Doubles) -> float | None:
-    """Return from 0 to 1 how closely ``target`` [n] follows ``values``.
+    """Return from 0 to 1 how closely ``target`` [n] follows ``values``, None if that is unknown.
 
-    Returns None for too few rows, or if a column is constant.
+    It is for too few rows, or if a column is constant.
     """
     rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
     if len(rows) < FEWEST_PAIRS:
@@ -62,9 +62,9 @@ def ranks(values: Doubles) -> Doubles:
 
 
 def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
-    """Return the correlation ratio (eta) of the target over the groups.
+    """Return the correlation ratio (eta) of the target over the groups, None if it is undefined.
 
-    Returns None if the target is constant, there is only one group, or every group has one member.
+    It is if the target is constant, there is only one group, or every group has one member.
     """
     target = target / unit_of(target)
     names, group = np.unique(np.asarray(groups), return_inverse=True)

@@ -266,7 +266,7 @@ SYMPTOMS: Final = "symptoms"
 
 
 class Overlay:
-    """Columns of symptoms and statistics for the nodes of a graph, cached in a session."""
+    """Join of a dumped step with a graph, with columns of symptoms and statistics for the graph's nodes."""
 
     def __init__(self, tree: Tree, listing: Listing) -> None:
         self.tree = tree

@@ -160,7 +160,7 @@ _SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take 
 
 
 def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
-    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides.
+    """Return True if an operator that was given ``tensors`` tensors takes no number besides, by its type.
 
     ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
     """

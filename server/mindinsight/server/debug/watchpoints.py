@@ -270,10 +270,10 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Return the limits of a condition: those requested, or all defaults if none is.
+    """Return the limits of a condition: those requested, or all defaults if none is. Raises ValueError.
 
-    Supporting parameters (epsilon, atol) that are not requested have their default. Raises ValueError with
-    the name of the wrong parameter and its allowed values.
+    Supporting parameters (epsilon, atol) that are not requested have their default. The error
+    names the wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:

@@ -36,11 +36,11 @@ class Parameter:
 
     name: str
     default: float | None = None  # None: switched off unless given
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -math.inf  # smallest value allowed
+    high: float = math.inf  # largest value allowed
     above_low: bool = False  # ``low`` is excluded
     checks: bool = True
-    requires: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()  # names of parameters that must be given with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,10 @@ def condition(
     needs_previous: bool = False,
     first_step_only: bool = False,
 ) -> Callable[[Callable[[Sample, Limits], Verdict]], tuple[Condition, ...]]:
-    """Return a decorator that turns a rule into one condition for each of its names."""
+    """Return a decorator that turns a rule into one condition for each of its names.
+
+    The other arguments are the fields of these `Condition`s.
+    """
 
     def register(rule: Callable[[Sample, Limits], Verdict]) -> tuple[Condition, ...]:
         return tuple(

@@ -39,7 +39,7 @@ def read_or_report(
     optional: bool = True,
     of_tensors: bool = True,
 ) -> Content | None:
-    """Read a file. Return None and add to ``damage`` if it cannot be read.
+    """Return what ``read`` returns for a file. Return None and add to ``damage`` if it cannot be read.
 
     A missing file is no damage if it is ``optional``. ``of_tensors`` is stored in the damage.
     """

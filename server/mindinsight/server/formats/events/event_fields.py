@@ -95,9 +95,9 @@ def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
 def parse_fields(
     data: Octets, at: int, end: int, contents: Collection[int], read: ReadContent
 ) -> tuple[ParsedEvent, bool]:
-    """Parse wall time and step of the event in ``data[at:end]``, and call ``read`` for its content.
+    """Return the event in ``data[at:end]``, with what ``read`` adds for its content, and if it has content.
 
-    Returns the event, and whether it has content. ``contents`` are the keys of the oneof: the last one
+    ``contents`` are the keys of the oneof: the last one
     counts, as in protobuf, but several parts of a summary are merged. Raises UnparsableError, also for a
     replaced field, because wrong bytes there make the rest doubtful.
     """

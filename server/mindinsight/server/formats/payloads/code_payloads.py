@@ -17,15 +17,16 @@ _MOST_NAME: Final = 4_000  # characters of a name or value
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """State of a repository. ``diff`` and ``untracked`` (a number of files) are None if Git did not return
-    them.
+    """State of a repository.
+
+    ``diff`` and ``untracked`` (a number of files) are None if Git did not return them.
     """
 
     commit: str
     branch: str = ""
     remote: str = ""
     diff: str | None = None
-    cut: bool = False
+    cut: bool = False  # only the beginning of the diff was recorded
     untracked: int | None = None
 
 
