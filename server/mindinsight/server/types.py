@@ -190,7 +190,7 @@ class DecodedSection:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Payload that is read on demand."""
+    """Place of a payload that is read on demand: path, offset and size in bytes."""
 
     path: str
     offset: int

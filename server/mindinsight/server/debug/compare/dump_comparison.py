@@ -164,7 +164,7 @@ def compare(
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
-    """Yield a row for each tensor of both sides and for each argument of operators that differs.
+    """Yield a row for each tensor of both sides and for each argument that differs.
 
     The rows are by operator, in the target's execution order, those only in the reference last. ``names``
     maps operators of the target to operators of the reference. Arguments come after the tensors of their

@@ -222,7 +222,7 @@ def _turned(
 
 
 def sources_of_pair(matching: Matching, nodes: tuple[int, int]) -> list[list[int]]:
-    """Return the inputs of a node of each graph, in order."""
+    """Return the inputs of the two nodes of a pair in order, one list for each graph."""
     trees = matching.left, matching.right
     return [tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True)]
 

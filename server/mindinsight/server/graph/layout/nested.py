@@ -166,11 +166,11 @@ class DrawingCache:
         return OuterInputs(self.tree.graph)
 
     def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
-        """Return the drawing with the root and the given scopes open. The contents of closed scopes are not
-        drawn.
+        """Return the drawing with the root and the given scopes open, of operators with one ``attribute``.
 
-        Operators show the named ``attribute`` instead of their output. Scopes in ``flat`` are open and show
-        all their operators without the scopes between, see ``flattened``.
+        The attribute is shown instead of the output, unless it is "". The contents of closed scopes are not
+        drawn. Scopes in ``flat`` are open and show all their operators without the scopes between, see
+        ``flattened``.
         """
         flattened = self.flattened(flat)
         scopes = {index for index in opened if self.tree.nodes[index] < 0}

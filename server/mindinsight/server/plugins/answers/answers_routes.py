@@ -64,9 +64,9 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
 def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
-    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together.
+    """Return the claims about two runs: the main scalar, the first to diverge, all together, those ``alone``.
 
-    ``alone`` are the scalars that only the run and only the baseline have.
+    The last are the scalars that only the run and only the baseline have.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
