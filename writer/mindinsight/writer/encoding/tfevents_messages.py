@@ -35,7 +35,7 @@ _PRODUCER: Final = 22  # version of TensorFlow's graphs that all of TensorBoard'
 
 
 def encode_value(tag: str, plugin: str = "", content: bytes = b"", **body: Any) -> bytes:
-    """Return a serialised Summary.Value with the fields ``body``, and its plugin's name and data."""
+    """Return a serialised Summary.Value with the fields ``body``, and its plugin's name and ``content``."""
     message = Value(tag=tag, **body)
     if plugin:
         message.metadata.plugin_data.plugin_name = plugin

@@ -352,7 +352,7 @@ class ModuleBackward:
             self.finish()
 
     def depart(self, node: Any, places: Sequence[tuple[int, int]], produced: Sequence[Any], *_: Any) -> None:
-        """Add the gradients that a node computed. ``places`` pairs positions in ``produced`` with inputs."""
+        """Add the gradients ``produced`` by a node. ``places`` pairs positions in them with inputs."""
         if self._state == "done":
             return
         self._begin()
