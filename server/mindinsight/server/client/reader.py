@@ -45,7 +45,7 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[T]):
-    """One recorded payload, which is read on demand.
+    """One recorded payload of a run, tag and step, which is read on demand.
 
     `data` raises Gone if the file was removed or replaced, and UnreadableError if the payload is invalid.
     """

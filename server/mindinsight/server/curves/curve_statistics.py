@@ -14,8 +14,9 @@ from mindinsight.server.types import Doubles, Floats, Ints
 
 
 class RangeStatistics(TypedDict):
-    """Statistics of the finite values in a range. The counts and the first and last value include non-finite
-    ones.
+    """Statistics of the values in a range: extremes, mean, deviation and slope of the finite ones.
+
+    The counts and the first and last value include non-finite ones.
 
     Fields without a value are None. A non-finite first or last value is the text nan, inf or -inf.
     """

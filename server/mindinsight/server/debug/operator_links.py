@@ -19,7 +19,10 @@ MAX_SOURCES: Final = 4  # operators considered as the source of one tensor: nest
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Tensor passed from one operator to another. Names are as recorded. Unknown slots are ""."""
+    """Tensor passed from a slot of one operator to a slot of another.
+
+    Names are as recorded. Unknown slots are "".
+    """
 
     source: str
     source_slot: str

@@ -40,7 +40,9 @@ SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, d
 
 @dataclass(frozen=True, slots=True)
 class Watchpoint:
-    """Condition with its limits and scope. An empty field does not restrict the scope.
+    """Condition with its limits, and the operators, types, ranks and steps it is checked at.
+
+    An empty field does not restrict the scope.
 
     Without operators, or with patterns, only tensors of the condition's target are checked. An operator named
     in full is always checked.

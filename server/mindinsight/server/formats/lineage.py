@@ -102,7 +102,7 @@ class EvaluationLineage:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Lineage of one file, or of several files merged."""
+    """Lineage of one file, or of several merged: training, evaluation, data pipeline, user's facts."""
 
     train: TrainLineage | None = None
     evaluation: EvaluationLineage | None = None

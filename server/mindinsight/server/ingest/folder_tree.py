@@ -20,7 +20,10 @@ _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class Stamp(NamedTuple):
-    """Change stamp of a file or folder. Compared for equality only, because clocks can be set back."""
+    """Change stamp of a file or folder: its identity, size and times.
+
+    Compared for equality only, because clocks can be set back.
+    """
 
     device: int
     inode: int

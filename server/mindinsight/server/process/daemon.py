@@ -39,7 +39,7 @@ _PS_SECONDS = 10.0  # that the system may take to tell when a process began
 
 @dataclass(frozen=True)
 class Running:
-    """Record of a background server, as stored in its file."""
+    """Record of a background server in its file: port, process, address, directories and log."""
 
     port: int
     pid: int

@@ -114,7 +114,10 @@ class Best(_Part):
 
 
 class PublishedStudy(_Part):
-    """Content of `study.json`. `ended` is true if its tuner has ended, `updated` the time of writing."""
+    """Content of `study.json`: targets, parameters, settings, progress, trials, and the best ones.
+
+    `ended` is true if its tuner has ended, `updated` the time of writing.
+    """
 
     version: Literal[1]
     updated: float

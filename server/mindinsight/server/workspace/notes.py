@@ -16,7 +16,7 @@ MAX_LABELS = 50  # of a run; all notes are in one file, which each change writes
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Note on one run."""
+    """Note on one run: text and labels, and whether and how it is shown."""
 
     note: str = ""
     labels: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ def _subclass(cls: type, base: type, name: str) -> type:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """Path, size and pipeline of a dataset. Unknown facts are None."""
+    """Path, numbers of samples in all and in a batch, and pipeline of a dataset. Unknown facts are None."""
 
     path: str | None = None
     samples: int | None = None

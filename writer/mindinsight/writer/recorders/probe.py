@@ -198,7 +198,7 @@ class Probe(ABC):
 
 
 class RunningModule(NamedTuple):
-    """Module whose forward pass has begun and not ended."""
+    """Module whose forward pass has begun and not ended, by path, with its entries so far."""
 
     path: str
     draft: Draft

@@ -64,7 +64,10 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict of a rule on a tensor. ``error`` is the sum of the codes above, 0 if it could be judged."""
+    """Verdict of a rule on a tensor: whether it is a hit, with a finding for each parameter.
+
+    ``error`` is the sum of the codes above, 0 if it could be judged.
+    """
 
     hit: bool
     findings: tuple[Finding, ...] = ()
@@ -73,7 +76,7 @@ class Verdict:
 
 
 class Name(NamedTuple):
-    """Name of a rule for one class of tensors. A rule can be offered for several."""
+    """Id and abbreviation of a rule for one class of tensors. A rule can be offered for several."""
 
     id: str
     abbreviation: str

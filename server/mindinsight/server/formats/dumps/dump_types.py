@@ -147,7 +147,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """Overflow that the device reported, and its operator."""
+    """Overflow that a unit of the device reported, with task and stream, and its operator."""
 
     rank: int
     step: int
@@ -162,7 +162,7 @@ class Overflow:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One log file of the Running Data Recorder."""
+    """One log file of the Running Data Recorder, with what its path says of it."""
 
     rank: int
     path: str

@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """Tensor, number or text of an entry."""
+    """Tensor, number or text in a slot of an entry, with its fields in the JSON."""
 
     direction: Direction
     slot: str  # "0", "0.1", "weight"

@@ -54,7 +54,10 @@ _MAX_ERROR: Final = 1000  # bytes that are kept of the error in a closing record
 
 @dataclass(frozen=True, slots=True)
 class EventValue:
-    """One value of an event. ``at`` and ``size`` are the span of its number or payload message."""
+    """One value of an event: its kind (a code), its tag, and where its content lies.
+
+    ``at`` and ``size`` are the span of its number or payload message.
+    """
 
     kind: int
     tag: bytes
@@ -65,7 +68,10 @@ class EventValue:
 
 @dataclass(slots=True)
 class ParsedEvent:
-    """Content of one record. ``free`` holds offset and size of all bytes that vary between like records."""
+    """Content of one record: wall time and step with their offsets, and values or facts.
+
+    ``free`` holds offset and size of all bytes that vary between like records.
+    """
 
     wall: float = 0.0
     step: int = 0

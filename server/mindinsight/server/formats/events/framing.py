@@ -257,7 +257,10 @@ _GUESS_SUCCESS: Final = 4  # a guess succeeds if it finds this many times the re
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of a section in file order. Offsets count from the start of the section."""
+    """Records of a section in file order, its damage, and the rounds recognized in it.
+
+    Offsets count from the start of the section.
+    """
 
     starts: Ints  # [n] first header byte
     sizes: Ints  # [n] payload bytes

@@ -46,7 +46,7 @@ class BoxCounts:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison of two graphs.
+    """Result of a comparison of two graphs: partner and state of each index of both trees.
 
     Each tuple has one element for LEFT and one for RIGHT. [t]: one element per index of that side's tree.
     """
@@ -358,7 +358,10 @@ class Edit:
 
 
 class Change(NamedTuple):
-    """Change between two graphs. Those of equal kind and key become one `Edit`."""
+    """Change of a kind between two graphs: its subject, and the values on both sides.
+
+    Those of equal kind and key become one `Edit`.
+    """
 
     kind: Kind
     key: Hashable

@@ -31,7 +31,7 @@ _MARK: Final = 26.0  # width of the sign that opens a scope
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Parameter or constant next to the operator that uses it."""
+    """Parameter or constant, by its node, drawn next to the operator that uses it."""
 
     node: int
     label: str

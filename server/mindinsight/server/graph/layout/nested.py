@@ -30,7 +30,10 @@ from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Drawn scope or operator. (x, y) is its upper left corner."""
+    """Drawn scope or operator, by its index in the tree, open or closed, with place and size.
+
+    (x, y) is its upper left corner.
+    """
 
     index: int
     x: float
@@ -59,7 +62,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Drawn flow. Without ``flow`` it is a line between the border of a scope and one of its children."""
+    """Drawn flow between two boxes, by their indices in the tree, as a polyline.
+
+    Without ``flow`` it is a line between the border of a scope and one of its children.
+    """
 
     source: int
     target: int

@@ -121,7 +121,7 @@ _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads the
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Hyperparameter that is not the same in all runs."""
+    """Hyperparameter that is not the same in all runs, and how far it separates good from bad ones."""
 
     name: str
     separation: Separation

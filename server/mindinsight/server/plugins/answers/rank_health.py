@@ -38,7 +38,7 @@ class RankDivergence:
 
 @dataclass(frozen=True, slots=True)
 class JobHealth:
-    """Ranks of a job, in order, with their divergences."""
+    """Ranks of a job, in order, with their divergences and the claims about them."""
 
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
