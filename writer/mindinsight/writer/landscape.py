@@ -254,7 +254,7 @@ def losses_at(loss: Loss, plane: Plane, points: Sequence[Point]) -> list[float]:
 def losses_on_device(
     setup: Setup, samples: int, device: int, plane: Plane, points: Sequence[Point]
 ) -> list[float]:
-    """Return the loss at each of ``points``, computed in a worker process of this ``device``."""
+    """Return the loss of ``loss_of(setup, samples)`` at each of ``points``, in a worker of a ``device``."""
     return losses_at(_loss_on_device(setup, samples, device), plane, points) if points else []
 
 

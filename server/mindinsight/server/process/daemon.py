@@ -85,7 +85,10 @@ def _read(path: Path) -> Running | None:
 
 
 def remember(settings: Settings, log: Path) -> None:
-    """Record this process as the server of its port. If that cannot be written, `stop` will not find it."""
+    """Record this process, which logs to ``log``, as the server of its port, so that `stop` finds it.
+
+    A record that cannot be written is left out.
+    """
     running = Running(
         port=settings.port,
         pid=os.getpid(),

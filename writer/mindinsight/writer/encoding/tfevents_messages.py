@@ -77,7 +77,7 @@ def text(tag: str, words: bytes) -> bytes:
 
 
 def tensor_scalar(tag: str, number: float, double: bool) -> bytes:
-    """Return a scalar in TensorFlow 2's form: a tensor without dimensions."""
+    """Return a scalar in TensorFlow 2's form: a tensor without dimensions, of float64 or float32."""
     with np.errstate(over="ignore"):
         return encode_value(tag, "scalars", tensor=tensor_proto(np.asarray(number, "f8" if double else "f4")))
 

@@ -466,7 +466,8 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
 def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
     """Return the changed attributes, constants and inputs of a pair of one type, without any its output.
 
-    The list is empty if the pair differs only in the parameters that it uses.
+    The pair is given by its nodes, and by its indices in the trees as ``position``, here and below. The list
+    is empty if the pair differs only in the parameters that it uses.
     """
     changes = [
         *attribute_changes(comparison, nodes, position),
