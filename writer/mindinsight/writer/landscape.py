@@ -111,7 +111,7 @@ class Plane:
         return {**self.base, **moved}
 
     def coordinates(self, weights: Weights) -> tuple[float, float]:
-        """Return the point of the plane nearest to ``weights``, by least squares."""
+        """Return (x, y) of the point of the plane nearest to ``weights``, by least squares."""
         directions = np.stack([_flat(self.first), _flat(self.second)], axis=1)
         way = _flat(_way(weights, self.base, list(self.first)))
         (x, y), *_ = np.linalg.lstsq(directions, way, rcond=None)
@@ -119,7 +119,10 @@ class Plane:
 
 
 def plane_of_path(checkpoints: Sequence[Weights], seed: int = 0) -> Plane:
-    """Return the plane that contains most of the trajectory. The last of ``checkpoints`` is its origin."""
+    """Return the plane through the last of ``checkpoints`` that contains most of their trajectory.
+
+    For a straight trajectory the second direction is random, by ``seed``.
+    """
     base = checkpoints[-1]
     names = moving(base)
     ways = np.stack([_flat(_way(weights, base, names)) for weights in checkpoints[:-1]])
@@ -187,10 +190,10 @@ Setup: TypeAlias = Callable[[], Any]
 
 
 def loss_of(setup: Setup, samples: int) -> Loss:
-    """Return the loss function that ``setup`` returns, or that of its tuple over about ``samples`` samples.
+    """Return the loss function that ``setup`` returns, or that of its (model, network, dataset, metrics).
 
-    Raises TypeError and ValueError if the result of ``setup`` is neither a function nor the tuple that
-    MindSpore documents.
+    The latter evaluates about ``samples`` samples. Raises TypeError and ValueError if the result of ``setup``
+    is neither a function nor the tuple that MindSpore documents.
     """
     made = setup()
     if callable(made):
@@ -251,7 +254,7 @@ def losses_at(loss: Loss, plane: Plane, points: Sequence[Point]) -> list[float]:
 def losses_on_device(
     setup: Setup, samples: int, device: int, plane: Plane, points: Sequence[Point]
 ) -> list[float]:
-    """Return the loss at each of ``points``, computed in a worker process of this ``device``."""
+    """Return the loss of ``loss_of(setup, samples)`` at each of ``points``, in a worker of a ``device``."""
     return losses_at(_loss_on_device(setup, samples, device), plane, points) if points else []
 
 
@@ -300,7 +303,7 @@ class SummaryLandscape:
         device_ids: Sequence[int] | None = None,
         output: str | Path | None = None,
     ) -> None:
-        """Evaluate and write the landscapes with one process for each of several devices.
+        """Evaluate and write the landscapes as ``gen_landscapes`` does, with one process for each device.
 
         Args:
             callback_fn: returns (model, network, dataset, metrics) of MindSpore or a loss function. The model

@@ -31,7 +31,7 @@ class OperatorValues:
         self._barriers: set[Callable[[], None]] = set()
 
     def put(self, plugin: str, tag: str, value: object) -> None:
-        """Store ``value`` as it is now. Later changes in place have no effect.
+        """Store ``value`` for a plugin and tag as it is now. Later changes in place have no effect.
 
         Inside a function that JAX compiles, the value is stored when the function runs.
         """
@@ -150,7 +150,7 @@ class HistogramSummary(TensorSummary):
 
 
 def deliver(plugin: str, tag: str, value: object) -> None:
-    """Pass ``value``, whose shape has been checked, to the next ``record``."""
+    """Pass ``value`` of a plugin and tag, whose shape has been checked, to the next ``record``."""
     _DELIVERED.put(plugin, tag, value)
 
 

@@ -131,7 +131,10 @@ class StepQueue:
         self._lock = threading.Lock()
 
     def collect(self, plugin: str, name: str, value: Any) -> None:
-        """Collect a value for the next step. Raises like ``Pending.add``, TooLarge only if strict."""
+        """Collect a value of a plugin under a name for the next step.
+
+        Raises like ``Pending.add``, TooLarge only if strict.
+        """
         try:
             self._pending.add(plugin, name, value)
         except TooLarge:

@@ -34,7 +34,7 @@ class NetworkGraph:
         self._attempts = _ATTEMPTS
 
     def is_wanted(self, train_network: Any = None) -> bool:
-        """Return True if there is a network without a graph so far and attempts are left."""
+        """Return True if the network, or ``train_network``, has no graph so far and attempts are left."""
         return self._attempts > 0 and (self._network is not None or train_network is not None)
 
     def take(self, train_network: Any = None) -> bytes | None:

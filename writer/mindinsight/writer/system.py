@@ -106,7 +106,7 @@ class Machine:
         self._before: tuple[float, dict[str, int]] = time.monotonic(), self._counts()
 
     def values(self) -> Values:
-        """Yield name and value of shares in percent, of megabytes, and of megabytes a second.
+        """Yield name and value of each quantity: in percent, megabytes, or megabytes a second.
 
         Percents of processors and megabytes a second count since the last call.
         """

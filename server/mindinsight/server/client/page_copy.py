@@ -178,7 +178,7 @@ class Recorder:
 
 
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
-    """Open a page and scroll to its end, so that it requests everything it shows.
+    """Open the page at an address and scroll to its end, so that it requests everything it shows.
 
     If `address` is in `look_into` (graph pages), also select the boxes and open the scopes. Raises OSError if
     answers cannot be written.
@@ -237,7 +237,8 @@ def _settle(page: Page, recorder: Recorder) -> bool:
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the addresses of all pages of the listed runs, relative to the server.
 
-    Pages of kinds that no run has are left out.
+    ``listed`` is the answer of `v2/runs`, ``views`` describes the pages. Pages of kinds that no run has are
+    left out.
     """
     runs = listed["runs"]
     filled = {kind for run in runs for kind in run["kinds"]}
@@ -313,9 +314,10 @@ def export_site(
     open_browser: Callable[[], Browser],
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
-    """Write a copy of the pages of a running server into `out`, an empty folder.
+    """Write the pages of a running server into `out`, and yield number, count and address of each.
 
-    Yield number, count and address of each page before it is visited. `listed` is the answer of `v2/runs`.
+    They are yielded before the page is visited. `out` is an empty folder. `listed` is the answer of
+    `v2/runs`.
     """
     folder = out / ANSWERS
     folder.mkdir()

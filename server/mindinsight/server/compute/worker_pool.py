@@ -48,7 +48,7 @@ class Task(Future[Any]):
         self.call = call
 
     def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
-        """Set the error, or the result without one. Do nothing if the task was cancelled."""
+        """Set the error and its worker's `trace`, else the result. Do nothing if the task was cancelled."""
         if error is not None and trace:
             error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
         with contextlib.suppress(InvalidStateError):
@@ -256,10 +256,9 @@ class Worker:
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, end: float) -> Answer | None:
-        """Perform a call.
+        """Perform a call, and return its answer, or None if there is none at `end` (monotonic time).
 
-        Return None if the process ended, stopped in the middle of its answer, or has none at `end` (monotonic
-        time).
+        There is also none if the process ended, or stopped in the middle of its answer.
         """
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)

@@ -88,10 +88,10 @@ class _Grid:
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
-    """Return how the curves (steps ascending, values) of bad runs diverge from those of good runs, neither of
-    them empty.
+    """Return how curves of bad runs diverge from those of good runs, as one of ``scalars`` compared.
 
-    Probabilities are corrected for a comparison of as many ``scalars``.
+    Probabilities are corrected for a comparison of as many scalars. Curves are ascending steps and values.
+    Neither group is empty.
     """
     columns = cells([*good, *bad], _COLUMNS)
     whole = columns.mean / unit_of(columns.mean)  # only shares matter from here on

@@ -429,7 +429,7 @@ class TimelineCell:
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """One tensor in all checkpoints of a series."""
+    """One tensor, with a cell for each checkpoint of a series."""
 
     name: str
     shape: tuple[int, ...]

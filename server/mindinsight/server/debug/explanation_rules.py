@@ -30,7 +30,7 @@ LARGEST: Final[Mapping[str, float]] = {  # largest finite number by element type
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One non-finite element of an output, and the inputs it was computed from."""
+    """One non-finite element of an output at an index, and the inputs it was computed from."""
 
     inputs: Sequence[Array]
     output: Array

@@ -359,8 +359,9 @@ def search_faults(
     """Yield each step of a rank before it is searched, and at the end a report with the fault of the earliest
     step that has one, or with ``every`` those of all steps.
 
-    If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
-    the tensors needed to decide are read. The coverage counts the steps searched.
+    By default all ranks and steps are searched. If several ranks have one, the rank that did not receive it
+    in a collective operation is reported. Only the tensors needed to decide are read. The coverage counts the
+    steps searched.
     """
     mode = _OVERFLOW_MODE.search(dump.config)
     report = Report(
@@ -460,7 +461,7 @@ def find_step_fault(
     measure: Measure,
     certain: bool = False,
 ) -> Fault | None:
-    """Return the fault of one rank and step, or None if all known tensors are finite.
+    """Return the fault of one rank and step, or None if all tensors that ``measure`` knows are finite.
 
     With ``certain``, only an operator that produced non-finite values from finite inputs counts.
     """

@@ -118,8 +118,10 @@ def magnitudes(
 
 
 def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
-    """Return a column [indices of the tree] with the largest value of each leaf, NaN for other leaves and for
-    scopes."""
+    """Return a column [indices of the tree] with the largest of the values of each leaf, else NaN.
+
+    ``nodes`` are the nodes of operators, and ``values`` theirs. Scopes have NaN.
+    """
     column = np.full(len(tree.paths), np.nan)
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
     if known:
@@ -133,11 +135,11 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Return a column [indices of the tree]: symptoms of parameters at the operators that receive them, NaN
-    elsewhere.
+    """Return a column [indices of the tree] of parameters' values, at operators that receive them, else NaN.
 
-    A non-finite parameter counts as ``RECEIVED`` there: those operators did not make it, and their outputs
-    may be finite. ``Load`` passes it on.
+    ``nodes`` are the nodes of parameters, and ``values`` their symptoms. A non-finite parameter counts as
+    ``RECEIVED`` there: those operators did not make it, and their outputs may be finite. ``Load`` passes it
+    on.
     """
     graph, edges = tree.graph, tree.graph.edges
     status = np.full(len(graph), np.nan)
@@ -270,7 +272,7 @@ SYMPTOMS: Final = "symptoms"
 
 
 class Overlay:
-    """Columns of symptoms and statistics for the nodes of a graph, cached in a session."""
+    """Join of a dumped step with a graph, with columns of symptoms and statistics for the graph's nodes."""
 
     def __init__(self, tree: Tree, listing: Listing) -> None:
         self.tree = tree

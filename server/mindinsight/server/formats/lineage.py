@@ -102,7 +102,7 @@ class EvaluationLineage:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Lineage of one file, or of several files merged."""
+    """Lineage of one file, or of several merged: training, evaluation, data pipeline, user's facts."""
 
     train: TrainLineage | None = None
     evaluation: EvaluationLineage | None = None
@@ -165,9 +165,9 @@ def read_lineage_file(descriptor: int) -> Lineage:
 
 
 def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
-    """Decode the lineage in the first MAX_BYTES of a file.
+    """Decode the lineage in ``data``, the first MAX_BYTES of a file with ``unread`` bytes after them.
 
-    ``unread`` is the number of bytes after them. A record with more than MAX_ITEMS values counts as damaged.
+    A record with more than MAX_ITEMS values counts as damaged.
     """
     records = verified_records(data, at_end=not unread)
     lineage, damage = Lineage(), list(records.damage)

@@ -39,7 +39,7 @@ _PS_SECONDS = 10.0  # that the system may take to tell when a process began
 
 @dataclass(frozen=True)
 class Running:
-    """Record of a background server, as stored in its file."""
+    """Record of a background server in its file: port, process, address, directories and log."""
 
     port: int
     pid: int
@@ -85,7 +85,10 @@ def _read(path: Path) -> Running | None:
 
 
 def remember(settings: Settings, log: Path) -> None:
-    """Record this process as the server of its port. If that cannot be written, `stop` will not find it."""
+    """Record this process, which logs to ``log``, as the server of its port, so that `stop` finds it.
+
+    A record that cannot be written is left out.
+    """
     running = Running(
         port=settings.port,
         pid=os.getpid(),

@@ -93,10 +93,7 @@ def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = 
 
 
 def split(text: str) -> list[str]:
-    """Return the texts that `joined` joined.
-
-    An existing path is one text, whatever characters it contains.
-    """
+    """Return the directories in a text as of `joined`, or the text alone if it is an existing path."""
     return [text] if _exists(text) else _SEPARATOR.split(text)
 
 

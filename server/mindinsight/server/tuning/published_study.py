@@ -48,8 +48,10 @@ class _Part(BaseModel):
 
 
 class Trial(_Part):
-    """Trial in the file of a published study. Times are Unix seconds. `run` is a path below the base
-    directory.
+    """Trial in the file of a published study: state, values, parameters, times and run.
+
+    Times are Unix seconds. `run` is a path below the base directory. `again` is the number of the
+    interrupted trial that this one repeats.
     """
 
     number: int = Whole
@@ -87,7 +89,7 @@ class Pruner(_Part):
 
 
 class Progress(_Part):
-    """Numbers of trials by state, of the number planned."""
+    """Numbers of trials by state, of the number `wanted`, and the seconds `left`, both None if unknown."""
 
     wanted: int | None = None
     jobs: int = 1
@@ -110,7 +112,10 @@ class Best(_Part):
 
 
 class PublishedStudy(_Part):
-    """Content of `study.json`. `ended` is true if its tuner has ended, `updated` the time of writing."""
+    """Content of `study.json`: targets, parameters, settings, progress, trials, and the best ones.
+
+    `ended` is true if its tuner has ended, `updated` the time of writing.
+    """
 
     version: Literal[1]
     updated: float

@@ -54,9 +54,9 @@ def optional_text(name: str, description: str = _FIRST, needed: bool = False) ->
 
 
 def required_text(name: str, description: str = _FIRST) -> Any:
-    """Return a FastAPI dependency: the first value of parameter `name`.
+    """Return a FastAPI dependency: the first value of parameter `name`, which raises V1Error without one.
 
-    The dependency raises V1Error if the value is absent or empty.
+    An empty value counts as none.
     """
     query = Query(alias=name, description=description, json_schema_extra=_NEEDED)
 
@@ -67,9 +67,10 @@ def required_text(name: str, description: str = _FIRST) -> Any:
 
 
 def integer(name: str, default: int, low: int, high: int | None = None) -> Any:
-    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, None for no limit.
+    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, else `default`.
 
-    The dependency raises V1Error if the value is no integer or outside of the limits.
+    The default is for an absent parameter. A `high` of None is no limit. The dependency raises V1Error if the
+    value is no integer or outside of the limits.
     """
     query = Query(alias=name, description=f"an integer; {_FIRST}")
 

@@ -16,11 +16,11 @@ _SIZES: Final = (3, 256)  # points along one side of a landscape
 
 @dataclass(frozen=True)
 class Landscape:
-    """Settings of loss landscapes."""
+    """Settings of loss landscapes, with the names of ``collect_landscape``."""
 
     landscape_size: int = 40  # points along one side
     unit: str = "step"  # or epoch: unit of ``intervals``
-    num_samples: int = 2048
+    num_samples: int = 2048  # over which a loss is evaluated
     create_landscape: Mapping[str, bool] | None = None  # train: one for each interval, result: one of the end
     intervals: tuple[tuple[int, ...], ...] = ()  # one landscape each. Weights are saved at each number
 

@@ -45,10 +45,7 @@ class Schedule:
         self._tensors = _tensor_steps(every, tensor_every, total)
 
     def plugins_at(self, count: int) -> Callable[[str], bool] | None:
-        """Return the filter of plugins to record after step or epoch ``count`` (from 1).
-
-        Return None if nothing is recorded then.
-        """
+        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None for none."""
         others, tensors = count % self._every == 0, self._tensors(count)
         if not others and not tensors:
             return None
@@ -217,7 +214,7 @@ class SummaryCollector(Callback):
     def alert(
         self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
     ) -> bool:
-        """Record an alert like :meth:`SummaryRecord.alert`, by default at the current step."""
+        """Record an alert like :meth:`SummaryRecord.alert`, by default of level info at the current step."""
         return self._open().alert(title, text, level, self._step if step is None else step)
 
     def begin(self, run_context: RunContext) -> None:

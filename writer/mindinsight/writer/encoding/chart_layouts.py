@@ -70,10 +70,11 @@ _LEAST: Final = 1e-7  # a divisor that is not zero
 def curve(
     labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
 ) -> npt.NDArray[np.float64]:
-    """Return rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1, at even thresholds.
+    """Return the rows [6, thresholds] of a precision-recall curve of binary ``labels`` and ``predictions``.
 
-    The rows: true positives, false positives, true negatives, false negatives, precision, recall. At most 127
-    thresholds are used. Raises ValueError for other predictions, unequal lengths or fewer than 2 thresholds.
+    Predictions are within 0..1, thresholds even, ``weights`` by default 1. The rows: true positives, false
+    positives, true negatives, false negatives, precision, recall. At most 127 thresholds are used. Raises
+    ValueError for other predictions, unequal lengths or fewer than 2 thresholds.
     """
     count = _thresholds(thresholds)
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)

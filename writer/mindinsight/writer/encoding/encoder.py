@@ -39,10 +39,10 @@ class Encoder(ABC):
 
     @abstractmethod
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return ``value`` as an item that shares no memory with the training loop.
+        """Return ``value`` as an item of at most ``room`` bytes that shares no memory with the training loop.
 
-        Raises TypeError for a value of another kind, ValueError for an invalid shape, and TooLarge above
-        ``room`` bytes.
+        Copies are made in ``buffers``. Raises TypeError for a value of another kind, ValueError for an
+        invalid shape, and TooLarge for a larger one.
         """
 
     @abstractmethod

@@ -91,7 +91,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Sound(NamedTuple):
-    """WAV file and its properties."""
+    """WAV file with its rate, channels and frames."""
 
     rate: int  # samples a second
     channels: int

@@ -35,7 +35,7 @@ _PRODUCER: Final = 22  # version of TensorFlow's graphs that all of TensorBoard'
 
 
 def encode_value(tag: str, plugin: str = "", content: bytes = b"", **body: Any) -> bytes:
-    """Return a serialised Summary.Value with the fields ``body``, and its plugin's name and data."""
+    """Return a serialised Summary.Value with the fields ``body``, and its plugin's name and ``content``."""
     message = Value(tag=tag, **body)
     if plugin:
         message.metadata.plugin_data.plugin_name = plugin
@@ -77,7 +77,7 @@ def text(tag: str, words: bytes) -> bytes:
 
 
 def tensor_scalar(tag: str, number: float, double: bool) -> bytes:
-    """Return a scalar in TensorFlow 2's form: a tensor without dimensions."""
+    """Return a scalar in TensorFlow 2's form: a tensor without dimensions, of float64 or float32."""
     with np.errstate(over="ignore"):
         return encode_value(tag, "scalars", tensor=tensor_proto(np.asarray(number, "f8" if double else "f4")))
 

@@ -41,7 +41,7 @@ class DroppedValues:
         self._reasons: dict[str, dict[str, _Interval]] = {}
 
     def add(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
-        """Record that the values of these tags and steps were dropped."""
+        """Record that the values of these ``names``, tags and steps, were dropped for a reason."""
         with self._lock:
             tags = self._reasons.setdefault(reason, {})
             for tag, step in names:

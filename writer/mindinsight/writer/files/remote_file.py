@@ -92,7 +92,10 @@ class RemoteRecordFile:
         return error
 
     def close(self, ended: bool = True) -> None:
-        """Upload and close the file, in several attempts. A later append creates a new one."""
+        """Upload and close the file, in several attempts, whether or not it ``ended``.
+
+        A later append creates a new one.
+        """
         error = self.sync()
         for wait in _LAST_WAITS:
             if error is None:

@@ -29,10 +29,10 @@ def save(
 
 
 def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes | None:
-    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto.
+    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto, None without one.
 
-    Return None before the network has run in graph mode, and if it is no Cell. With ``inputs`` the network is
-    compiled for them first.
+    There is none before the network has run in graph mode, or if it is no Cell. With ``inputs`` the network
+    is compiled for them first.
     """
     if not isinstance(network, mindspore.nn.Cell):
         return None
@@ -65,10 +65,10 @@ def no_graph_reason() -> str:
 def on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` in each backward pass for trainable parameters that ``names`` accepts.
+    """Call ``put(name, gradient)`` in backward passes until the returned function is called.
 
-    Parameters without dimensions are left out. Return a function that stops the calls. Raises ValueError in
-    graph mode, where no Python function runs.
+    It is called for each trainable parameter that ``names`` accepts, except those without dimensions. Raises
+    ValueError in graph mode, where no Python function runs.
     """
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
@@ -86,11 +86,11 @@ def on_gradients(
 def operate_on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], make_operator: Callable[[], Any]
 ) -> Callable[[], None]:
-    """Run a new summary operator on each gradient in each backward pass, under the tag ``<name>/gradient``.
+    """Run summary operators on gradients in backward passes until the returned function is called.
 
-    ``make_operator`` makes one for each parameter. Parameters and result are as of ``on_gradients``. Works in
-    graph mode too. A network that is already compiled is not changed, neither by the call nor by the
-    returned function.
+    ``make_operator`` makes one for each parameter, which gets the tag ``<name>/gradient``. Parameters are
+    those of ``on_gradients``. Works in graph mode too. A network that is already compiled is not changed,
+    neither by the call nor by the returned function.
     """
 
     def operating(name: str) -> Callable[[mindspore.Tensor], mindspore.Tensor]:

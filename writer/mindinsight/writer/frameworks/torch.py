@@ -193,9 +193,9 @@ def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | No
 def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` after each backward pass for trainable parameters that ``names`` accepts.
+    """Call ``put(name, gradient)`` after backward passes until the returned function is called.
 
-    Parameters without dimensions are left out. Return a function that stops the calls.
+    It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
     """
 
     def hook(name: str) -> Callable[[torch.Tensor], None]:

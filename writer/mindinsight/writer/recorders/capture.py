@@ -156,7 +156,7 @@ class GraphRecorder:
     def operator(
         self, kind: str, scope: str, inputs: Sequence[TensorFacts], stack: Sequence[CodeLine] = ()
     ) -> str:
-        """Return the full name of an operator that is about to run. Call ``outputs`` after it ran."""
+        """Add an operator that is about to run, and return its full name. Call ``outputs`` after it ran."""
         counted = f"{scope}/{kind}" if self._per_scope else kind
         number = self._counts[counted]
         self._counts[counted] += 1

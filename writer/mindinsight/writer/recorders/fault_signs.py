@@ -29,16 +29,16 @@ _LEARNED: Final = 5  # steps in a row with equal gradients after which different
 
 
 class Examined(NamedTuple):
-    """Anomaly of a step ("" if none), and where it was observed: ``FINE`` to ``OWN``."""
+    """Anomaly of a step as text ("" if none), and where it was observed: ``FINE`` to ``OWN``."""
 
     reason: str
     cause: int
 
 
 class RankSign(NamedTuple):
-    """Observation of one rank in a step: ``FINE`` to ``OWN``, and the norm of its gradients."""
+    """Observation of one rank in a step: its cause, and the norms of its gradients and weights."""
 
-    cause: int
+    cause: int  # ``FINE`` to ``OWN``
     norm: float  # NaN without gradients
     weights: float = math.nan  # norm of all weights, NaN in steps in which it is not measured
 
@@ -247,7 +247,7 @@ class OngoingFault:
         self._hidden = False
 
     def begins(self, hidden: bool) -> bool:
-        """Record a broken step. Return True if a new fault begins with it.
+        """Record a broken step, ``hidden`` if only outputs showed it. Return True if a new fault begins.
 
         With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
         count as healthy.

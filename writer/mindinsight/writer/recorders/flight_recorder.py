@@ -75,7 +75,7 @@ class Schedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool = False) -> bool:
-        """Return True if this step is to be measured.
+        """Return True if this step is to be measured, sooner if a fault is ``suspected``.
 
         With ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance.
         """
@@ -283,9 +283,9 @@ class FlightRecorder:
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
-        """End a step with its result. Return True if the step broke.
+        """End a step with its result. If the step broke, repeat it by ``run``, and return True.
 
-        ``run`` repeats a broken step. Raises TrainingFaultError with ``on_trigger="raise"``.
+        Raises TrainingFaultError with ``on_trigger="raise"``.
         """
         if self._before is None:
             return False

@@ -121,7 +121,7 @@ class PrecisionDebugger:
         self._files, self._ended, self._variables = None, False, {}
 
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
-        """Record a variable, and later its gradient, in ``debug.json`` of this step.
+        """Record a variable and, with ``save_backward``, later its gradient, in ``debug.json`` of this step.
 
         ``variable`` is a tensor or a number, or lists and dictionaries of them. Raises ValueError for a name
         that is empty or has a slash.

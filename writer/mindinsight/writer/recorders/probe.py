@@ -198,7 +198,7 @@ class Probe(ABC):
 
 
 class RunningModule(NamedTuple):
-    """Module whose forward pass has begun and not ended."""
+    """Module whose forward pass has begun and not ended, by path, with its entries so far."""
 
     path: str
     draft: Draft
@@ -352,7 +352,7 @@ class ModuleBackward:
             self.finish()
 
     def depart(self, node: Any, places: Sequence[tuple[int, int]], produced: Sequence[Any], *_: Any) -> None:
-        """Add the gradients that a node computed. ``places`` pairs positions in ``produced`` with inputs."""
+        """Add the gradients ``produced`` by a node. ``places`` pairs positions in them with inputs."""
         if self._state == "done":
             return
         self._begin()

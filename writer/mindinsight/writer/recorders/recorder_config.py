@@ -76,7 +76,10 @@ _WITHOUT_EFFECT: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True)
 class DumpConfig:
-    """Settings of a dump. ``source`` is the text of the file, copied into the dump unchanged."""
+    """Settings of a dump: where to, which iterations and operators, and what of their tensors.
+
+    ``source`` is the text of the file, copied into the dump unchanged.
+    """
 
     path: Path
     net_name: str
@@ -288,7 +291,10 @@ _MODULE_NAME: Final = re.compile(r"(Module|Cell)\..+\.(forward|backward)\.\d+")
 
 @dataclass(frozen=True)
 class ProbeConfig:
-    """Settings of a precision debugger. Empty ``ranks`` and ``steps`` select all."""
+    """Settings of a precision debugger: where to, what to record, and of which calls, ranks and steps.
+
+    Empty ``ranks`` and ``steps`` select all.
+    """
 
     dump_path: Path
     task: Task = "statistics"

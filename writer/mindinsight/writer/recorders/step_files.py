@@ -128,9 +128,10 @@ class Describer:
         self._save = save
 
     def describe(self, value: Any, stem: str, depth: int = 0) -> Any:
-        """Return a value as JSON: a leaf, a list or an object of leaves. None if it has no description.
+        """Return a value as JSON, or None if it has no description. Names of its files begin with ``stem``.
 
-        ``stem`` is the entry and the side. File names append the places in lists and dictionaries.
+        The JSON is a leaf, or a list or object of leaves. ``stem`` is the entry and the side. File names
+        append the places in lists and dictionaries.
         """
         if depth > _DEPTH:
             return None
@@ -148,7 +149,10 @@ class Describer:
         return plain_leaf(value)
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
-        """Return the leaf of a tensor or another value of the framework, or None for any other value."""
+        """Return the leaf of a tensor or another value of the framework, or None for any other value.
+
+        The name of a tensor's file is ``stem``, with a suffix.
+        """
         raise NotImplementedError
 
 
@@ -274,9 +278,10 @@ def hook_gradients(
     files: StepFiles,
     put: Callable[[Path, Any], None],
 ) -> None:
-    """Record the gradients of a variable's tensors when they are computed.
+    """Record the gradients of a variable's tensors under the name ``stem`` when they are computed.
 
-    The gradient of a single tensor has no number in its name.
+    Their descriptions go to ``files``, and ``put`` gets the tensors to write. The gradient of a single tensor
+    has no number in its name.
     """
     tensors = list(values.tensors_of(variable))
     alone = values.is_tensor(variable)

@@ -126,7 +126,7 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients.
+    """Return L2 norm and number of all-zero gradients, or None, for fixed elements of some gradients.
 
     Every step calls it with cold caches, in which each access to a tensor takes microseconds. What is known
     beforehand is therefore part of ``Tensors.views``.
@@ -184,7 +184,7 @@ def _without_overflow(
 
 
 def norm_name(tensors: Tensors) -> str:
-    """Return the words for the norm that ``sampled_facts`` returns."""
+    """Return the words for the norm that ``sampled_facts`` returns, which may be of all gradients."""
     trained = [parameter for _, parameter in tensors.parameters if parameter.requires_grad]
     large = any(parameter.numel() >= 2 * _SAMPLED_ELEMENTS for parameter in trained)
     whole = len(tensors.sample) == len(trained) and not large

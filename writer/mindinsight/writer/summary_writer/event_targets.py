@@ -37,7 +37,7 @@ class Moment(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Hyper-parameters of a run and their results."""
+    """Hyper-parameters of a run, the metrics they led to, and a name of the run or None."""
 
     parameters: dict[str, Fact]
     metrics: dict[str, float]

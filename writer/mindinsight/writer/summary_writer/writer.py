@@ -32,9 +32,9 @@ _AXES: Final = "NCHW"
 
 
 def picture_batch(value: object, layout: str) -> Batch:
-    """Return ``value`` as bytes (N, C, H, W).
+    """Return ``value``, with axes named by ``layout``, as bytes (N, C, H, W).
 
-    ``layout`` names its axes by letters of NCHW in any case and order.
+    The layout has letters of NCHW in any case and order.
 
     uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0. Raises TypeError if
     there are no numbers, ValueError for a layout that does not fit.
@@ -300,7 +300,11 @@ class SummaryWriter:
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """Record a number. The last two arguments select TensorFlow 2's encoding in TensorBoard's format."""
+        """Record a number, with ``new_style`` in TensorFlow 2's encoding, as float64 or float32.
+
+        ``global_step`` is by default 0, ``walltime`` now, here and in all methods. The last two arguments
+        have an effect in TensorBoard's format only.
+        """
         number, at = scalars.number(options.tag(tag), scalar_value), moment(global_step, walltime)
         if new_style:
             self._files().tensor_scalar(tag, number, at, double=double_precision)
@@ -380,7 +384,7 @@ class SummaryWriter:
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
-        """Record the graph of a network, with shapes if inputs are given. Other arguments are ignored."""
+        """Record a network's graph, with shapes if ``input_to_model`` is given. Ignore other arguments."""
         del verbose, use_strict_trace
         from mindinsight.writer.network import graph_of  # loads protobuf, which scalars do without
 
@@ -411,7 +415,7 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Record an image of uint8, or of numbers within 0..1."""
+        """Record an image of uint8, or of numbers within 0..1, with axes named by ``dataformats``."""
         batch = picture_batch(img_tensor, dataformats)
         self._files().images(options.tag(tag), batch, moment(global_step, walltime))
 
@@ -423,7 +427,7 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Record a batch of images as one, eight in a row."""
+        """Record a batch of images, with axes named by ``dataformats``, as one, eight in a row."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
@@ -437,7 +441,10 @@ class SummaryWriter:
         dataformats: str = "CHW",
         labels: str | Sequence[str] | None = None,
     ) -> None:
-        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow."""
+        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow.
+
+        ``labels``, one for each rectangle, are drawn at them. ``rescale`` is a factor for both sides.
+        """
         names = [labels] if isinstance(labels, str) else labels
         drawn = with_boxes(picture_batch(img_tensor, dataformats), box_tensor, names, rescale)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
@@ -450,7 +457,7 @@ class SummaryWriter:
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Record a figure of matplotlib, or a list of figures of one size, as an image."""
+        """Record a figure of matplotlib, or a list of figures of one size, as an image, and ``close`` it."""
         drawn = pictures_of_figures(figure if isinstance(figure, list) else [figure], close)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
 
@@ -506,7 +513,7 @@ class SummaryWriter:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a precision-recall curve counted by the caller. ``weights`` are ignored."""
+        """Record a precision-recall curve counted by the caller at thresholds. ``weights`` are ignored."""
         del weights
         rows = [
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts,

@@ -235,7 +235,7 @@ _Write: TypeAlias = Callable[[step_comparison.StepComparison], None]
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """Outcome of the comparison of one step of one rank."""
+    """Outcome of the comparison of one step of one rank, and the number of its tensors."""
 
     rank: int
     step: int

@@ -25,7 +25,7 @@ def entry_of(row: Row) -> TensorEntry:
 
 
 def is_output(row: Row) -> bool:
-    """Return True if a tensor is an output of an operator."""
+    """Return True if the row compares an output of an operator."""
     entry = entry_of(row)
     return entry.direction == "output" and entry.type != "Parameter"
 

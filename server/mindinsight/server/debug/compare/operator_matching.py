@@ -17,7 +17,7 @@ INPUT = "input."
 
 
 class Difference(NamedTuple):
-    """Argument that differs between two operators, as JSON text."""
+    """Argument in a slot that differs between two operators, with both values as JSON text."""
 
     slot: str
     target: str
@@ -83,7 +83,7 @@ _PYTORCH_PARAMETERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tensors of one operator, in the order they were written."""
+    """Operator, by graph, recorded and full name, with its tensors in the order they were written."""
 
     graph: str
     recorded: str

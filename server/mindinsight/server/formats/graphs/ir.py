@@ -73,7 +73,7 @@ _ARGUMENT: Final = re.compile(r"%para\d+_[^\s,()]+|%\d+|[^\s,()%]+(?:\([^()]*\))
 
 @dataclass(frozen=True, slots=True)
 class IrNode:
-    """Operator of an ``.ir`` text."""
+    """Operator of an ``.ir`` text: type, name, scope, sources and call stacks."""
 
     op: str
     name: str  # full name with scope, "" in texts written before names are assigned
@@ -84,7 +84,7 @@ class IrNode:
 
 @dataclass(frozen=True, slots=True)
 class IrText:
-    """Parameters and operators of all subgraphs, in text order."""
+    """Names of parameters, and operators, of all subgraphs of an ``.ir`` text, in text order."""
 
     parameters: tuple[str, ...]
     nodes: tuple[IrNode, ...]

@@ -28,10 +28,10 @@ def assign_coordinates(
     sizes: Sequence[Size],
     gap: float,
 ) -> list[float]:
-    """Return the x of each item's left edge in a layered drawing. The smallest is 0.
+    """Return the x of each item's left edge in a layered drawing, given its links ``above`` and ``below``.
 
-    ``layers`` are the items of each layer from left to right, ``above`` and ``below`` the linked items in the
-    adjacent layers, and ``gap`` lies between neighbours.
+    The smallest is 0. ``layers`` are the items of each layer from left to right, ``above`` and ``below`` the
+    linked items in the adjacent layers, and ``gap`` lies between neighbours.
     """
     left = [0.0] * len(sizes)
     for layer in layers:

@@ -63,9 +63,9 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
 def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
-    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together.
+    """Return the claims about two runs: the main scalar, the first to diverge, all together, those ``alone``.
 
-    ``alone`` are the scalars that only the run and only the baseline have.
+    The last are the scalars that only the run and only the baseline have.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
@@ -119,7 +119,7 @@ _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads the
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Hyperparameter that is not the same in all runs."""
+    """Hyperparameter that is not the same in all runs, and how far it separates good from bad ones."""
 
     name: str
     separation: Separation

@@ -138,7 +138,7 @@ def unreadable_error(error: UnreadableError) -> ApiError:
 
 
 def without_folders(detail: str) -> str:
-    """Remove the folders of an absolute path, which is not sent to clients. Return other text unchanged."""
+    """Return a text, or if it is an absolute path, which is not sent to clients, the path without folders."""
     return Path(detail).name if Path(detail).is_absolute() else detail
 
 

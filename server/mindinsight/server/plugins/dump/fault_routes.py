@@ -54,7 +54,10 @@ class Watch(BaseModel):
 
 
 class Check(BaseModel):
-    """Body of a check request. Without watchpoints, those for common faults are used."""
+    """Body of a check request: a dump, watchpoints, and the ranks and steps to check, all if empty.
+
+    Without watchpoints, those for common faults are used.
+    """
 
     dump: str
     watchpoints: list[Watch] = Field(default_factory=list, max_length=_MAX_WATCHPOINTS)

@@ -34,7 +34,7 @@ class Filter:
     graph: Words = ""
     source: Words = ""  # in a file name, "file:line" or the code of a line on the stack
     lost: bool = False  # only tensors with non-finite values
-    by: Statistic | None = None
+    by: Statistic | None = None  # statistic that is to lie from ``least`` to ``most``
     least: float = -math.inf
     most: float = math.inf
 
