@@ -59,7 +59,7 @@ def register(subparsers: Any) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Compare and print.
+    """Print how the scalars of a run differ from those of a reference.
 
     Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing, or steps or a scalar of the
     reference could not be compared.

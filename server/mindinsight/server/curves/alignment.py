@@ -37,11 +37,11 @@ class Change:
 
 
 def find_change(values: Doubles, floor: float, poor: float = POOR) -> Change | None:
-    """Return the clearest change of finite ``values`` [n], or None if there is none beyond chance.
+    """Return the clearest change of ``values`` [n], None if none is beyond chance and a noise of ``floor``.
 
-    ``floor`` is the least noise assumed, in the unit of the values. With a noise of 0, rounding would be a
-    change. ``poor`` is the number of rows at which the limit is twice as high, because few rows give a poor
-    estimate of noise and autocorrelation.
+    The values are finite. ``floor`` is in their unit. With a noise of 0, rounding would be a change. ``poor``
+    is the number of rows at which the limit is twice as high, because few rows give a poor estimate of noise
+    and autocorrelation.
     """
     if len(values) < FEWEST:
         return None
@@ -157,11 +157,11 @@ _LEAST: Final = 0.3  # smallest lasting shift, in noise levels of a single row
 
 
 def find_divergence(relative: Doubles, floor: float, poor: float = POOR) -> Change | None:
-    """Return the change by which the finite difference ``relative`` [n] becomes larger, or None.
+    """Return the change by which ``relative`` [n] becomes larger, or None. Sizes below ``floor`` are none.
 
-    First the difference is searched for a shift or trend to one side, then the logarithm of its size for
-    growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
-    divergence. Sizes below ``floor`` count as none. ``poor`` is that of ``find_change`` for the growth.
+    First the finite difference is searched for a shift or trend to one side, then the logarithm of its size
+    for growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
+    divergence. ``poor`` is that of ``find_change`` for the growth.
     """
     signed = find_change(relative, floor)
     if signed is not None and _is_larger(relative, signed.onset, floor):
@@ -300,7 +300,7 @@ class Alignment:
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
-    """Judge a curve (steps ascending and unique) by its baseline. ``tolerance`` is relative."""
+    """Return the alignment of a curve with its baseline (ascending, unique steps) by a relative tolerance."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:
@@ -548,7 +548,8 @@ _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"
 
 
 def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
+    """Return the pairs (base tag, tag) of tags that are equal, or else similar and unambiguous. Other tags
+    are left out."""
     known = set(tags)
     pairs = [(tag, tag) for tag in base_tags if tag in known]
     base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)

@@ -50,7 +50,7 @@ class Band:
 
 
 def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
-    """Put ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns."""
+    """Return ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns."""
     grid = _grid([steps for steps, _ in curves], columns)
     shape = (len(curves), len(grid))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))

@@ -71,7 +71,10 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """List a file in a worker process. The result can be pickled, but its values cannot be read."""
+    """Return a file's weights without their values, so that it can be pickled.
+
+    Reading values raises RuntimeError.
+    """
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
@@ -107,7 +110,7 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
 
 
 def damaged_files(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[int]:
-    """Yield the places of the files that are damaged as a whole, each read once."""
+    """Yield the indices in `files` of those that are damaged as a whole, each read once."""
     for at, damaged in enumerate(spread(_is_damaged, [file.path for file in files], executor)):
         if damaged:
             yield at
@@ -120,8 +123,8 @@ def _is_damaged(path: Path) -> bool:
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
-    """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
-    last."""
+    """Yield a `WeightDifference` for each tensor name, equal ones included, in the order of the first file.
+    Tensors only in the second come last."""
     sizes: dict[str, int] = {}
     for weight in (*first.weights, *second.weights):
         sizes[weight.name] = sizes.get(weight.name, 0) + weight.size
@@ -286,8 +289,8 @@ def _compare_named(
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    """Compare one tensor of two files by parts. A tensor that cannot be read is returned as
-    ``unreadable``."""
+    """Return the difference of one tensor between two files, as `unreadable` if it cannot be read. Read by
+    parts."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:
@@ -336,7 +339,7 @@ _EPOCH_AND_STEP: Final = 2  # numbers in a name that MindSpore gives: net-EPOCH_
 
 @dataclass(frozen=True, slots=True)
 class SavedStep:
-    """Checkpoint of a series."""
+    """Checkpoint of a series: file id, label, and the training step, None if the name does not contain it."""
 
     id: str
     label: str  # the numbers of its name: "2_100"
@@ -426,7 +429,7 @@ class TimelineCell:
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """One tensor in all checkpoints of a series."""
+    """One tensor, with a cell for each checkpoint of a series."""
 
     name: str
     shape: tuple[int, ...]
@@ -435,7 +438,8 @@ class TimelineRow:
     whole: float | None = None  # change from the first to the last checkpoint, None if either lacks it
 
     def is_weight(self, names: Collection[str]) -> bool:
-        """Return True for a floating-point tensor, unless among ``names`` it is an optimizer's state."""
+        """Return True if the tensor is floating-point and, judged by the `names` of all tensors, no optimizer
+        state."""
         return "float" in self.dtype and not is_state(self.name, names)
 
 

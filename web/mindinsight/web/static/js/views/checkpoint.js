@@ -50,7 +50,7 @@ export async function mount(root, app) {
   };
 }
 
-/** Table of tensors with the panel of one. */
+/** Page of checkpoints: the table of tensors, and the panel of the chosen one. */
 export class Checkpoints {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {

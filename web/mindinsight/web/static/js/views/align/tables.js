@@ -17,7 +17,7 @@ import { shareText } from "./units.js";
 const BADGES = { found: "badge warn", clear: "badge ok", unknown: "badge", note: "badge" };
 
 /**
- * Create the table.
+ * Create the table of an alignment, a row for each compared scalar.
  * @param {App} app
  * @param {Alignment} answer
  * @param {Row[]} rows

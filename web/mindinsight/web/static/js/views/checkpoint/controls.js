@@ -11,7 +11,10 @@ import { MODES, MOST } from "./state.js";
 /** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
 
-/** Create the controls. @param {Checkpoints} view */
+/**
+ * Create the controls of the checkpoint page: files, filters, and links to the run.
+ * @param {Checkpoints} view
+ */
 export function toolbar(view) {
   const { app, state } = view;
   const { t } = app;

@@ -72,7 +72,11 @@ const KINDS = {
   },
 };
 
-/** Return how rows of a mode are filtered and ordered. @param {State["mode"]} mode */
+/**
+ * Return the functions by which the rows of a mode are filtered and ordered: non-finite elements, unchanged,
+ * weight.
+ * @param {State["mode"]} mode
+ */
 export function kindOf(mode) {
   return KINDS[mode];
 }

@@ -27,7 +27,12 @@ function shapes(row) {
   return [...new Set(sides)].join(" → ");
 }
 
-/** Return the text of a cell for CSV. @param {App} app @param {SavedRow} row @param {string} key */
+/**
+ * Return the value of a cell for CSV, null if it is missing. Shapes and states are texts.
+ * @param {App} app
+ * @param {SavedRow} row
+ * @param {string} key
+ */
 export function plain({ t }, row, key) {
   if (key === "shape") return shapes(row);
   return key === "state" ? t(`dump.weights.state.${row.state}`) : valueOf(row, key);

@@ -21,7 +21,7 @@ const WIDE = 12; // checkpoints up to which cells have text
 const DARK = 0.55; // share of the ramp from which text is light, in the light theme
 
 /**
- * Return the description of a cell.
+ * Return the description of a tensor's cell: checkpoint, change and state.
  * @param {App} app
  * @param {Row} row
  * @param {number} at
@@ -79,7 +79,7 @@ export function share(change, scale) {
 }
 
 /**
- * Create the cells of a row.
+ * Create a tensor's row of cells, one for each checkpoint.
  * @param {App} app
  * @param {Row} row
  * @param {Saved[]} checkpoints
@@ -133,7 +133,11 @@ function shortText({ t, format }, row, at, kind) {
   return kind === "odd" ? "!" : "";
 }
 
-/** Create the legend. @param {App} app @param {[number, number] | null} scale of colours */
+/**
+ * Create the legend of the timeline's colours.
+ * @param {App} app
+ * @param {[number, number] | null} scale of colours
+ */
 export function legend(app, scale) {
   const { t, format } = app;
   const stops = /** @type {[number, string][]} */ (ramp(app));
