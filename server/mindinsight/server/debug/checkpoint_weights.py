@@ -71,10 +71,7 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """Return a file's weights without their values, so that it can be pickled.
-
-    Reading values raises RuntimeError.
-    """
+    """Return a file's weights without their values, which can be pickled. Reading raises RuntimeError."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 

@@ -110,8 +110,7 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
 def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
     """Return the cause of a non-finite sum: an infinite result of its terms, or a sum too small to overflow.
 
-    Returns None for an operator that does not add, or if the terms are unknown. The elements at the index of
-    the result decide nothing for a sum.
+    Return None if it does not add, or terms are unknown. Elements at the result's index decide nothing.
     """
     with np.errstate(all="ignore"):
         span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None
