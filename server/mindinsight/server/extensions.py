@@ -32,7 +32,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """One entry point that was loaded, or could not be. `value` is None with an `error`."""
+    """One entry point of a group, by name, that was loaded or could not be.
+
+    `value` is None with an `error`.
+    """
 
     group: str
     name: str

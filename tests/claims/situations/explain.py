@@ -15,22 +15,30 @@ from mindinsight.server.api.explanation import MOST_DUMPS, Part, explain_run
 from mindinsight.server.claims import Claim
 from mindinsight.server.report import ReportSource
 from mindinsight.server.report.run_report import MOST
+from mindinsight.server.types import Doubles
 from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 from tests.claims.situations.fault import floats, write
 from tests.flight import unpack
 
 STEPS = np.arange(200)
-CURVES = ("non_finite", "non_finite_in", "jump", "rises", "constant")
+CURVES = (
+    *("non_finite", "non_finite_in", "jump", "rises", "overfit"),
+    *("constant", "level", "collapse", "growth"),
+)
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
 LACKING = [f"claim.explain.{name}" for name in ("no_settings", "no_code", "no_tensors")]
 
 
+def noise(seed: int, share: float = 1.0) -> Doubles:
+    values: Doubles = share * np.random.default_rng(seed).standard_normal(len(STEPS))
+    return values
+
+
 def falling(seed: int = 0) -> list[float]:
     """Return a falling loss with noise [200]."""
-    noise = np.random.default_rng(seed).standard_normal(len(STEPS))
-    values: list[float] = (0.5 + 2 * np.exp(-STEPS / 40) + 0.02 * noise).tolist()
+    values: list[float] = (0.5 + 2 * np.exp(-STEPS / 40) + noise(seed, 0.02)).tolist()
     return values
 
 
@@ -105,8 +113,8 @@ def healthy_run(folder: Path) -> Question:
 @situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
 def loss_with_heavy_tails(folder: Path) -> Question:
     """Noise of Student's t with four degrees of freedom, as of a loss of small batches."""
-    noise = np.random.default_rng(5).standard_t(4, len(STEPS))
-    record(folder / "run", {"loss": (2 + 0.1 * noise).tolist()})
+    tails = np.random.default_rng(5).standard_t(4, len(STEPS))
+    record(folder / "run", {"loss": (2 + 0.1 * tails).tolist()})
     return ask(folder, "run")
 
 
@@ -148,15 +156,122 @@ def loss_that_grows_slowly(folder: Path) -> Question:
     return ask(folder, "run")
 
 
-@situation(makes=["claim.explain.nothing"], never=["claim.explain.rises", "claim.explain.constant"])
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
 def losses_that_rise_a_little_and_grow_from_zero(folder: Path) -> Question:
-    """A training that fits too closely, a loss that is switched on, and a number that stands still."""
+    """A training that fits a little too closely, a loss that is switched on, and a constant number."""
     late = np.maximum(0.0, STEPS - 20.0)
     record(
         folder / "run",
-        {"val_loss": (0.5 + STEPS / 200).tolist(), "aux_loss": late.tolist(), "lr": [0.1] * 200},
+        {"val_loss": (0.5 + STEPS / 1000).tolist(), "aux_loss": late.tolist(), "lr": [0.1] * 200},
     )
     return ask(folder, "run")
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def values_that_a_schedule_sets(folder: Path) -> Question:
+    """An annealed weight, a coefficient, the scale of a loss scaler, and a warm-up: none is a loss."""
+    warm = np.minimum(1.0, (STEPS + 1) / 100)
+    tags = ("loss/kl_weight", "loss_coef", "klWeightLoss", "learning_rate", "lr_norm_scale")
+    scalars = {tag: warm.tolist() for tag in tags}
+    scalars |= {"loss_scale": (2.0 ** (16 - STEPS // 20)).tolist(), "loss": falling()}
+    return _searched(folder, scalars)
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def losses_of_two_nets_against_each_other(folder: Path) -> Question:
+    swing = np.sin(STEPS / 15)
+    scalars = {"g/loss": 3 + 2 * swing + noise(1, 0.2), "loss_D": 0.69 + noise(2, 0.005)}
+    return _searched(folder, {**scalars, "loss": 3 + 2 * swing + noise(3, 0.2)})
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def losses_of_an_agent(folder: Path) -> Question:
+    scalars = {"episode/reward": 200 * (1 - np.exp(-STEPS / 60)), "loss": 0.1 + 0.01 * STEPS}
+    return _searched(folder, {**scalars, "policy/loss": 5 + noise(1, 0.05)})
+
+
+@situation(makes=["claim.explain.nothing"], never=FAULTY, exit_code=0)
+def negative_loss_and_a_cyclic_learning_rate(folder: Path) -> Question:
+    cycle = 1 - (STEPS % 60) / 60
+    scalars = {"elbo_loss": -100 * (1 - np.exp(-STEPS / 60)) + noise(1), "lr": 0.1 * cycle}
+    loss = 1.5 * np.exp(-STEPS / 80) + 0.2 + 0.15 * cycle + noise(2, 0.01)
+    return _searched(folder, {**scalars, "loss": loss})
+
+
+def _searched(folder: Path, scalars: Mapping[str, Any]) -> Question:
+    record(folder / "run", {tag: np.asarray(values).tolist() for tag, values in scalars.items()})
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.level", "claim.explain.found"],
+    never=["claim.explain.rises", "claim.explain.constant", "claim.explain.nothing"],
+    exit_code=1,
+)
+def loss_that_does_not_learn(folder: Path) -> Question:
+    return _searched(folder, {"loss": 2.3026 + noise(1, 0.01), "train/accuracy": 0.1 + noise(2, 0.01)})
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.level"], exit_code=0)
+def losses_that_learn_slowly_or_within_strong_noise(folder: Path) -> Question:
+    return _searched(folder, {"loss": 2.3 - 0.001 * STEPS + noise(1, 0.02), "b/loss": 2.3 + noise(2, 0.3)})
+
+
+@situation(
+    makes=["claim.explain.overfit", "claim.explain.found"],
+    never=["claim.explain.rises", "claim.explain.level", "claim.explain.nothing"],
+    exit_code=1,
+)
+def validation_loss_that_rises_while_the_training_loss_falls(folder: Path) -> Question:
+    train = 2 * np.exp(-STEPS / 60) + 0.05
+    late = np.maximum(0, STEPS - 80) * 0.02
+    return _searched(folder, {"train/loss": train + noise(1, 0.01), "val/loss": train + 0.3 + late})
+
+
+@situation(makes=["claim.explain.rises"], never=["claim.explain.overfit"], exit_code=1)
+def validation_loss_that_rises_with_the_training_loss(folder: Path) -> Question:
+    rising = np.abs(STEPS - 60) / 50 + 0.2
+    return _searched(folder, {"train/loss": rising, "val/loss": rising + 0.2})
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.overfit", "claim.explain.rises"])
+def validation_loss_that_rises_by_a_third(folder: Path) -> Question:
+    train = 2 * np.exp(-STEPS / 40) + 0.05
+    late = np.maximum(0, STEPS - 120) * 0.002
+    return _searched(folder, {"train/loss": train + noise(1, 0.01), "val/loss": train + 0.4 + late})
+
+
+@situation(
+    makes=["claim.explain.collapse", "claim.explain.found"],
+    never=["claim.explain.nothing", "claim.explain.jump"],
+    exit_code=1,
+)
+def accuracy_that_collapses(folder: Path) -> Question:
+    return _searched(folder, {"loss": falling(), "val/accuracy": np.where(STEPS < 100, 0.9, 0.1)})
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.collapse"], exit_code=0)
+def accuracies_that_recover_or_are_of_small_batches(folder: Path) -> Question:
+    dip = np.where((STEPS > 90) & (STEPS < 120), 0.1, 0.9)
+    batch = np.random.default_rng(2).binomial(4, 0.5, len(STEPS)) / 4
+    return _searched(folder, {"val/accuracy": dip, "train/accuracy": batch})
+
+
+@situation(
+    makes=["claim.explain.growth", "claim.explain.found"],
+    never=["claim.explain.nothing", "claim.explain.rises"],
+    exit_code=1,
+)
+def norm_that_grows_by_orders_of_magnitude(folder: Path) -> Question:
+    return _searched(
+        folder, {"loss": falling(), "grad_norm": np.exp(STEPS / 20) * (1 + np.abs(noise(1, 0.1)))}
+    )
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.growth"], exit_code=0)
+def norms_that_grow_tenfold_or_spread_by_factors(folder: Path) -> Question:
+    scalars = {"grad_norm": np.geomspace(1, 20, len(STEPS)), "norm/fc": np.exp(noise(2))}
+    return _searched(folder, {"loss": falling(), **scalars})
 
 
 @situation(

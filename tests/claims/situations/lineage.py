@@ -15,6 +15,7 @@ REGIONS = ["claim.lineage.lowest", "claim.lineage.highest"]
 ARROWS = ["claim.lineage.rises", "claim.lineage.falls"]
 CHANCE = ["claim.lineage.nothing", "claim.lineage.undecided"]
 SUBTLE = ["claim.lineage.weak", "claim.lineage.pair", "claim.lineage.failing"]
+EXTREME = ["claim.lineage.all_lower", "claim.lineage.all_higher"]
 
 
 def search(
@@ -112,7 +113,42 @@ def runs_that_fail_above_a_rate(folder: Path) -> Question:
     return search(folder, settings, loss)
 
 
-@situation(makes=["claim.lineage.left_out"], never=["claim.lineage.failing"])
+def three_of_23(folder: Path, shift: float, spread: float = 0.01) -> Question:
+    """Three runs of another optimizer: too few for a forest."""
+    chance, settings = drawn(23, 31)
+    settings["optimizer"] = ["sgd"] * 3 + ["adam", "adamw"] * 10
+    accuracy = 0.93 + spread * chance.uniform(-1, 1, 23)
+    accuracy[:3] += shift
+    return search(folder, settings, accuracy, "accuracy")
+
+
+@situation(makes=["claim.lineage.all_lower"], never=[*CHANCE, "claim.lineage.all_higher"])
+def three_runs_of_an_optimizer_that_are_worst(folder: Path) -> Question:
+    return three_of_23(folder, -0.1)
+
+
+@situation(makes=["claim.lineage.all_higher"], never=[*CHANCE, "claim.lineage.all_lower"])
+def three_runs_of_an_optimizer_that_are_best(folder: Path) -> Question:
+    return three_of_23(folder, 0.1)
+
+
+@situation(makes=["claim.lineage.undecided"], never=[*EXTREME, *LEADS])
+def three_runs_of_an_optimizer_among_the_others(folder: Path) -> Question:
+    return three_of_23(folder, 0.0)
+
+
+@situation(makes=["claim.lineage.unrecorded", "claim.lineage.failing"], never=EXTREME)
+def runs_without_the_objective_beside_failing_ones(folder: Path) -> Question:
+    """Those that did not record it have another rate, and do not count as failed."""
+    chance, settings = drawn(80, 23)
+    rate = chance.uniform(0, 1, 80)
+    rate[70:] = 0.1
+    settings["rate"] = rate.tolist()
+    loss = np.where(rate > 0.7, math.nan, 2 + 0.02 * chance.normal(size=80)).tolist()
+    return search(folder, settings, [*loss[:70], *[None] * 10])
+
+
+@situation(makes=["claim.lineage.left_out"], never=["claim.lineage.failing", "claim.lineage.unrecorded"])
 def runs_that_fail_by_chance(folder: Path) -> Question:
     chance, settings = drawn(70, 24)
     settings["rate"] = chance.uniform(0, 1, 70).tolist()
@@ -168,7 +204,9 @@ def one_run(folder: Path) -> Question:
     return search(folder, {"lr": [0.1]}, [1.0])
 
 
-@situation(makes=["claim.lineage.too_few", "claim.lineage.left_out"], never=LEADS)
+@situation(
+    makes=["claim.lineage.too_few", "claim.lineage.unrecorded"], never=["claim.lineage.left_out", *LEADS]
+)
 def objective_missing_in_most_runs(folder: Path) -> Question:
     """Three of thirty runs have the objective."""
     _, settings = drawn(30, 7)

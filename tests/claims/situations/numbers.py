@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.alignment import align, claim_of
+from mindinsight.server.curves.alignment import align
+from mindinsight.server.curves.alignment_claims import claim_of
 from mindinsight.server.curves.missing_ranks import missing_ranks
 from tests.claims.situation import Question, exactly, situation
 

@@ -649,6 +649,68 @@ def one_bad_run_leaves_and_the_others_stay(folder: Path) -> Question:
     return sided(folder, HIGHER, 1.0, 1.0, 1.0)
 
 
+def rates(folder: Path, bad: Sequence[float]) -> Question:
+    """Ten good runs with learning rates from 2e-4 to 0.05, and bad ones."""
+    good = np.geomspace(2e-4, 0.05, 10)
+    curves = {f"good_{n}": {"lr": [rate] * len(STEPS)} for n, rate in enumerate(good.tolist())}
+    curves |= {f"bad_{n}": {"lr": [rate] * len(STEPS)} for n, rate in enumerate(bad)}
+    return groups(folder, [{}] * 10, [{}] * len(bad), curves)
+
+
+@situation(makes=[SIDES], never=["claim.why.some_apart", "claim.why.some_differ", "claim.why.apart"])
+def learning_rates_below_and_above_those_of_all_good_runs(folder: Path) -> Question:
+    """The low ones are near to the mean of the good runs, and below all of them."""
+    return rates(folder, [*np.geomspace(1e-5, 1e-4, 5).tolist(), *np.geomspace(0.1, 1, 5).tolist()])
+
+
+@situation(makes=["claim.why.some_apart"], never=[SIDES])
+def learning_rates_among_and_above_those_of_good_runs(folder: Path) -> Question:
+    return rates(folder, [*np.geomspace(3e-4, 2e-2, 5).tolist(), *np.geomspace(0.3, 1, 5).tolist()])
+
+
+def validated(folder: Path, level: float) -> Question:
+    """Six good and nine bad runs, four of which are NaN from step 60 on, with a value every tenth step."""
+    curves: dict[str, dict[str, list[float]]] = {}
+    for number in range(15):
+        name = f"good_{number}" if number < 6 else f"bad_{number - 6}"
+        values = np.array(curve(number, 1.0 if number < 6 else level))[::10]
+        values[6:] = math.nan if number > 10 else values[6:]
+        curves[name] = {"val/loss": values.tolist()}
+    return groups(folder, [{}] * 6, [{}] * 9, curves)
+
+
+@situation(makes=["claim.why.ends"], never=["claim.why.together", "claim.why.split_by"])
+def losses_of_the_bad_runs_that_stay_finite_end_higher(folder: Path) -> Question:
+    return validated(folder, 3.0)
+
+
+@situation(makes=["claim.why.breaks"], never=["claim.why.ends"])
+def losses_of_the_bad_runs_that_stay_finite_end_as_the_good_ones(folder: Path) -> Question:
+    return validated(folder, 1.0)
+
+
+@situation(
+    makes=["claim.why.split_by"], never=["claim.why.apart", "claim.why.diverges", "claim.why.together"]
+)
+def runs_split_by_the_loss_in_which_they_differ(folder: Path) -> Question:
+    return _split_by_loss(folder, {})
+
+
+@situation(makes=["claim.why.split_by", "claim.why.diverges"], never=["claim.why.apart"])
+def another_scalar_than_the_one_that_split_the_runs(folder: Path) -> Question:
+    return _split_by_loss(folder, {"norm": np.where(STEPS < 100, 1.0, 2.0)})
+
+
+def _split_by_loss(folder: Path, more: Mapping[str, Any]) -> Question:
+    good = [{"loss": curve(n), **{tag: curve(n + 20) for tag in more}} for n in range(5)]
+    bad = [
+        {"loss": curve(n + 9, 1.5), **{tag: curve(n + 40, factor) for tag, factor in more.items()}}
+        for n in range(5)
+    ]
+    question = with_curves(folder, good, bad)
+    return replace(question, request=f"{question.request}&by=loss", page=f"{question.page}&by=loss")
+
+
 @situation(makes=["claim.why.together"], never=[SIDES, *DIFFERS])
 def no_bad_run_leaves_to_any_side(folder: Path) -> Question:
     return sided(folder, *[1.0] * 5)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mindinsight.server.curves.jumps import BEFORE, first_jump, is_constant, rise
+from mindinsight.server.curves.levels import BEFORE, first_jump, is_constant
 from mindinsight.server.types import Doubles
 
 
@@ -67,26 +67,6 @@ def test_norms_that_spread_by_factors_have_no_jump(deviation: float) -> None:
     random = np.random.default_rng(4)
     curves = [np.exp(deviation * random.standard_normal(2000)) for _ in range(30)]
     assert [first_jump(np.arange(2000), values) for values in curves] == [None] * 30
-
-
-def test_a_rise_is_one_of_medians() -> None:
-    values = np.r_[np.nan, np.geomspace(1, 100, 200), np.inf]
-    assert rise(values) == (np.median(values[1:11]), np.median(values[191:201]))
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.full(200, 2.0),
-        np.geomspace(1, 9, 200),
-        np.r_[np.zeros(20), np.ones(20)],  # from zero
-        -np.geomspace(1, 100, 200),
-        np.r_[1.0, np.full(18, 50.0)],  # too few
-        np.r_[np.ones(100), 50.0],  # a spike at the end
-    ],
-)
-def test_what_is_no_rise(values: Doubles) -> None:
-    assert rise(values) is None
 
 
 def test_equal_values_are_constant_and_nan_is_not() -> None:

@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mindinsight.server.curves.bands import band, cells
+from mindinsight.server.curves.correlations import association
 from mindinsight.server.curves.curve_statistics import difference, range_statistics
 from mindinsight.server.curves.histogram_buckets import Bucketed, on_edges, percentiles
-from mindinsight.server.curves.importance import association
 from mindinsight.server.curves.overflow_safe import LARGEST, even_edges, interpolate, subtract
 from mindinsight.server.curves.rank_outliers import find_outliers
 from mindinsight.server.curves.sampling import sample_rows

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mindinsight.server.curves.importance import ranks
+from mindinsight.server.curves.correlations import ranks
 from mindinsight.server.curves.permutation_test import CHANCE, Factor, proven, rivals
 from mindinsight.server.types import Doubles, Ints
 

@@ -3,47 +3,52 @@
 It asks the analyses of dumps, ranks, curves and programs, and puts their claims in one order.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
-import numpy as np
-
+from mindinsight.server.api.curve_faults import NAMED, aim_of, curve_claims, first_claims, searched_claims
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
-from mindinsight.server.curves.jumps import first_jump, is_constant, rise
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
+from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.errors import Gone
-from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.formats.dumps.dump_types import Dump, Operator
+from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator
+from mindinsight.server.formats.dumps.recorder_files import health_steps, read_norms
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
-from mindinsight.server.report.run_report import MOST, Page, StoryPart, make_report, recorded_alerts
+from mindinsight.server.report.run_report import (
+    MOST,
+    Page,
+    RecordedAlert,
+    StoryPart,
+    make_report,
+    recorded_alerts,
+)
 from mindinsight.server.store.file_names import created
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
-Topic: TypeAlias = Literal["summary", "tensors", "checks", "ranks", "curves", "end", "difference", "unknown"]
+Topic: TypeAlias = Literal[
+    "summary", "tensors", "growth", "checks", "ranks", "curves", "end", "difference", "unknown"
+]
 
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
 _CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
-_NAMED: Final = 4  # scalars, settings or runs in a sentence
 _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
-_JUMPING: Final = re.compile(r"loss(?!.*scal)|norm|perplexity", re.IGNORECASE)  # no loss_scale, which jumps
-_LOSS: Final = re.compile(r"loss(?!.*scal)|perplexity", re.IGNORECASE)
-_MOST_JUMPING: Final = 200  # of them that are looked at, so that 10,000 norms take no minute
+_RANKS: Final = 8  # whose norms are compared until one of them names a module or a weight
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
 
 
@@ -157,7 +162,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
             if known.stray.other is None and health.ranks[row := known.stray.row] is not None
             if (claim := outlier_claim(known.stray, health.ranks)).verdict == "found"
         ]
-        claims = (*health.claims, *_first(strays))
+        claims = (*health.claims, *first_claims(strays))
         yield Part("ranks", claims, links=(("job", {"job": source.run.job}),))
     yield _of_curves(source, searched)
     yield Part(
@@ -169,12 +174,12 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
     """Yield the first fault of a dump and how it spread, and the findings of the common checks. A dump of
     which nothing is at fault or unknown has no part, as the summary says that it was searched."""
     tensors = list(_of_tensors(source, dump_id, dump, searched))
-    faulty = any(map(_tells, tensors))
-    if faulty:
+    shown = any(_tells(part) or part.topic == "growth" for part in tensors)  # a flight recorder stopped
+    if shown:
         yield from tensors
     checks = _of_checks(source, dump_id, dump)
-    if faulty or _tells(checks):
-        yield from ([] if faulty else tensors)
+    if shown or _tells(checks):
+        yield from ([] if shown else tensors)
         yield checks
 
 
@@ -194,6 +199,7 @@ def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searc
         query |= {"rank": divergence.entry.rank, "step": divergence.step} if divergence else {}
         frame = source_frame(divergence.operator) if divergence else None
         yield Part("tensors", claims, dump_id, (("dump", query),), frame)
+        yield from _of_norms(source, dump_id, dump, None)
     else:
         searched.steps.append(fault.step)
         explanation = explain(dump, fault)
@@ -205,6 +211,7 @@ def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searc
         operator = faulty_operator(fault) if fault.is_located else None
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
+        yield from _of_norms(source, dump_id, dump, fault)
 
 
 def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
@@ -221,14 +228,67 @@ def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
     return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
 
 
-def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
-    """Return the claim that an event file was begun after the alert about a dump, or an empty list."""
-    walls = [
-        alert.wall
+def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | None) -> Iterator[Part]:
+    """Yield what changed since the last healthy step: for the first step that a flight recorder dumped, and
+    for that of the fault. Of several ranks, the first that names a module or a weight.
+    """
+    recorded = health_steps(dump)
+    for alert in _alerts_of(source, dump_id):
+        if alert.step in dump.steps():
+            recorded.setdefault(alert.step, [alert.run.rank or 0])
+    first = min(recorded, default=None)
+    at = [] if first is None else [first]
+    at += [fault.step] if fault is not None and first is not None and first < fault.step in recorded else []
+    for step in at:
+        own = fault.rank if fault is not None and fault.step == step else None
+        ranks = sorted(recorded[step], key=lambda rank: (rank != own, rank))[:_RANKS]
+        parts = [_norm_part(dump_id, dump, rank, step) for rank in ranks]
+        yield next((part for part in parts if part.faults), parts[0])
+
+
+def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
+    """Return the claims about the norms of a rank, with links to the tensors that they name."""
+    norms = read_norms(dump, rank, step)
+    facts: dict[str, Any] = {"step": step, "rank": rank}
+    missing = ("claim.missing.every_step",)
+    if norms is None:
+        return Part("growth", (Claim("claim.growth.missing", "unknown", facts, (), missing),), dump_id)
+    if isinstance(norms, FileDamage):
+        facts["file"] = PurePosixPath(norms.path).name
+        return Part("growth", (Claim("claim.growth.damaged", "unknown", facts, (), missing),), dump_id)
+    claims = norm_claims(norms, step, rank)
+    try:
+        listing = list_tensors(dump, rank, step).items
+    except (UnreadableError, OSError):
+        listing = ()
+    entries = [tensor_of(listing, named) for claim in claims for named in claim.evidence]
+    query = {"dump": dump_id, "rank": rank, "step": step}
+    shown = [
+        {
+            **query,
+            "graph": entry.graph,
+            "operator": entry.recorded,
+            "tensor": f"{entry.direction}/{entry.slot}",
+        }
+        for entry in entries
+        if entry is not None
+    ]
+    return Part("growth", tuple(claims), dump_id, tuple(("dump", link) for link in shown or [query]))
+
+
+def _alerts_of(source: ReportSource, dump_id: str) -> list[RecordedAlert]:
+    """Return the alerts about a dump."""
+    return [
+        alert
         for run in source.ranks
         for alert in recorded_alerts(run)
         if alert.content.dump and f"{run.id}/{alert.content.dump}" == dump_id
     ]
+
+
+def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
+    """Return the claim that an event file was begun after the alert about a dump, or an empty list."""
+    walls = [alert.wall for alert in _alerts_of(source, dump_id)]
     begun = max((created(file.name) or 0.0 for run in source.ranks for file in run.files), default=0.0)
     if not walls or begun <= max(walls):
         return []
@@ -248,86 +308,18 @@ def _fault_links(
 
 
 def _of_curves(source: ReportSource, searched: _Searched) -> Part:
-    """Return NaN, infinity and jumps in the scalars of all ranks, with the curves at these steps."""
-    claims = [*_non_finite(source.ranks), *_jumps(source.ranks), *_losses(source.ranks)]
+    """Return the faults in the scalars of all ranks, with the curves at the earliest of them."""
+    claims = curve_claims(source.ranks)
     steps = [int(claim.values["step"]) for claim in claims if "step" in claim.values]
     tags = [str(entry["tag"]) for claim in claims for entry in claim.evidence]
     run, at = source.run, min([*steps, *searched.steps], default=None)
     searched.steps += steps
-    main = sorted(run.scalars, key=lambda tag: (not _JUMPING.search(tag), len(tag), tag))
+    main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
     shown = [tag for tag in dict.fromkeys([*tags, *main]) if tag in run.scalars][:_CURVES]
     curves = [curve_of(tag, run.scalars[tag].line(), at) for tag in shown] if claims or at is not None else []
     query = {"run": [run.id], **({} if at is None else {"at": at})}
     known = tuple(curve for curve in curves if curve)
     return Part("curves", tuple(claims), links=(("scalar", query),), curves=known)
-
-
-def _first(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the first claims, and how many there are more."""
-    yield from claims[:_NAMED]
-    if len(claims) > _NAMED:
-        yield Claim("claim.explain.more", "note", {"n": len(claims) - _NAMED})
-
-
-def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim at which step scalars are first NaN or infinite, in one sentence for each step and for ranks in
-    which it is the same."""
-    firsts: dict[tuple[int, str], list[str]] = {}
-    for run in runs:
-        for tag, series in sorted(run.scalars.items()):
-            line = series.line()
-            rows = np.flatnonzero(~np.isfinite(line.values))
-            if len(rows):
-                firsts.setdefault((int(line.steps[rows[0]]), run.id), []).append(tag)
-    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
-    for (step, run_id), names in sorted(firsts.items()):
-        alike.setdefault((step, tuple(names)), []).append(run_id)
-    claims = []
-    for (step, tags), holders in alike.items():
-        values: dict[str, Any] = {"tags": few(tags, _NAMED), "n": len(tags), "step": step}
-        values |= {"runs": few([run_id.removeprefix("./") for run_id in holders], _NAMED)}
-        key = "claim.explain.non_finite_in" if len(runs) > 1 else "claim.explain.non_finite"
-        evidence = tuple({"run": holders[0], "tag": tag, "step": step} for tag in tags)
-        claims.append(Claim(key, "found", values, evidence))
-    yield from _first(claims)
-
-
-def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim the earliest jumps of losses and norms. Ranks whose curve jumps at the same step share one."""
-    jumps: dict[tuple[int, str], Claim] = {}
-    for run in runs:
-        for tag in sorted(filter(_JUMPING.search, run.scalars))[:_MOST_JUMPING]:
-            line = run.scalars[tag].line()
-            jump = first_jump(line.steps, line.values)
-            if jump is not None and (jump.step, tag) not in jumps:
-                values = {
-                    "tag": tag,
-                    "step": jump.step,
-                    "value": jump.value,
-                    "low": jump.low,
-                    "high": jump.high,
-                }
-                evidence = ({"run": run.id, "tag": tag, "step": jump.step},)
-                jumps[jump.step, tag] = Claim("claim.explain.jump", "found", values, evidence)
-    yield from _first([claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])])
-
-
-def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim which losses rose by far, or never changed. Ranks share a sentence."""
-    claims: dict[tuple[str, str], Claim] = {}
-    for run in runs:
-        for tag in sorted(filter(_LOSS.search, run.scalars))[:_MOST_JUMPING]:
-            values = run.scalars[tag].line().values
-            evidence = ({"run": run.id, "tag": tag},)
-            if ends := rise(values):
-                facts = {"tag": tag, "begin": ends[0], "end": ends[1]}
-                claims.setdefault((tag, "rises"), Claim("claim.explain.rises", "found", facts, evidence))
-            elif is_constant(values):
-                facts = {"tag": tag, "value": float(values[0]), "n": len(values)}
-                claims.setdefault(
-                    (tag, "constant"), Claim("claim.explain.constant", "found", facts, evidence)
-                )
-    yield from _first(list(claims.values()))
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:
@@ -370,12 +362,12 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
     if faulty:
         topics = [Claim(f"explain.topic.{topic}", "note") for topic in faulty]
         return Claim("claim.explain.found", "found", {"topics": topics})
-    scalars = sum(len(run.scalars) for run in source.ranks)
-    if not scalars and not searched.dumps:
+    parts = searched_claims(source.ranks)
+    if not parts and not searched.dumps:
         return Claim("claim.explain.nothing_recorded", "unknown")
-    counts = {"scalars": scalars, "ranks": len(source.ranks), "dumps": searched.dumps}
+    counts = {"ranks": len(source.ranks), "dumps": searched.dumps}
     least = {"ranks": 2}  # that can be compared
-    parts = [
+    parts += [
         Claim(f"claim.part.explain.{name}", "note", {"n": count})
         for name, count in counts.items()
         if count >= least.get(name, 1)
@@ -384,14 +376,13 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
 
 
 def is_without_fault(run: Run) -> bool:
-    """Return True if a run was read, has scalars, and recorded no exception, NaN, infinity, error,
-    warning, jump or rise of a loss."""
+    """Return True if a run was read, has scalars, recorded no exception, error or warning, and its curves
+    have no fault."""
     if run.failure or not run.scalars or run.read < run.total:
         return False
     if any(alert.content.level in ("error", "warning") for alert in recorded_alerts(run)):
         return False
-    finite = all(np.isfinite(series.line().values).all() for series in run.scalars.values())
-    return finite and not any(_jumps([run])) and not any(_losses([run]))
+    return not curve_claims([run])
 
 
 def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
@@ -461,7 +452,7 @@ def _settings_claims(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iter
     elif common:
         yield Claim("claim.explain.same_settings", "note", {"n": len(common)})
     if alone := sorted(ours.keys() ^ theirs.keys()):
-        facts = {"n": len(alone), "names": few(alone, 2 * _NAMED)}
+        facts = {"n": len(alone), "names": few(alone, 2 * NAMED)}
         yield Claim("claim.explain.settings_alone", "note", facts)
 
 
@@ -474,7 +465,7 @@ def _differing_claim(ours: Mapping[str, Any], theirs: Mapping[str, Any], differi
         )
         for name in differing
     ]
-    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * _NAMED)})
+    return Claim("claim.explain.settings", "note", {"n": len(differing), "settings": few(parts, 2 * NAMED)})
 
 
 def _codes(run: Run, other: Run) -> tuple[Any, Any] | None:

@@ -239,8 +239,9 @@ class DumpReader:
         direction: Direction = "output",
         rank: int | None = None,
     ) -> Array:
-        """Return one tensor as an array of its recorded type. bfloat16 and smaller floats become float32.
+        """Return one tensor, by default the first output of `operator` at the first step of the first rank.
 
+        It has its recorded type, but bfloat16 and smaller floats become float32.
         Raises KeyError if no such tensor was dumped, ValueError if several operators match or only statistics
         were recorded, and UnreadableError for a damaged file.
         """
@@ -262,7 +263,7 @@ class DumpReader:
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> StatisticsTable:
-        """Return the statistics of the tensors of one step or of all, and of one rank or of all."""
+        """Return the statistics of tensors of matching operators, by default at all steps of all ranks."""
         entries: list[TensorEntry] = []
         damage = list(self.info.damage)
         for number in self.ranks if rank is None else (rank,):
@@ -275,8 +276,9 @@ class DumpReader:
     def first_fault(
         self, step: int | None = None, rank: int | None = None, language: str = "en"
     ) -> FaultReport:
-        """Return the report of a search for the first fault, in the earliest step that has one. `language` is
-        `en` or `zh`.
+        """Return the report of a search for the first fault, by default over all steps and ranks.
+
+        The fault is that of the earliest step that has one. `language` is `en` or `zh`.
         """
         ranks = None if rank is None else (rank,)
         report = find_faults(self.info, ranks, None if step is None else (step,), self._executor)
@@ -291,10 +293,10 @@ class DumpReader:
         reference_rank: int | None = None,
         names: Mapping[str, str] | None = None,
     ) -> Comparison:
-        """Compare one step of this dump with one of `reference`, the dump that is known to be correct.
+        """Compare a step of this dump (by default its first) with the same step of a correct `reference`.
 
-        Defaults are the first step of the first rank, and for the reference the same rank and step. `names`
-        maps operators of this dump to operators of the reference that have other names.
+        The rank is by default the first. `reference_rank` and `reference_step` select another rank and step
+        of the reference. `names` maps names of operators here to those in the reference.
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)

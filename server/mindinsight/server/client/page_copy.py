@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, permutations
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
@@ -52,6 +52,7 @@ _LOADING: Final = """() => new Promise((resolve) => requestIdleCallback(() => re
     { timeout: 10000 }))"""  # whether it is loading, once the script is idle
 _SCREENS: Final = 200  # to which a page is scrolled, which bounds the time for a page that grows
 _BOXES: Final = 40  # of a graph that are looked at, which bounds the time: each scope is a visit
+_PAIRED: Final = 5  # runs of which every pair is compared in the copy: twenty visits
 _WINDOW: Final = {"width": 1440, "height": 900}
 _POLICY: Final = (  # the server's, for hosts that send none
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -177,7 +178,7 @@ class Recorder:
 
 
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
-    """Open a page and scroll to its end, so that it requests everything it shows.
+    """Open the page at an address and scroll to its end, so that it requests everything it shows.
 
     If `address` is in `look_into` (graph pages), also select the boxes and open the scopes. Raises OSError if
     answers cannot be written.
@@ -236,7 +237,8 @@ def _settle(page: Page, recorder: Recorder) -> bool:
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the addresses of all pages of the listed runs, relative to the server.
 
-    Pages of kinds that no run has are left out.
+    ``listed`` is the answer of `v2/runs`, ``views`` describes the pages. Pages of kinds that no run has are
+    left out.
     """
     runs = listed["runs"]
     filled = {kind for run in runs for kind in run["kinds"]}
@@ -249,6 +251,12 @@ def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) 
         pages += [_about(name, run) for name in ("graph", "console") if run["kinds"].get(name)]
         for dump in run["dumps"]:
             pages += [f"dump?{urlencode({'dump': dump, 'tab': tab}, quote_via=quote)}" for tab in _DUMP_TABS]
+    curves = [run["id"] for run in runs if run["kinds"].get("scalar")]
+    if len(curves) <= _PAIRED and "align" in pages:
+        pages += [
+            f"align?{urlencode({'run': run, 'baseline': baseline}, quote_via=quote)}"
+            for run, baseline in permutations(curves, 2)
+        ]
     jobs = [run["job"] for run in runs if run["rank"] is not None]
     pages += [
         f"{page}?{urlencode({name: job}, quote_via=quote)}"
@@ -306,9 +314,10 @@ def export_site(
     open_browser: Callable[[], Browser],
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
-    """Write a copy of the pages of a running server into `out`, an empty folder.
+    """Write the pages of a running server into `out`, and yield number, count and address of each.
 
-    Yield number, count and address of each page before it is visited. `listed` is the answer of `v2/runs`.
+    They are yielded before the page is visited. `out` is an empty folder. `listed` is the answer of
+    `v2/runs`.
     """
     folder = out / ANSWERS
     folder.mkdir()

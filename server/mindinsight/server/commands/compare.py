@@ -21,7 +21,8 @@ from mindinsight.server.commands.terminal import (
     table,
     terminal_width,
 )
-from mindinsight.server.curves.alignment import align, claim_of, one_sided_claims, paired_tags
+from mindinsight.server.curves.alignment import align, paired_tags
+from mindinsight.server.curves.alignment_claims import claim_of, one_sided_claims
 from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run

@@ -44,7 +44,10 @@ _MEASURABLE: Final = frozenset("?bhilqBHILQefdgFDG")
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Statistics of a tensor. The numbers from `minimum` on are None if no element is finite."""
+    """Statistics of a tensor: numbers of elements by kind, extremes, means, deviation and norm.
+
+    The numbers from `minimum` on are None if no element is finite.
+    """
 
     count: int
     zeros: int
@@ -72,7 +75,10 @@ class Statistics:
 
 
 class Part(NamedTuple):
-    """Sums over a section of a tensor. The parts of one tensor may come from several processes."""
+    """Numbers of elements by kind, extremes and sums over a section of a tensor.
+
+    The parts of one tensor may come from several processes.
+    """
 
     size: int
     zeros: int

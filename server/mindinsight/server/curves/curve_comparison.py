@@ -39,6 +39,7 @@ _FEWEST_GOOD: Final = 3  # good runs with which a single bad run can be compared
 _INTERVALS: Final = 32  # blocks whose intervals are searched
 _PLAINLY: Final = 4.0  # noise levels of a difference that is there
 _OF_SHIFT: Final = 0.25  # share of the mean shift that a bad run has at least, to be one that differs
+_RARE: Final = 0.001  # chance up to which bad runs on both sides of all good ones are no accident
 _NEARBY: Final = 9  # columns of which the median is the course of a curve
 _FARTHER: Final = 2.0  # times as far from the good mean as any good run, where a single bad run differs
 _SPIKE: Final = 2.5  # noise levels from its course that a value counts at most
@@ -87,10 +88,10 @@ class _Grid:
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
-    """Return how the curves (steps ascending, values) of bad runs diverge from those of good runs, neither of
-    them empty.
+    """Return how curves of bad runs diverge from those of good runs, as one of ``scalars`` compared.
 
-    Probabilities are corrected for a comparison of as many ``scalars``.
+    Probabilities are corrected for a comparison of as many scalars. Curves are ascending steps and values.
+    Neither group is empty.
     """
     columns = cells([*good, *bad], _COLUMNS)
     whole = columns.mean / unit_of(columns.mean)  # only shares matter from here on
@@ -185,10 +186,13 @@ def _before(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
     ]
     if not alone:
         return whole
+    means = _means(grid.mean[:, :end])
+    sides = _beyond(means[:split], means[split:])
     earliest = min(alone, key=lambda result: result.onset or 0)
     above = sum((result.shift or 0.0) > 0 for result in alone)
-    result = replace(earliest, runs=len(alone), diverges=None)
-    return replace(result, above=above, below=len(alone) - above) if 0 < above < len(alone) else result
+    above, below = sides or (above, len(alone) - above)
+    result = replace(earliest, runs=above + below, diverges=None)
+    return replace(result, above=above, below=below) if above and below else result
 
 
 def _outside(means: Doubles, split: int) -> list[int]:
@@ -308,17 +312,36 @@ def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
     """Return ``divergence`` with the number of bad runs that differ to its side, or farther to the other."""
-    inside = deviations[:, extent[0] : extent[1] + 1]
-    there = ~np.isnan(inside)
-    means = np.where(there, inside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    means = _means(deviations[:, extent[0] : extent[1] + 1])
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)
     same = int((towards[split:] > _OF_SHIFT * abs(shift)).sum())
+    if sides := _beyond(means[:split], means[split:]):
+        return replace(divergence, runs=sum(sides), above=sides[0], below=sides[1])
     far = max(_OF_SHIFT * abs(shift), _FARTHER * float(np.abs(towards[:split]).max()))
     if not (others := int((towards[split:] < -far).sum())) or split < _FEWEST_GOOD:
         return replace(divergence, runs=same)
     above, below = (same, others) if shift > 0 else (others, same)
     return replace(divergence, runs=same + others, above=above, below=below)
+
+
+def _means(values: Doubles) -> Doubles:
+    """Return the mean [r] of the values of each row, 0 without any."""
+    there = ~np.isnan(values)
+    means: Doubles = np.where(there, values, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return means
+
+
+def _beyond(good: Doubles, bad: Doubles) -> tuple[int, int] | None:
+    """Return how many bad runs are above and below all good ones if none is between them, otherwise None.
+
+    ``good`` [g] and ``bad`` [b] are means of runs. None also if all bad runs are on one side, which needs no
+    count of sides, or if random groups were as far apart more often than rarely.
+    """
+    above, below = int((bad > good.max()).sum()), int((bad < good.min()).sum())
+    by_chance = (len(bad) + 1) / math.comb(len(good) + len(bad), len(good))
+    outside = above + below == len(bad) and by_chance <= _RARE
+    return (above, below) if outside and above and below else None
 
 
 def _named(

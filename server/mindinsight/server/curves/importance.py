@@ -9,72 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from mindinsight.server.claims import Claim, few, format_number, range_claim
-from mindinsight.server.curves.overflow_safe import unit_of
+from mindinsight.server.curves.correlations import number_of, numbers_of, pearson, ranks, spearman
 from mindinsight.server.curves.permutation_test import Factor, proven, rivals
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.curves.setting_separation import Separation, Value, identity, numbered, separations
 from mindinsight.server.types import Doubles, Ints
-
-FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
-
-
-def association(values: Sequence[Any], target: Doubles) -> float | None:
-    """Return from 0 to 1 how closely ``target`` [n] follows ``values``.
-
-    Returns None for too few rows, or if a column is constant.
-    """
-    rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
-    if len(rows) < FEWEST_PAIRS:
-        return None
-    known = [values[row] for row in rows]
-    numbers = _numbers(known)
-    if numbers is not None:
-        finite = np.isfinite(numbers)
-        correlation = pearson(np.stack((numbers[finite], target[rows][finite]), axis=1))
-        return None if correlation is None else abs(correlation)
-    return correlation_ratio([repr(value) for value in known], target[rows])
-
-
-def pearson(pairs: Doubles) -> float | None:
-    """Return the correlation of the two columns of ``pairs`` [n, 2], or None if a column is constant."""
-    if not len(pairs):
-        return None
-    scaled = pairs / [unit_of(column) for column in pairs.T]
-    centred = scaled - scaled.mean(axis=0)
-    spread = np.sqrt((centred**2).sum(axis=0))
-    if not np.all(spread > 0):
-        return None
-    return float((centred[:, 0] * centred[:, 1]).sum() / (spread[0] * spread[1]))
-
-
-def spearman(left: Doubles, right: Doubles) -> float | None:
-    """Return the rank correlation of two columns [n], or None if a column is constant."""
-    return pearson(np.stack((ranks(left), ranks(right)), axis=1))
-
-
-def ranks(values: Doubles) -> Doubles:
-    """Return the rank of each value, from 0. Equal values have the mean of their ranks."""
-    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray(((ends - counts + ends - 1) / 2)[group], np.float64)
-
-
-def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
-    """Return the correlation ratio (eta) of the target over the groups.
-
-    Returns None if the target is constant, there is only one group, or every group has one member.
-    """
-    target = target / unit_of(target)
-    names, group = np.unique(np.asarray(groups), return_inverse=True)
-    whole = float(((target - target.mean()) ** 2).sum())
-    if len(names) < 2 or len(names) == len(groups) or whole <= 0:
-        return None
-    counts = np.bincount(group)
-    means = np.bincount(group, weights=target) / counts
-    return float(np.sqrt((counts * (means - target.mean()) ** 2).sum() / whole))
-
 
 FEWEST: Final = 12  # runs, or combinations of settings, below which hardly any effect exceeds chance
 _DECIDED: Final = 30  # runs from which "nothing matters" is an answer: fewer miss a medium effect
@@ -95,9 +37,10 @@ _WHOLE: Final = re.compile(r"[+-]?\d+(\.0)?$")
 _NAMED: Final = 8  # settings that one sentence lists
 _WEAK: Final = 0.02  # chance, of any setting, below which a correlation is told though no forest can use it
 _PAIR: Final = 0.01  # the same of any pair of settings
-_FAILING: Final = 0.01  # the same of a setting that separates runs without an objective
+_FAILING: Final = 0.01  # the same of a setting that separates runs with a non-finite objective
+_EXTREME: Final = 0.02  # the same of values all of whose runs have a lower, or higher, objective than others
+_ELSEWHERE: Final = 0.05  # chance that none of the best runs has one of the other texts
 _ROUNDING: Final = 1e-6  # range below which nothing but rounding is left of a product of ranks
-_EXACT: Final = 1 << 53  # integers below are exact as floats
 _SEPARABLE: Final = 300  # runs of which a separation is computed in a second
 
 # A random seed is not a setting. `views/lineage/columns.js` has the same rule for the pages.
@@ -151,10 +94,15 @@ def importance(
 
     The function is pure, for use in a worker process. A value is None if a run does not have it.
     """
-    target = np.array([_number(value) for value in values], np.float64)
+    target = np.array([number_of(value) for value in values], np.float64)
     rows: list[int] = np.flatnonzero(np.isfinite(target)).tolist()
     facts = {"objective": plain(objective), "runs": len(rows)}
-    left_out = [*_left_out(objective, len(values) - len(rows)), *_failing(objective, columns, target)]
+    recorded = [row for row, value in enumerate(values) if value is not None]
+    known_of = {name: [column[row] for row in recorded] for name, column in columns.items()}
+    left_out = [
+        *_left_out(objective, len(values) - len(recorded), len(recorded) - len(rows)),
+        *_failing(objective, known_of, target[recorded]),
+    ]
     if len(rows) < FEWEST:
         claim = Claim("claim.lineage.too_few", "unknown", {**facts, "n": len(rows), "fewest": FEWEST})
         return Importance((claim, *left_out))
@@ -174,8 +122,9 @@ def importance(
     measured, explained = _measured(judged, matrix, ordered, named, seed)
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
     facts = {**facts, "combinations": trials.combinations}
+    extreme = list(_extreme(judged, target, trials, facts)) if factors else []
     claims = [
-        *_decisive(measured, known, trials.means(ordered), judged, facts, factors),
+        *_decisive(measured, known, trials.means(ordered), judged, facts, factors, extreme),
         *_regions(measured, judged, target, facts),
         *left_out,
         *notes,
@@ -216,7 +165,7 @@ def _factors(settings: Mapping[str, Sequence[Any]], trials: _Trials) -> dict[str
         values = [column[row] for row in trials.first.tolist()]
         groups = numbered((value,) for value in values)
         levels += int(groups.max())
-        order = None if _numbers(values) is None else _encoded(values, groups.astype(np.float64))
+        order = None if numbers_of(values) is None else _encoded(values, groups.astype(np.float64))
         factors[name] = Factor(groups, order)
     crossed = len(factors) == 1 or _PER_LEVEL * levels <= trials.combinations
     return factors if crossed or trials.combinations >= FEWEST else {}
@@ -239,14 +188,21 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
     return "lowest" if bool(last["lowest"]) != negated else "highest"
 
 
-def _left_out(objective: str, count: int) -> list[Claim]:
-    """Return a claim about the runs without the objective, if there are any."""
-    facts = {"n": count, "objective": plain(objective)}
-    return [Claim("claim.lineage.left_out", "note", facts)] if count else []
+def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
+    """Return claims about the runs that did not record the objective, and those in which it is non-finite."""
+    counts = {"unrecorded": unrecorded, "left_out": non_finite}
+    return [
+        Claim(f"claim.lineage.{name}", "note", {"n": count, "objective": plain(objective)})
+        for name, count in counts.items()
+        if count
+    ]
 
 
 def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
-    """Claim the setting that separates the runs without a finite objective best, if it does beyond chance."""
+    """Claim the setting that separates the runs with a non-finite objective best, if it does beyond chance.
+
+    All runs recorded the objective.
+    """
     finite = np.isfinite(target)
     if finite.all() or not finite.any() or len(target) > _SEPARABLE:
         return []
@@ -266,13 +222,14 @@ def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubl
     name, separation = min(by_name.items(), key=lambda entry: (-entry[1].effect, entry[1].chance, entry[0]))
     if separation.corrected > _FAILING:
         return []
-    region = {identity(value) for value in separation.values}
+    values = _of_failing(separation, judged[name])
+    region = {identity(value) for value in values}
     inside = np.array([identity(value) in region for value in judged[name]])
     good, bad = int((inside & finite).sum()), int((inside & ~finite).sum())
     facts = {
         "objective": plain(objective),
         "setting": plain(name),
-        "region": _separated(separation),
+        "region": _separated(values),
         "n": bad,
         "failed": int((~finite).sum()),
         "others": good,
@@ -283,10 +240,25 @@ def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubl
     ]
 
 
-def _separated(separation: Separation) -> list[Any]:
+def _of_failing(separation: Separation, column: Sequence[Value]) -> Sequence[Value]:
+    """Return the values of failing runs, or those of the other runs if failing runs lie around them."""
+    if separation.region_of == "bad":
+        return separation.values
+    inside = {identity(value) for value in separation.values}
+    others = {identity(value): value for value in column if identity(value) not in inside}
+    numbers = numbers_of(column)
+    if numbers is None or None in others.values():
+        return sorted(others.values(), key=repr)
+    outside = np.array([identity(value) not in inside for value in column])
+    low, high = numbers[outside].min(), numbers[outside].max()
+    within = (numbers >= low) & (numbers <= high)
+    return separation.values if (within & ~outside).any() else sorted(others.values(), key=number_of)
+
+
+def _separated(values: Sequence[Value]) -> list[Any]:
     """Return the values of a region: numbers as an interval, texts one by one."""
-    unset = [Claim("claim.part.why.unset", "note")] if None in separation.values else []
-    known: list[Value] = [value for value in separation.values if value is not None]
+    unset = [Claim("claim.part.why.unset", "note")] if None in values else []
+    known: list[Value] = [value for value in values if value is not None]
     numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) < len(known) or len(known) < 2:
         return [*unset, *few([str(value) if isinstance(value, bool) else value for value in known], _NAMED)]
@@ -312,7 +284,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
         if len(there) < least:
             values = {"setting": plain(name), "count": len(there)}
             rare.append(Claim("claim.part.lineage.carried", "note", values))
-        elif _numbers(column) is None and len(distinct) > _LABELS * len(column):
+        elif numbers_of(column) is None and len(distinct) > _LABELS * len(column):
             labels.append(plain(name))
         else:
             judged[name] = column
@@ -398,19 +370,21 @@ def _decisive(
     judged: Mapping[str, Sequence[Any]],
     facts: Mapping[str, Any],
     factors: Mapping[str, Factor],
+    extreme: Sequence[Claim],
 ) -> Iterator[Claim]:
     """Claim which settings matter, or that none was found, and which of them cannot be told apart.
 
     ``known`` and ``target`` have one value for each trial. ``factors`` is empty if no effect can be known.
+    ``extreme`` are the claims about values that do best or worst, which count if no forest knows more.
     """
     names = [column.key for column in measured if column.matters]
     if not names:
-        ordered = {name: known[name] for name in known if _numbers(judged[name]) is not None}
+        ordered = {name: known[name] for name in known if numbers_of(judged[name]) is not None}
         if not factors or len(target) < min(facts["runs"], _DECIDED):
             values = {**facts, "n": facts["combinations"]}
             yield Claim("claim.lineage.few_combinations", "unknown", values)
             return
-        if pairs := [*_weak(ordered, target, facts), *_pair(known, target, facts)]:
+        if pairs := [*extreme, *_weak(ordered, target, facts), *_pair(known, target, facts)]:
             yield from pairs
             return
         decided = len(target) >= _DECIDED
@@ -456,6 +430,49 @@ def _weak(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any
         correlation = round(correlations[name], 2)
         values = {**facts, "setting": plain(name), "correlation": correlation, "percent": percent}
         yield Claim("claim.lineage.weak", "unknown", values, ({"setting": name},))
+
+
+def _extreme(
+    columns: Mapping[str, Sequence[Any]], target: Doubles, trials: _Trials, facts: Mapping[str, Any]
+) -> Iterator[Claim]:
+    """Claim the values of a setting all of whose runs have a lower, or higher, objective than all others.
+
+    ``columns`` and ``target`` [n] have one value for each run. An exact permutation test: a group of k of t
+    trials is lowest or highest in 2 of C(t, k) orders. Its chance is the sum over all groups as rare.
+    """
+    groups = [(name, chosen) for name, column in columns.items() for chosen in _value_groups(column)]
+    count = len(trials.first)
+    chances = np.array([2 / math.comb(count, int(chosen[trials.first].sum())) for _, chosen in groups])
+    found = [
+        (float(chances[chances <= chance].sum()), number)
+        for number, ((_, chosen), chance) in enumerate(zip(groups, chances.tolist(), strict=True))
+        if target[chosen].max() < target[~chosen].min() or target[chosen].min() > target[~chosen].max()
+    ]
+    chance, number = min(found, default=(1.0, 0))
+    if chance > _EXTREME:
+        return
+    name, chosen = groups[number]
+    once = {identity(value): value for value, there in zip(columns[name], chosen, strict=True) if there}
+    is_ordered = numbers_of(columns[name]) is not None and None not in once.values()
+    region = _separated(sorted(once.values(), key=number_of if is_ordered else repr))
+    inside, outside = target[chosen], target[~chosen]
+    lower = bool(inside.max() < outside.min())
+    ends = (inside.max(), outside.min()) if lower else (inside.min(), outside.max())
+    values = {"setting": plain(name), "region": region, "n": len(inside), "rest": len(outside)}
+    values |= {"inside": float(ends[0]), "outside": float(ends[1]), "percent": float(f"{100 * chance:.1g}")}
+    key = "claim.lineage.all_lower" if lower else "claim.lineage.all_higher"
+    yield Claim(key, "found", {**facts, **values}, ({"setting": name},))
+
+
+def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
+    """Yield groups of rows: those of each text, or those up to, and from, each number. Never all rows."""
+    order = numbers_of(column)
+    if order is None or not np.isfinite(order).all():
+        keys = np.array([repr(value) for value in column])
+        masks = [keys == key for key in np.unique(keys)]
+    else:
+        masks = [part for value in np.unique(order)[1:] for part in (order < value, order >= value)]
+    yield from (mask for mask in masks if not mask.all())
 
 
 def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
@@ -512,10 +529,12 @@ def _regions(
 def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[Any] | None:
     """Return the values of the chosen rows, or None if they are not narrower than those of all rows."""
     chosen = [column[row] for row in rows]
-    numbers = _numbers(column)
+    numbers = numbers_of(column)
     if numbers is None:
         names, every = {str(value) for value in chosen}, {str(value) for value in column}
-        if len(names) > len(every) / 2:
+        share = sum(str(value) in names for value in column) / len(column)
+        by_chance = share ** len(rows)  # that none of the chosen runs has another text
+        if len(names) > len(every) / 2 and (len(names) == len(every) or by_chance > _ELSEWHERE):
             return None
         unset = [Claim("claim.part.why.unset", "note")] if any(value is None for value in chosen) else []
         return [*unset, *sorted({_text(value) for value in chosen if value is not None})]
@@ -536,7 +555,7 @@ def _text(value: Any) -> str:
 
 def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
     """Return a column as ranks for a forest: numbers by size, missing ones below; texts by mean target."""
-    numbers = _numbers(values)
+    numbers = numbers_of(values)
     if numbers is not None:
         known = np.isfinite(numbers)
         return np.where(known, ranks(np.where(known, numbers, 0.0)), -1.0) if known.any() else numbers * 0
@@ -546,36 +565,14 @@ def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
     return ranks(means)[group]
 
 
-def _numbers(values: Sequence[Any]) -> Doubles | None:
-    """Return numbers with NaN for missing values, or None if a value is something else."""
-    known = [value for value in values if value is not None]
-    if not all(map(_is_number, known)):
-        return None
-    large = all(isinstance(value, int) for value in known) and max(map(abs, known), default=0) > _EXACT
-    least = min(known) if large else 0  # floats would not tell them apart
-    return np.array([math.nan if value is None else _number(value - least) for value in values], np.float64)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
 def _is_usable(value: Any) -> bool:
     """Return True if a run has a value other than NaN."""
     return value is not None and value == value  # noqa: PLR0124 (NaN, of any type)
 
 
-def _number(value: Any) -> float:
-    """Return a number as float, or NaN if it is not a number or too large."""
-    try:
-        return float(value) if _is_number(value) else math.nan
-    except OverflowError:  # an integer beyond the largest float
-        return math.nan
-
-
 def _sign(values: Sequence[Any], target: Doubles) -> int:
     """Return the direction of a monotone relation, or 0 for text and for relations that turn."""
-    numbers = _numbers(values)
+    numbers = numbers_of(values)
     if numbers is None:
         return 0
     known = np.isfinite(numbers)

@@ -108,7 +108,10 @@ def row_evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict
 
 
 def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim:
-    """Return the claim about one curve, or about two that differ from each other."""
+    """Return the claim about an anomaly: of one curve, or of two that differ from each other.
+
+    ``ranks`` [r] are those of the curves, for its evidence.
+    """
     rows = [stray.row] if stray.other is None else [stray.row, stray.other]
     evidence = row_evidence(ranks, rows) if ranks else ()
     facts: dict[str, Any] = {"step": stray.step}

@@ -84,16 +84,16 @@ def _typical(values: Doubles) -> float:
 
 
 def cumulated(values: Doubles, edges: Ints) -> Doubles:
-    """Return [r, b + 1] the sums of the columns below each edge."""
+    """Return [r, b + 1] the sums of the columns of ``values`` [r, c] before each of ``edges`` [b + 1]."""
     below = np.zeros((len(values), len(edges)))
     below[:, 1:] = np.cumsum(np.add.reduceat(values, edges[:-1], axis=1), axis=1)
     return below
 
 
 def inflation(sums: Doubles, counts: Doubles) -> float:
-    """Return the variance of block means relative to that of independent steps, at least 1.0.
+    """Return the variance of block means ``sums / counts`` as a multiple of that of independent steps.
 
-    ``sums`` [ranks, blocks] are of values in units of the usual change, ``counts`` [ranks, blocks] theirs.
+    It is at least 1.0. Both are [ranks, blocks]. The values are in units of the usual change.
     """
     full = counts > 0
     means = np.where(full, sums / np.maximum(counts, 1.0), np.nan)
@@ -383,9 +383,9 @@ class Judgement:
     def claims(
         self, ranks: Sequence[int | None], job: Sequence[int | None], left_out: int = 0
     ) -> list[Claim]:
-        """Return the claims about ``ranks`` [r], one for each curve, among the ranks of ``job``.
+        """Return the claims about the curves of ``ranks`` [r], and about the ranks of ``job`` without one.
 
-        The server shows all runs but ``left_out``.
+        ``left_out`` is the number of runs that the server does not show.
         """
         claims = [outlier_claim(stray, ranks) for stray in self.strays]
         faulty = {row for stray in self.strays if not stray.shared for row in (stray.row, stray.other)}

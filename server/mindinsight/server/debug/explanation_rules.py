@@ -30,7 +30,7 @@ LARGEST: Final[Mapping[str, float]] = {  # largest finite number by element type
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One non-finite element of an output, and the inputs it was computed from."""
+    """One non-finite element of an output at an index, and the inputs it was computed from."""
 
     inputs: Sequence[Array]
     output: Array
@@ -62,11 +62,11 @@ Rule: TypeAlias = Callable[[Element], Cause | None]
 
 
 class Span(NamedTuple):
-    """Bounds of the result of an operator, computed from its inputs."""
+    """Result of an operator that is nearest to zero, and magnitudes of the sums in it, from its inputs."""
 
     result: float  # the possible result nearest to zero
-    inside: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
-    both: float = 0.0  # sum of its positive or of its negative terms, by the smaller magnitude; 0 if unknown
+    largest_sum: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
+    cancelling: float = 0.0  # smaller magnitude of its positive and its negative terms' sums; 0 if unknown
 
 
 Reach: TypeAlias = Callable[[Element], Span | None]
@@ -117,8 +117,9 @@ def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
         span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None
     if span is not None and span.result == element.result:
         return Cause("carried", _value(span.result))
-    known = span is not None and span.inside <= LARGEST.get(element.dtype, 0.0)
-    return Cause("unexplained", {"sum": number_text(span.inside)}) if span is not None and known else None
+    if span is None or span.largest_sum > LARGEST.get(element.dtype, 0.0):
+        return None
+    return Cause("unexplained", {"sum": number_text(span.largest_sum)})
 
 
 def _gives(reason: str, result: float) -> bool:
@@ -349,10 +350,10 @@ def _overflow(name: str, element: Element) -> Cause | None:
         return None
     words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
     if math.isnan(broken):
-        return Cause("overflow_both", words) if span.both > largest else None
+        return Cause("overflow_both", words) if span.cancelling > largest else None
     if abs(span.result) > largest and span.result * broken > 0:
         return Cause("overflow", words)
-    return Cause("overflow_inside", words) if span.inside > largest else None
+    return Cause("overflow_inside", words) if span.largest_sum > largest else None
 
 
 def _greatest(values: Array) -> float:
@@ -408,8 +409,8 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
     """Return the span of several possible results, or None without one."""
     if not results:
         return None
-    both = min((whole - abs(result)) / 2 for whole, result in zip(inside, results, strict=True))
-    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside), both)
+    cancelling = min((whole - abs(result)) / 2 for whole, result in zip(inside, results, strict=True))
+    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside), cancelling)
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
@@ -418,7 +419,7 @@ def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
         span = _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
-        return span if span is None or result is np.sum else span._replace(both=0.0)
+        return span if span is None or result is np.sum else span._replace(cancelling=0.0)
 
     return reach
 

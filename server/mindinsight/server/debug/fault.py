@@ -324,6 +324,16 @@ def missing_place(
     return next(((rank, step) for step in steps or () if step not in known for rank in searched[:1]), None)
 
 
+@dataclass(frozen=True, slots=True)
+class SearchedStep:
+    """Step that is searched now, and its position among the steps to search."""
+
+    rank: int
+    step: int
+    position: int  # from 1
+    count: int
+
+
 def find_faults(
     dump: Dump,
     ranks: Sequence[int] | None = None,
@@ -332,10 +342,26 @@ def find_faults(
     cache: StatisticsCache | None = None,
     every: bool = False,
 ) -> Report:
-    """Return a report with the fault of the earliest step that has one, or with ``every`` those of all steps.
+    """Return the report at the end of `search_faults`."""
+    *_, report = search_faults(dump, ranks, steps, executor, cache, every)
+    assert isinstance(report, Report)
+    return report
 
-    If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
-    the tensors needed to decide are read. The coverage counts the steps searched.
+
+def search_faults(
+    dump: Dump,
+    ranks: Sequence[int] | None = None,
+    steps: Sequence[int] | None = None,
+    executor: Executor | None = None,
+    cache: StatisticsCache | None = None,
+    every: bool = False,
+) -> Iterator[SearchedStep | Report]:
+    """Yield each step of a rank before it is searched, and at the end a report with the fault of the earliest
+    step that has one, or with ``every`` those of all steps.
+
+    By default all ranks and steps are searched. If several ranks have one, the rank that did not receive it
+    in a collective operation is reported. Only the tensors needed to decide are read. The coverage counts the
+    steps searched.
     """
     mode = _OVERFLOW_MODE.search(dump.config)
     report = Report(
@@ -345,21 +371,25 @@ def find_faults(
         ranks=dump.ranks if ranks is None else (),
         overflow_mode=int(mode[1]) if mode else 0,
     )
-    for step in dump.steps():
-        for rank in dump.ranks:
-            wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
-            if wanted and step in dump.steps(rank):
-                report.checked += sum(
-                    folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
-                )
-                report.coverage.backward |= bool(report.checked)  # looked at, if not kept
-                _search_step(report, dump, rank, step, executor, cache)
-                if report.faults and not every and not report.faults[-1].is_received:
-                    report.faults = report.faults[-1:]  # the ranks before received it from this one
-                    return report
-        if report.faults and not every:
+    places = [
+        (step, rank)
+        for step in dump.steps()
+        for rank in dump.ranks
+        if (steps is None or step in steps) and (ranks is None or rank in ranks) and step in dump.steps(rank)
+    ]
+    for position, (step, rank) in enumerate(places, 1):
+        if report.faults and not every and report.faults[-1].step != step:
             break
-    return report
+        yield SearchedStep(rank, step, position, len(places))
+        report.checked += sum(
+            folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
+        )
+        report.coverage.backward |= bool(report.checked)  # looked at, if not kept
+        _search_step(report, dump, rank, step, executor, cache)
+        if report.faults and not every and not report.faults[-1].is_received:
+            report.faults = report.faults[-1:]  # the ranks before received it from this one
+            break
+    yield report
 
 
 def _search_step(
@@ -389,11 +419,14 @@ def _search_step(
         measured = measure_all(
             (entry for entry in unmeasured if entry.sequence not in known), executor, cache
         )
-        return (known.get(entry.sequence) or next(measured) for entry in wanted)
+        for entry in wanted:
+            while entry.sequence not in known:  # another call may have measured it in the meantime
+                result = next(measured)
+                known[result.entry.sequence] = result
+            yield known[entry.sequence]
 
     search: OriginSearch | None = None
     for result in measure(candidates):
-        known[result.entry.sequence] = result
         coverage.count(result)
         if is_unread(result) and result.damage is not None and result.entry.ref is not None:
             report.damage.append(result.damage)
@@ -428,7 +461,7 @@ def find_step_fault(
     measure: Measure,
     certain: bool = False,
 ) -> Fault | None:
-    """Return the fault of one rank and step, or None if all known tensors are finite.
+    """Return the fault of one rank and step, or None if all tensors that ``measure`` knows are finite.
 
     With ``certain``, only an operator that produced non-finite values from finite inputs counts.
     """

@@ -19,7 +19,10 @@ MAX_SOURCES: Final = 4  # operators considered as the source of one tensor: nest
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Tensor passed from one operator to another. Names are as recorded. Unknown slots are ""."""
+    """Tensor passed from a slot of one operator to a slot of another.
+
+    Names are as recorded. Unknown slots are "".
+    """
 
     source: str
     source_slot: str
@@ -29,7 +32,10 @@ class Link:
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:
-    """Return the links of the graph. Operators and parameters that were not dumped keep their full names."""
+    """Return the links between operators that the graph records.
+
+    Operators and parameters that were not dumped keep their full names.
+    """
     all_operators = list(operators)
     recorded = {operator.name: operator.recorded for operator in all_operators}
     return [
@@ -157,7 +163,7 @@ _SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take 
 
 
 def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
-    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides.
+    """Return True if an operator that was given ``tensors`` tensors takes no number besides, by its type.
 
     ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
     """

@@ -21,7 +21,7 @@ _WEIGHT_RULES: Final = ("weight_change_too_large", "weight_not_changed")
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Trend of one weight or gradient between two steps.
+    """Change of one weight or gradient between two steps, from mean magnitudes.
 
     ``ratio`` is mean |change| / mean |before| for weights, mean magnitude now / before for gradients, and
     None if unknown.

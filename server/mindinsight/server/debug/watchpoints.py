@@ -47,7 +47,9 @@ SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, d
 
 @dataclass(frozen=True, slots=True)
 class Watchpoint:
-    """Condition with its limits and scope. An empty field does not restrict the scope.
+    """Condition with its limits, and the operators, types, ranks and steps it is checked at.
+
+    An empty field does not restrict the scope.
 
     Without operators, or with patterns, only tensors of the condition's target are checked. An operator named
     in full is always checked.
@@ -363,10 +365,10 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Return the limits of a condition: those requested, or all defaults if none is.
+    """Return the limits of a condition: those requested, or all defaults if none is. Raises ValueError.
 
-    Supporting parameters (epsilon, atol) that are not requested have their default. Raises ValueError with
-    the name of the wrong parameter and its allowed values.
+    Supporting parameters (epsilon, atol) that are not requested have their default. The error
+    names the wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:

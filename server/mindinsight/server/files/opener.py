@@ -91,10 +91,10 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
 @contextmanager
 def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterator[int]:
-    """Open a folder, yield its descriptor for calls with ``dir_fd``, and close it on exit.
+    """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit.
 
-    `new` are names of folders below it, one in the other. They are created if they are missing, and the
-    innermost is yielded. Raises LinkError or another OSError.
+    The descriptor is for calls with ``dir_fd``. Folders of `new` are created if they are missing, and that of
+    the innermost is yielded. Raises LinkError or another OSError.
     """
     descriptor = _walk(os.fspath(path), _WAY)
     try:

@@ -56,9 +56,9 @@ def check_folder(path: Path, writable: int = 0o022) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Return a descriptor of a regular file of this user.
+    """Return a descriptor of a regular file of this user, opened with `flags`.
 
-    `O_CREAT` creates it with mode 0600.
+    `O_CREAT` creates the file with mode 0600.
 
     Raises NotOursError for a file that another user owns or can write to, and for a file with a second name.
     Raises OSError for a link. `O_TRUNC` truncates the file after these checks.
@@ -114,9 +114,9 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
 
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
-    """Trust the copies of stores in `folder`, the `<workspace>/remote` of the server of this process.
+    """Trust the copies of stores in `folder`, and allow redirects of web servers to `hosts`.
 
-    Redirects of web servers to `hosts` are allowed.
+    `folder` is the `<workspace>/remote` of this process's server.
     """
     _copies.add(os.path.realpath(folder))
     redirect_hosts.update(host.lower() for host in hosts)

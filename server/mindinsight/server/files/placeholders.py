@@ -329,9 +329,13 @@ class RangedFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position. Return it."""
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        self._at = max(0, start + offset)
+        """Set the position. Return it. Raises ValueError for a negative one or an unknown `whence`."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}.get(whence)
+        if start is None:
+            raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
+        if start + offset < 0:
+            raise ValueError(f"negative seek position {start + offset}")
+        self._at = start + offset
         return self._at
 
     def tell(self) -> int:

@@ -83,7 +83,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Parsed query. Case is ignored."""
+    """Parsed query: words in a path, and predicates of a node's type, shapes, element types and attributes.
+
+    Case is ignored.
+    """
 
     words: tuple[Word, ...] = ()
     types: tuple[_Match, ...] = ()

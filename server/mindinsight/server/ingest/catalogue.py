@@ -110,7 +110,7 @@ _log = logging.getLogger(__name__)
 
 
 class BaseStatus(NamedTuple):
-    """Status of the base directories, as a snapshot shows it."""
+    """Status of the base directories: the fields of `Snapshot` with these names."""
 
     base: str
     watch: str

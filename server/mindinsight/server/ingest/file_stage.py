@@ -158,7 +158,10 @@ class FileStage:
         return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
-        """Reduce the memory of large columns, or of a file read to its end. Return the tags that moved."""
+        """Reduce the memory of large columns, or of a file read to its end, by use of ``cold`` if given.
+
+        Return the kinds and tags whose rows moved.
+        """
         moved: list[str] = []
         if cold is not None and self.scalars.in_memory >= MAX_IN_MEMORY:
             moved = self.scalars.store(cold, _MIN_SECTION)

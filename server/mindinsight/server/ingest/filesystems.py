@@ -24,7 +24,10 @@ def reports_changes(path: str, mounts: str | None = None) -> bool:
 
 
 def is_shared(path: str, mounts: str | None = None) -> bool:
-    """Return True if a folder is on another machine or is served by another program (FUSE)."""
+    """Return True if a folder is on another machine or is served by another program (FUSE).
+
+    ``mounts`` is the text of /proc/self/mounts.
+    """
     return any(_SHARED.fullmatch(kind) for kind in _kinds(path, mounts)[1])
 
 

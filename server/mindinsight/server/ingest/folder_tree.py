@@ -20,7 +20,10 @@ _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class Stamp(NamedTuple):
-    """Change stamp of a file or folder. Compared for equality only, because clocks can be set back."""
+    """Change stamp of a file or folder: its identity, size and times.
+
+    Compared for equality only, because clocks can be set back.
+    """
 
     device: int
     inode: int
@@ -163,9 +166,9 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
 
 
 def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Return job and rank of each run. The job of a run outside of jobs is the run, its rank None.
+    """Return job and rank of each run, given by its id with the device ids in the names of its files.
 
-    ``devices`` are the device ids in the names of the files of each run, by its id.
+    The job of a run outside of jobs is the run, its rank None.
 
     Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` next to each other; both together,
     ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank next to folders of the others.
@@ -293,10 +296,10 @@ class FolderTree:
         self._visit(BASE, deep=True)
 
     def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
-        """Check one folder for changes, update the tree, and return the changes, none for an unknown folder.
+        """Check a folder, or ``only`` some of its files, update the tree, and return the changes.
 
-        If its own stamp is unchanged, only its files are checked. ``only`` names the files to check. Empty
-        means all.
+        There are none for an unknown folder. If its own stamp is unchanged, only its files are checked.
+        ``only`` are names of files. Empty means all.
         """
         before = self.folders.get(folder)
         if before is None or self._nowhere(folder):

@@ -251,7 +251,7 @@ Note = dict[str, Any]
 
 
 def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
-    """Write the columns of a file to a cache file. Return a note with everything else."""
+    """Write the columns of a file by ``pack`` to a cache file. Return a note with everything else."""
     assert file.fingerprint is not None
     groups = {id(group): group for group in file.scalars.groups.values()}
     files = {stored: number for number, stored in enumerate(file.scalars.files())}

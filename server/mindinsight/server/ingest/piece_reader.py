@@ -36,7 +36,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class SectionRequest:
-    """Request for a section of an event file."""
+    """Request for a section of an event file, from an offset, if the file is still the same."""
 
     path: str
     offset: int

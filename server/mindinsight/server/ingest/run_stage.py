@@ -11,6 +11,7 @@ from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
+from mindinsight.server.ingest.trial_settings import trial_settings
 from mindinsight.server.store.run import SYSTEM, Run, failure, first_event, is_finished, last_event
 from mindinsight.server.store.series import (
     JoinedColumns,
@@ -100,6 +101,9 @@ class RunStage:
         self._references: dict[Kind, dict[str, ReferenceSeries]] = {}
         self._lineage: Lineage | None = None
         self._metrics: frozenset[str] = frozenset()  # tags of scalars that are metrics of the lineage
+        self._given = trial_settings(discovered.folder, discovered.path)
+        if self._given:
+            self._others.add("lineage")
 
     @property
     def updated(self) -> float:
@@ -110,6 +114,10 @@ class RunStage:
     def update(self, discovered: DiscoveredRun) -> None:
         """Replace the facts that discovery found about the run, and note if that changes it."""
         before, self.discovered = self.discovered, discovered
+        if (given := trial_settings(discovered.folder, discovered.path)) != self._given:
+            self._given = given
+            self._others.add("lineage")
+            self.changed = True
         if (before.dumps, before.dump_stamps) != (discovered.dumps, discovered.dump_stamps):
             self._others.add("dump")
             self.changed = True
@@ -232,14 +240,15 @@ class RunStage:
         return self._system if tag.startswith(SYSTEM) else self._scalars
 
     def _merged_lineage(self) -> Lineage | None:
-        """Return the lineage of all files, or None if there is none."""
-        from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files
+        """Return the lineage of all files and the settings of the study, or None without both."""
+        from mindinsight.server.formats.lineage import merge_lineages, with_settings  # few runs have any
 
         lineages = [file.lineage for file in self._in_order() if file.lineage is not None]
         contents = [content for file in self._in_order() for content in file.hparams]
         if contents:
             lineages.append(self._session_lineage(contents))
-        return merge_lineages(lineages) if lineages else None
+        merged = merge_lineages(lineages) if lineages else None
+        return with_settings(merged, self._given) if self._given else merged
 
     def _session_lineage(self, contents: Sequence[bytes]) -> Lineage:
         """Return the lineage of TensorBoard's hparams. A metric is the newest value of its scalar."""

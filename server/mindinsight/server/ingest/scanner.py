@@ -58,10 +58,7 @@ class PollSchedule:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """Schedule the next check of a folder with ``files`` files.
-
-        The longest wait between two checks is multiplied by ``trust``.
-        """
+        """Schedule the next check of a folder of ``files`` files, with the longest wait times ``trust``."""
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)

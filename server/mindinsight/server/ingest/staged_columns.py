@@ -102,7 +102,7 @@ class Axis:
         self._note_sessions(0, sessions)
 
     def append(self, steps: Ints, walls: Doubles, sessions: Ints | None = None) -> None:
-        """Append rows, at least one."""
+        """Append rows, at least one. ``sessions`` [n] is the session of each row, None if one."""
         self._note_sessions(self.steps.count, sessions)
         starts = _find_starts(steps, int(self.steps.view()[-1]))
         if len(starts):
@@ -184,7 +184,10 @@ class ScalarGroup:
         return self.values if len(rows) == len(self._matrix) else self.values[rows]
 
     def append(self, steps: Ints, walls: Doubles, values: Floats, sessions: Ints | None = None) -> None:
-        """Append rows, at least one. ``values`` [k, n] are in the order of the tags."""
+        """Append rows, at least one. ``values`` [k, n] are in the order of the tags.
+
+        ``sessions`` [n] is the session of each row, None if one.
+        """
         self.axis.append(steps, walls, sessions)
         end, capacity = self._count + values.shape[1], self._matrix.shape[1]
         dtype = np.promote_types(self._matrix.dtype, values.dtype)
@@ -494,7 +497,7 @@ class ReferenceGroup:
         self.sizes = GrowingColumn(sizes)
 
     def append(self, columns: ReferenceColumns, sessions: Ints | None = None) -> None:
-        """Append the rows of ``columns``, at least one."""
+        """Append the rows of ``columns``, at least one. ``sessions`` [n] are theirs, None if one."""
         self.axis.append(columns.steps, columns.walls, sessions)
         self.offsets.append(columns.offsets)
         self.sizes.append(columns.sizes)

@@ -67,9 +67,9 @@ class Watcher(FileSystemEventHandler):
         self._threads: list[threading.Thread] = []
 
     def start(self, others: int = 0) -> None:
-        """Start listening, or again, and set ``mode``: "polling" if settings or file system prevent events.
+        """Start listening, or again, beside watchers of ``others`` folders of this process. Set ``mode``.
 
-        ``others`` is the number of folders that other watchers of this process listen to.
+        The mode is "polling" if settings or file system prevent events.
         """
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not reports_changes(self._base)):
@@ -210,9 +210,9 @@ class Watchers:
         self._watchers: dict[str, tuple[FolderIdentity, Watcher]] = {}
 
     def listen(self, bases: Mapping[str, FolderIdentity], folders: Mapping[str, int]) -> None:
-        """Watch these directories and no others, at most `MAX_WATCHERS`. A replaced one is watched again.
+        """Watch the directories ``bases``, with their numbers of ``folders``, and no others.
 
-        ``folders`` is the number of folders in each directory.
+        At most `MAX_WATCHERS` are watched. A replaced directory is watched again.
         """
         for path in [path for path, (identity, _) in self._watchers.items() if bases.get(path) != identity]:
             self._watchers.pop(path)[1].stop()

@@ -48,12 +48,12 @@ class Curve:
 
 
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
-    """Return the curve of a tag around `step`, or the whole curve, or None without points.
+    """Return the curve of a tag around `step`, or the whole one if it is short, or None without points.
 
     The number of points and the newest value are those of the whole curve.
     """
     whole = line
-    if step is not None:
+    if step is not None and len(line.steps) > BEFORE + AFTER:
         position = int(np.searchsorted(line.steps, step))
         line = line.rows(slice(max(position - BEFORE, 0), position + AFTER))
     if not len(line.steps):

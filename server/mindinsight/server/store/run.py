@@ -76,7 +76,10 @@ class DirectoryDamage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Immutable state of the store at one time. A newer snapshot replaces it."""
+    """Immutable state of the store at one time: all runs, and the state of the base directories.
+
+    A newer snapshot replaces it.
+    """
 
     version: int
     runs: Mapping[str, Run]  # by id, newest write first when the snapshot was made from a scan

@@ -62,7 +62,7 @@ class Store:
         return unsubscribe
 
     def scanned(self, when: float) -> None:
-        """Set the time of the last scan. Subscribers are not called."""
+        """Set the time of the last scan to Unix time ``when``. Subscribers are not called."""
         self._snapshot = replace(self._snapshot, scanned=when)
 
     def publish(self, snapshot: Snapshot, changes: Changes) -> None:

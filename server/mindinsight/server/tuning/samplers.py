@@ -110,7 +110,7 @@ def next_suggestions(journal: str, count: int) -> list[Values]:
 
 
 def copy_study(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], jobs: int) -> Any:
-    """Return a copy of a study in memory, with the sampler of its tuning file for as many parallel `jobs`."""
+    """Return a copy in memory of the study `stored`, with a sampler of `tuner` for parallel `jobs`."""
     import optuna
 
     trials = stored.get_trials(deepcopy=False)

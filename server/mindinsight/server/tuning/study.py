@@ -179,7 +179,7 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the remaining processes of a trial."""
+    """Kill the remaining processes of the trial with this mark."""
     for process in marked_processes(mark):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, signal.SIGKILL)

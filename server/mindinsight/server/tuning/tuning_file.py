@@ -87,7 +87,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Content of one tuning file. Paths are absolute."""
+    """Content of one tuning file: study, command, targets, parameters, tuner, pruner and limits.
+
+    Paths are absolute.
+    """
 
     study: str
     summary_base_dir: Path

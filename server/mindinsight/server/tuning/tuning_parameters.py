@@ -30,7 +30,7 @@ _MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and n
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One hyper-parameter: a range from ``low`` to ``high``, both inclusive, or ``choices``."""
+    """One hyper-parameter: ``choices``, or if there are none a range from ``low`` to ``high``, inclusive."""
 
     name: str
     choices: tuple[Value, ...] = ()

@@ -80,7 +80,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Search of lineages, as requested by a validated body."""
+    """Search of lineages: conditions, order and page, and the halves of a row (model, dataset) to return."""
 
     conditions: tuple[Condition, ...] = ()
     offset: int = 0

@@ -11,7 +11,7 @@ import numpy as np
 from fastapi import Body, Depends
 
 from mindinsight.server.compute.json_values import non_finite_as_null
-from mindinsight.server.curves.importance import FEWEST_PAIRS, pearson
+from mindinsight.server.curves.correlations import FEWEST_PAIRS, pearson
 from mindinsight.server.formats.lineage import EvaluationLineage, Lineage, TrainLineage
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.http.service import Service
@@ -234,7 +234,7 @@ _SEARCH: Final = "conditions on fields, sorted_name, sorted_type, limit, offset,
 
 
 async def well_formed_id(train_id: TrainId) -> str:
-    """FastAPI dependency. Return the parameter train_id. Raises V1Error unless it has the form of an id."""
+    """Return the parameter train_id. Raises V1Error unless it has the form of an id. FastAPI dependency."""
     if not is_train_id(train_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
     return train_id

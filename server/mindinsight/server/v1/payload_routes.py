@@ -35,7 +35,7 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual")
 
 
 def image_series(tag: Tag, run: LoadedRun) -> ReferenceSeries:
-    """FastAPI dependency. Return the images of a request. Raises V1Error."""
+    """Return the images of a request. Raises V1Error. FastAPI dependency."""
     return payloads_of(run, tag, "image", Fault.IMAGE)
 
 

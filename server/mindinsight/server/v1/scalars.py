@@ -27,7 +27,7 @@ _PART: Final = 1000  # points encoded at a time, because that holds the interpre
 
 
 class Pair(NamedTuple):
-    """Requested job and tag, with the series."""
+    """Requested job and tag, with the series of that tag."""
 
     run: str
     tag: str

@@ -96,8 +96,7 @@ class JsonStore(Generic[T]):
         self.update(without)
 
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
-        """Write the values that `how` returns, by base directory, in one write of the file, and return those
-        of this store's directory.
+        """Write what `how` returns for all base directories at once, and return this store's values.
 
         `how` gets the values of all base directories in the file, and may change them. Raises OSError if the
         file cannot be written.

@@ -16,7 +16,7 @@ MAX_LABELS = 50  # of a run; all notes are in one file, which each change writes
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Note on one run."""
+    """Note on one run: text and labels, and whether and how it is shown."""
 
     note: str = ""
     labels: tuple[str, ...] = ()
@@ -49,8 +49,9 @@ class Notes(JsonStore[Note]):
     ) -> dict[str, Note]:
         """Set the given fields by run in one write, and return the notes of these runs. Raises OSError.
 
-        Pinning or unpinning a run unpins the others of this base directory and of those in `others`, in the
-        same write. A server over one base directory and a server over several may change the file in turn.
+        Pinning or unpinning a run unpins the others of this base directory and of the directories `others`,
+        in the same write. A server over one base directory and a server over several may change the file in
+        turn.
         """
 
         def written(notes: dict[str, dict[str, Note]]) -> dict[str, dict[str, Note]]:

@@ -74,7 +74,7 @@ class Stale(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text in Markdown, or a pinned card with a caption in Markdown."""
+    """Block of a report: a text in Markdown, or a pinned card with a caption in Markdown."""
 
     id: str = ""
     text: str = ""

@@ -164,10 +164,11 @@ def compare(
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
-    """Yield rows by operator, in the target's execution order. Rows only in the reference come last.
+    """Yield a row for each tensor of both sides and for each argument that differs.
 
-    ``names`` maps operators of the target to operators of the reference. An argument that differs has a row
-    after the tensors of its operator. ``arguments`` are those of both sides.
+    The rows are by operator, in the target's execution order, those only in the reference last. ``names``
+    maps operators of the target to operators of the reference. Arguments come after the tensors of their
+    operator.
     """
     batches = pair_batches(target, reference, names, arguments)
     for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
@@ -181,7 +182,10 @@ def pair_batches(
     arguments: tuple[Arguments, Arguments] = ({}, {}),
     size: int = OPERATORS,
 ) -> Iterator[list[list[Pair]]]:
-    """Yield matched tensors and differing arguments by operator, in batches of up to ``size`` operators."""
+    """Yield batches of up to ``size`` operators, each a list of matched tensors and differing arguments.
+
+    ``names`` and ``arguments`` are those of `compare`.
+    """
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
     return batched(work, size, _weight)

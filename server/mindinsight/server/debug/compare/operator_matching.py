@@ -17,7 +17,7 @@ INPUT = "input."
 
 
 class Difference(NamedTuple):
-    """Argument that differs between two operators, as JSON text."""
+    """Argument in a slot that differs between two operators, with both values as JSON text."""
 
     slot: str
     target: str
@@ -83,7 +83,7 @@ _PYTORCH_PARAMETERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tensors of one operator, in the order they were written."""
+    """Operator, by graph, recorded and full name, with its tensors in the order they were written."""
 
     graph: str
     recorded: str
@@ -105,7 +105,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two matched tensors, or an argument that differs. One is None if only the other side has it."""
+    """Row of a comparison: two matched tensors, one None if only the other side has it.
+
+    If ``argument`` is set, the row is about it, and the tensors stand for the operators.
+    """
 
     target: TensorEntry | None
     reference: TensorEntry | None

@@ -55,7 +55,7 @@ class Payloads:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """Records that one decoder read from a section."""
+    """Records that one decoder read from a section: columns of steps and times, scalars and payloads."""
 
     rows: Ints  # [n] numbers of the records read
     steps: Ints  # [n]

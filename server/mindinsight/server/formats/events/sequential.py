@@ -99,10 +99,10 @@ LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Facts]
 
 
 def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
-    """Decode the record of ``size`` payload bytes at ``offset``.
+    """Decode the record of ``size`` payload bytes at ``offset``, or return None if it is not written yet.
 
-    The file held the whole record when it was checked. Returns None if its checksum and all following bytes
-    are zero, because that space is allocated and not written yet, or if the file became shorter.
+    The file held the whole record when it was checked. It is not written if its checksum and all following
+    bytes are zero, because that space is allocated and not written yet, or if the file became shorter.
     """
     framed = HEADER_SIZE + size + FOOTER_SIZE
     file.seek(offset + HEADER_SIZE)

@@ -159,7 +159,7 @@ def pr_curve(payload: bytes) -> PrCurve:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Points of a loss landscape, as recorded. An axis that was not recorded has size 0."""
+    """Points of a loss landscape as arrays of coordinates. An axis that was not recorded has size 0."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]

@@ -17,7 +17,7 @@ _MAX_ITEMS: Final = 10_000  # hyperparameters, or metrics, of a run; bounds the 
 
 @dataclass(slots=True)
 class Session:
-    """Hyperparameters and metrics of a run. For one name, the last value counts."""
+    """Hyperparameters of a run by name, and the tags of its metrics. The last value of a name counts."""
 
     hparams: dict[str, Any] = field(default_factory=dict)
     metrics: list[str] = field(default_factory=list)  # tags of scalars

@@ -46,7 +46,7 @@ class BoxCounts:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison of two graphs.
+    """Result of a comparison of two graphs: partner and state of each index of both trees.
 
     Each tuple has one element for LEFT and one for RIGHT. [t]: one element per index of that side's tree.
     """
@@ -222,7 +222,7 @@ def _turned(
 
 
 def sources_of_pair(matching: Matching, nodes: tuple[int, int]) -> list[list[int]]:
-    """Return the inputs of a node of each graph, in order."""
+    """Return the inputs of the two nodes of a pair in order, one list for each graph."""
     trees = matching.left, matching.right
     return [tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True)]
 
@@ -358,14 +358,17 @@ class Edit:
 
 
 class Change(NamedTuple):
-    """Change between two graphs. Those of equal kind and key become one `Edit`."""
+    """Change of a kind between two graphs: its subject, and the values on both sides.
+
+    Those of equal kind and key become one `Edit`.
+    """
 
     kind: Kind
     key: Hashable
     subject: str
     left: str
     right: str
-    position: tuple[int, int]
+    position: tuple[int, int]  # tree indices, left and right, -1 for none
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:
@@ -463,7 +466,8 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
 def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
     """Return the changed attributes, constants and inputs of a pair of one type, without any its output.
 
-    The list is empty if the pair differs only in the parameters that it uses.
+    The pair is given by its nodes, and by its indices in the trees as ``position``, here and below. The list
+    is empty if the pair differs only in the parameters that it uses.
     """
     changes = [
         *attribute_changes(comparison, nodes, position),

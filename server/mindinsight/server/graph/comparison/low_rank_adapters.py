@@ -72,7 +72,7 @@ def _layer_behind(graph: Graph, node: int) -> int:
 
 
 def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterator[Adapter]:
-    """Yield the matches of LoRA's pattern that only one graph has: out = base(x) + scale · B(A(x))."""
+    """Yield the LoRA adapters that only the graph on ``side`` has: out = base(x) + scale · B(A(x))."""
     tree = comparison.trees[side]
     graph, count = tree.graph, comparison.matching.columns.left_count
     partners = (

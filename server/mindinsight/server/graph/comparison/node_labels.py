@@ -156,7 +156,7 @@ def refine(columns: NodeColumns, seeds: model.Hashes, partners: model.Offsets, r
 
 
 def neighbour_flags(columns: NodeColumns, partners: model.Offsets) -> tuple[model.Flags, model.Flags]:
-    """Return [n] True for nodes with a matched input, and for nodes with a matched user."""
+    """Return two flags [n]: True for nodes with a matched input, and for nodes with a matched user."""
     matched = partners >= 0
     count = len(partners)
     into = np.bincount(columns.targets, weights=matched[columns.sources], minlength=count) > 0

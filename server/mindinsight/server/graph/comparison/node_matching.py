@@ -171,6 +171,7 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
         other = columns.left_count + right[name]
         if partners[left[name]] < 0 and partners[other] < 0:
             pair(partners, left[name], other)
+    _match_wrapped(columns, partners, left, right)
     named = np.array(
         [*left.values(), *(columns.left_count + node for node in right.values())], dtype=np.int64
     )
@@ -179,6 +180,34 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
         alone = named[partners[named] < 0]
         unique_names[alone] = columns.names[alone] + 1
     return unique_names
+
+
+def _match_wrapped(
+    columns: NodeColumns, partners: Offsets, left: dict[str, int], right: dict[str, int]
+) -> None:
+    """Match parameters of modules that lie in a new module: ``q.weight`` and ``q.base.weight``.
+
+    All parameters of the module have the same new part in their names, and their types. Another part that
+    would do as well, such as that of an adapter beside the module, leaves them without partners.
+    """
+    rights = {name: columns.left_count + node for name, node in right.items()}
+    for inner, outer in ((left, rights), (rights, left)):
+        waiting = {name for name, node in inner.items() if partners[node] < 0}
+        wrapped: dict[str, dict[str, list[tuple[str, str]]]] = {}  # by module and new part
+        for name in (name for name, node in outer.items() if waiting and partners[node] < 0):
+            parts = name.split(".")
+            for i in range(1, len(parts) - 1):
+                short = ".".join(parts[:i] + parts[i + 1 :])
+                if short in waiting and columns.outputs[inner[short]] == columns.outputs[outer[name]]:
+                    wrapped.setdefault(".".join(parts[:i]), {}).setdefault(parts[i], []).append((short, name))
+        members = Counter(
+            ".".join(parts[:i]) for parts in (name.split(".") for name in inner) for i in range(1, len(parts))
+        )
+        for module, candidates in wrapped.items():
+            whole = [names for names in candidates.values() if len(names) == members[module]]
+            for short, name in whole[0] if len(whole) == 1 else ():
+                if partners[inner[short]] < 0 and partners[outer[name]] < 0:
+                    pair(partners, inner[short], outer[name])
 
 
 def _parameters(graph: Graph) -> dict[str, int]:

@@ -32,13 +32,19 @@ class TooManyEdges(ValueError):  # noqa: N818
 
 
 def children(tree: Tree, name: str = "") -> list[Node]:
-    """Return the nodes directly inside a scope as JSON. A leaf has none. Raises UnknownNode."""
+    """Return the nodes directly inside a scope, by default the root, as JSON, [] for a leaf.
+
+    Raises UnknownNode.
+    """
     encoder = _Encoder(tree)
     return [encoder.node(index) for index in tree.children(_index_of(tree, name))]
 
 
 def all_leaves(tree: Tree, name: str = "") -> list[Node]:
-    """Return all leaves below a scope as JSON, depth first. Raises UnknownNode or TooManyEdges."""
+    """Return all leaves below a scope, by default the root, as JSON, depth first.
+
+    Raises UnknownNode or TooManyEdges.
+    """
     index = _index_of(tree, name)
     if len(tree.edges) > MOST_EDGES and edges_at(tree, index) > MOST_EDGES:
         raise TooManyEdges(index)
@@ -47,7 +53,7 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
 
 
 def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
-    """Return the nodes of a page of matches of `match_end_of_path`, nested in their ancestors, as JSON.
+    """Return a page of the nodes that `match_end_of_path` finds, nested in their ancestors, as JSON.
 
     ``offset`` counts pages of ``limit`` nodes.
     """

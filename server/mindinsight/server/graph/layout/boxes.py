@@ -31,7 +31,7 @@ _MARK: Final = 26.0  # width of the sign that opens a scope
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Parameter or constant next to the operator that uses it."""
+    """Parameter or constant, by its node, drawn next to the operator that uses it."""
 
     node: int
     label: str
@@ -66,10 +66,7 @@ class Content:
 
 
 def box_content(tree: Tree, index: int, outer: OuterInputs, costs: Costs, attribute: str = "") -> Content:
-    """Return the content of the closed box of a scope or operator.
-
-    If an ``attribute`` is named, operators show it instead of their output.
-    """
+    """Return the content of a closed box: of a scope, or of an operator with its output or ``attribute``."""
     label = truncate(display_name(tree, index), _LABEL)
     node = int(tree.nodes[index])
     if node < 0:

@@ -30,7 +30,10 @@ from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Drawn scope or operator. (x, y) is its upper left corner."""
+    """Drawn scope or operator, by its index in the tree, open or closed, with place and size.
+
+    (x, y) is its upper left corner.
+    """
 
     index: int
     x: float
@@ -59,7 +62,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Drawn flow. Without ``flow`` it is a line between the border of a scope and one of its children."""
+    """Drawn flow between two boxes, by their indices in the tree, as a polyline.
+
+    Without ``flow`` it is a line between the border of a scope and one of its children.
+    """
 
     source: int
     target: int
@@ -166,11 +172,11 @@ class DrawingCache:
         return OuterInputs(self.tree.graph)
 
     def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
-        """Return the drawing with the root and the given scopes open. The contents of closed scopes are not
-        drawn.
+        """Return the drawing with the root and the given scopes open, of operators with one ``attribute``.
 
-        Operators show the named ``attribute`` instead of their output. Scopes in ``flat`` are open and show
-        all their operators without the scopes between, see ``flattened``.
+        The attribute is shown instead of the output, unless it is "". The contents of closed scopes are not
+        drawn. Scopes in ``flat`` are open and show all their operators without the scopes between, see
+        ``flattened``.
         """
         flattened = self.flattened(flat)
         scopes = {index for index in opened if self.tree.nodes[index] < 0}

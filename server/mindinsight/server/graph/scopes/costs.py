@@ -65,7 +65,7 @@ def base_type(kind: str) -> str:
 
 
 def count_flops(kind: str, inputs: Sequence[Shape], output: Shape) -> int | None:
-    """Return the number of floating point operations of an operator, or None if its shapes do not tell.
+    """Return the number of floating point operations of an operator by its type and shapes, None if unknown.
 
     ``kind`` is a ``base_type`` in COUNTED.
     """

@@ -354,7 +354,7 @@ def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict
 
 
 def recovery_claim(step: int) -> Claim:
-    """Return the claim that the points of an alert ended before the value at ``step``."""
+    """Return the claim that an alert's scalar has recovered at ``step``."""
     return Claim("claim.alert.recovered", "clear", {"step": step})
 
 

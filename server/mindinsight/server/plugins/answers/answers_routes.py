@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -12,15 +12,8 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
-from mindinsight.server.curves.alignment import (
-    ORDER,
-    Alignment,
-    align,
-    claim_of,
-    difference_claim,
-    one_sided_claims,
-    paired_tags,
-)
+from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
+from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
@@ -28,6 +21,12 @@ from mindinsight.server.curves.setting_separation import Separation, Value, iden
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.answers.end_values import (
+    EndValues,
+    end_claims,
+    end_of_common_steps,
+    end_values,
+)
 from mindinsight.server.plugins.answers.non_finite import CHANCE, non_finite_claims
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
 from mindinsight.server.store.run import Run
@@ -64,9 +63,9 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
 def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
-    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together.
+    """Return the claims about two runs: the main scalar, the first to diverge, all together, those ``alone``.
 
-    ``alone`` are the scalars that only the run and only the baseline have.
+    The last are the scalars that only the run and only the baseline have.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
@@ -115,13 +114,12 @@ def _interest(tag: str) -> tuple[bool, bool, int, str]:
 _CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
 _TEXTS: Final = 4  # texts of a region named in a claim
-_SHORTER: Final = 0.05  # share of the steps that the runs of one group lack at their end
 _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads them at once
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Hyperparameter that is not the same in all runs."""
+    """Hyperparameter that is not the same in all runs, and how far it separates good from bad ones."""
 
     name: str
     separation: Separation
@@ -135,6 +133,7 @@ class TagDivergence:
 
     tag: str
     divergence: curve_comparison.GroupDivergence
+    ends: EndValues | None = None  # of a scalar whose means could not be compared up to the end
 
 
 def still_read(runs: Sequence[Run]) -> list[Claim]:
@@ -217,12 +216,17 @@ def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergen
         )
         for tag in compared
     ]
+    silent = [row for row in rows if row.divergence.kind in ("not_finite", "too_few")]
+    rows = [
+        replace(row, ends=end_values(good, bad, row.tag, len(silent))) if row in silent else row
+        for row in rows
+    ]
     return sorted(rows, key=_rank_reasons)
 
 
 def _rank_reasons(row: TagDivergence) -> tuple[int, int, float]:
     divergence = row.divergence
-    changes = divergence.kind in ("not_finite", "parts", "interval")
+    changes = divergence.kind in ("not_finite", "parts", "interval", "apart")
     return (
         0 if changes else REASONS_ORDER.index(divergence.kind),
         (divergence.onset or 0),
@@ -236,9 +240,17 @@ def _curves(runs: Sequence[Run], tag: str) -> list[tuple[Ints, Floats]]:
 
 
 def why_claims(
-    good: Sequence[Run], bad: Sequence[Run], rows: Sequence[Setting], tags: Sequence[TagDivergence]
+    good: Sequence[Run],
+    bad: Sequence[Run],
+    rows: Sequence[Setting],
+    tags: Sequence[TagDivergence],
+    by: str = "",
 ) -> list[Claim]:
-    """Return the claims about why `bad` runs are bad: scalars first, then settings."""
+    """Return the claims about why `bad` runs are bad: scalars first, then settings.
+
+    `by` is the scalar by which the runs were split. That they differ in it says nothing, so that only its
+    NaN and infinity are claimed.
+    """
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
     recorded = recorded_settings([*good, *bad])
@@ -247,8 +259,9 @@ def why_claims(
     counted = [row.tag for row in tags if row.divergence.longer or row is not _first_broken(tags)]
     return [
         *_failures(good, bad),
-        *_scalar_claims(tags, len(good), len(bad), list(non_finite_claims(good, bad, counted))),
-        *_end_of_common_steps(good, bad, [row.tag for row in tags]),
+        *_scalar_claims(tags, len(good), len(bad), list(non_finite_claims(good, bad, counted)), by),
+        *end_claims([(row.tag, row.ends) for row in tags if row.ends and row.tag != by]),
+        *end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
         *([] if seeds and len(seeds) == len(recorded) else judged),
         *seed_note(seeds),
@@ -277,29 +290,6 @@ def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
         yield Claim("claim.why.failed", "found", {**facts, "failures": what}, evidence)
 
 
-def _end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
-    """Claim up to which step curves could be compared, if the runs of one group end before the others."""
-    ends: list[dict[str, int]] = [{}, {}]
-    starts = []
-    for group, end in zip((good, bad), ends, strict=True):
-        for tag in tags:
-            known = [steps for steps, _ in _curves(group, tag) if len(steps)]
-            starts += [int(steps[0]) for steps in known]
-            end[tag] = max((int(steps[-1]) for steps in known), default=0)
-    early = {
-        tag: (ends[0][tag], ends[1][tag])
-        for tag in tags
-        if abs(ends[0][tag] - ends[1][tag]) > _SHORTER * (max(ends[0][tag], ends[1][tag]) - min(starts))
-    }
-    if not early:
-        return
-    tag, (ours, theirs) = max(early.items(), key=lambda entry: abs(entry[1][0] - entry[1][1]))
-    step, last = sorted((ours, theirs))
-    values = {"tags": _few(sorted(early)), "n": len(early), "step": step, "last": last}
-    key = "claim.why.good_end_first" if ours < theirs else "claim.why.bad_end_first"
-    yield Claim(key, "unknown", values, ({"tag": tag, "step": step},))
-
-
 def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
     """Claim which scalars only one of the groups recorded, so that they cannot be compared."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
@@ -310,15 +300,18 @@ def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _scalar_claims(
-    tags: Sequence[TagDivergence], good: int, bad: int, both: Sequence[Claim] = ()
+    tags: Sequence[TagDivergence], good: int, bad: int, both: Sequence[Claim] = (), by: str = ""
 ) -> Iterator[Claim]:
     """Claim in which scalars the groups differ. ``both`` are the claims about non-finite values in either
-    group."""
+    group, ``by`` is the scalar by which they were split."""
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
     if broken := _first_broken(tags):
         yield _breaks(broken, bad)
+    if any(row.tag == by for row in tags):
+        yield Claim("claim.why.split_by", "note", {"tag": by})
+        tags = [row for row in tags if row.tag != by]
     differing = [*both, *_differences(tags, bad)]
     yield from differing
     unproven = [row.tag for row in tags if row.divergence.kind == "unproven"]
@@ -329,7 +322,7 @@ def _scalar_claims(
     if short:
         values = {"tags": _few(short), "n": len(short), "fewest": curve_comparison.FEWEST}
         yield Claim("claim.why.too_few_steps", "unknown", values)
-    if not (broken or unproven or short or any(claim.verdict != "note" for claim in differing)):
+    if tags and not (broken or unproven or short or any(claim.verdict != "note" for claim in differing)):
         yield Claim("claim.why.together", "clear", {"n": len(tags)})
 
 
@@ -479,12 +472,13 @@ def alignment(
 ) -> dict[str, Any]:
     """Return every scalar that both runs have, ranked by where and how it diverges.
 
-    `verdict` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
-    tell noise from a divergence), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
-    identical. `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at
-    which the divergence begins. `largest` and `noise` are shares of the baseline unless `absolute`. A tag
-    that only one run has is paired with a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one
-    exists.
+    `verdict` is one of not_finite, drifts, grows (all the time, by `growth`), apart (at most steps), scaled
+    (by `factor` at all steps), differs (too few steps, or too late, to tell noise from a divergence),
+    returns, noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees, identical.
+    `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at which the
+    divergence begins. `largest`, `typical` (median of all common steps) and `noise` (median before the onset,
+    if there is one) are shares of the baseline unless `absolute`. A tag that only one run has is paired with
+    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])
@@ -508,7 +502,12 @@ def alignment(
 
 
 @router.get("/why")
-def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
+def why(
+    service: CurrentService,
+    good: Group,
+    bad: Group,
+    by: Annotated[str, Query(description="scalar by which the runs were split into groups")] = "",
+) -> dict[str, Any]:
     """Return the settings in which good and bad runs differ, the most telling first, and the step at which
     each scalar diverges.
 
@@ -516,6 +515,7 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
     that separate them best, and `chance` the probability that any setting separates groups of these sizes as
     well by chance. `kind` is one of not_finite, parts, interval (until `end`), apart (from the first step),
     unproven (too few runs to tell from chance), together, too_few. `runs` counts the bad runs that differ.
+    `ends` are the medians of the last values where means could not be compared up to the end.
     While a run is read for the first time, that is the only claim.
     """
     runs = service.store.snapshot().runs
@@ -524,14 +524,19 @@ def why(service: CurrentService, good: Group, bad: Group) -> dict[str, Any]:
     refused = _in_both(good, bad) or still_read([*ours, *theirs])
     rows, tags = ([], []) if refused else (settings(ours, theirs), tag_divergences(ours, theirs))
     missing = [run_id for run_id in (*good, *bad) if run_id not in runs]
-    claims = refused or [*_not_found(missing, len(good) + len(bad)), *why_claims(ours, theirs, rows, tags)]
+    claims = refused or [
+        *_not_found(missing, len(good) + len(bad)),
+        *why_claims(ours, theirs, rows, tags, by),
+    ]
     return {
         "good": [run.id for run in ours],
         "bad": [run.id for run in theirs],
         "unknown": missing,
         "claims": [claim.as_json() for claim in claims],
         "settings": [_setting_json(setting) for setting in rows],
-        "metrics": [{"tag": row.tag, **asdict(row.divergence)} for row in tags],
+        "metrics": [
+            {"tag": row.tag, **asdict(row.divergence), "ends": row.ends and asdict(row.ends)} for row in tags
+        ],
     }
 
 

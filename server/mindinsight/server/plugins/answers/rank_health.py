@@ -38,7 +38,7 @@ class RankDivergence:
 
 @dataclass(frozen=True, slots=True)
 class JobHealth:
-    """Ranks of a job, in order, with their divergences."""
+    """Ranks of a job, in order, with their divergences and the claims about them."""
 
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
@@ -88,8 +88,9 @@ class HealthCache:
 
 
 def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> JobHealth:
-    """Return the health of a job: its ranks, their divergences from each other in each tag, and the claims
-    about them.
+    """Return the health of a job: its ranks, their divergences in each of ``tags``, and claims about them.
+
+    ``left_out`` is the number of runs that the server does not show.
     """
     rank_strays = []
     compared: dict[str, list[int]] = {}

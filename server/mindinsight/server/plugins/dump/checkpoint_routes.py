@@ -17,6 +17,7 @@ from mindinsight.server.debug import checkpoint_weights
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.plain_differences import compare_plain
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute, CurrentService
 from mindinsight.server.ingest.folder_tree import child
@@ -38,7 +39,7 @@ _WAIT: Final = 0.5  # seconds that a response waits for the job, so that small f
 
 
 class StartJob:
-    """FastAPI dependency. Function that returns the job `kind` over files, starting it if there is none."""
+    """Callable that returns the job `kind` over files, starting it if there is none. FastAPI dependency."""
 
     def __init__(self, service: CurrentService, sessions: Sessions) -> None:
         self._service = service
@@ -109,9 +110,12 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
     job.wait(_WAIT)
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
-    plain = checkpoint_weights.compare_plain(*pair)
+    plain = compare_plain(*pair)
     error = job.error or next((damage.error for damage in damage_jobs if damage.error), "")
-    claims = checkpoint_weights.difference_claims(differences, plain) if done and not error else []
+    claims = []
+    if done and not error:
+        claims = checkpoint_weights.non_finite_claims(differences)
+        claims += checkpoint_weights.difference_claims(differences, plain)
     return {
         "done": done,
         "error": error,
@@ -203,6 +207,7 @@ def _difference_json(difference: checkpoint_weights.WeightDifference) -> dict[st
         "second": difference.second and {"dtype": difference.second.dtype, "shape": difference.second.shape},
         "equal": difference.equal,
         "non_finite_elements": difference.non_finite,
+        "non_finite": list(difference.broken),
         "measures": difference.measures and non_finite_as_text(asdict(difference.measures)),
         "error": _cause_json(difference.error),
     }
@@ -266,7 +271,7 @@ def _row_json(row: checkpoint_weights.TimelineRow, tensors: Collection[str]) -> 
 def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> NamedValues:
-    """FastAPI dependency. Return the values of the tensor `name` in `file`. Raises ApiError.
+    """Return the values of the tensor `name` in `file`. Raises ApiError. FastAPI dependency.
 
     The file is opened in a worker process, which returns only the location of the values.
     """

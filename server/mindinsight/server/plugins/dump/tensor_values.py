@@ -140,7 +140,7 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
 
 
 def values_of(tensor: Tensor) -> NamedValues:
-    """FastAPI dependency. Return the values of a dumped tensor. Raises ApiError if there are none."""
+    """Return the values of a dumped tensor. Raises ApiError if there are none. FastAPI dependency."""
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:

@@ -92,7 +92,7 @@ def build(data: bytes, simplified: bool) -> Tree:
 
 
 def tree_of(service: CurrentService, run: str, tag: Tag = "", view: View = "recorded") -> Tree:
-    """FastAPI dependency. Return the tree selected by a request's parameters. Raises ApiError, Gone."""
+    """Return the tree selected by a request's parameters. Raises ApiError, Gone. FastAPI dependency."""
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 

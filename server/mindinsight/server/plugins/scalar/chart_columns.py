@@ -98,7 +98,7 @@ def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dic
 
 
 def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> dict[str, Any]:
-    """Return the points that the line gained since a client read `since` rows of `generation`.
+    """Return the points that a tag's line gained since a client read `since` rows of `generation`.
 
     With `whole`, the client has to read the whole line, because older points changed. No points are returned
     then.
@@ -337,7 +337,7 @@ class CurveQuery:
     runs: tuple[str, ...]
     view: View
     overwritten: bool = False
-    fold: frozenset[str] = frozenset()
+    fold: frozenset[str] = frozenset()  # jobs whose ranks come as one curve, their median
 
 
 class SeriesAnswers(LruCache[bytes]):
@@ -350,9 +350,9 @@ class SeriesAnswers(LruCache[bytes]):
 async def series_answer(
     service: Service, query: CurveQuery, accept: str, also: Sequence[str] = ()
 ) -> Response:
-    """Return the curves of one tag in the form of `accept`. Runs without the tag are omitted.
+    """Return the curves of one tag, or a list of those of several with `also`, in the form of `accept`.
 
-    With tags in `also` the response is a list of such responses, one for each tag.
+    Runs without the tag are omitted. The list has a response for the tag and for each one in `also`.
     """
     body = await _body(service, query, accept)
     if also:

@@ -172,7 +172,10 @@ OperatorKey = tuple[str, str]  # graph, operator as recorded
 
 @dataclass(frozen=True, slots=True)
 class SessionWatchpoint:
-    """Watchpoint of a client. `names` None covers every operator of the condition's target."""
+    """Watchpoint of a client: a condition with its limits, and the operators it covers.
+
+    `names` None covers every operator of the condition's target.
+    """
 
     id: int
     condition: str

@@ -44,7 +44,7 @@ def requested_slot(
     detail: Annotated[str | None, optional_text("detail", "data")],
     graph_name: session_lookup.GraphName,
 ) -> Slot:
-    """FastAPI dependency. Return the tensor of a request. Raises V1Error."""
+    """Return the tensor of a request. Raises V1Error. FastAPI dependency."""
     if detail not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     return session_lookup.slot_of(session, required(name, "name"), rank, graph_name)

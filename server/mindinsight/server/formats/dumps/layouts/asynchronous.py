@@ -81,14 +81,17 @@ def read_slots(path: Path) -> DumpedOperator:
 
 
 def read_slot(path: Path, io: str, number: int) -> Array:
-    """Read one input or output, in host order if its format can be converted. Raises UnreadableError."""
+    """Read an input or output (``io``) by number, in host order if its format can be converted.
+
+    Raises UnreadableError.
+    """
     slot = find_slot(path, io, number)
     array = decode(_read_bytes(path, slot), slot.dtype, slot.shape)
     return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
 
 
 def slot_values(path: Path, io: str, number: int) -> Values:
-    """Return the values of one slot, read in parts if stored in host order, otherwise whole.
+    """Return the values of an input or output (``io``) by number, lazy if stored in host order.
 
     Raises UnreadableError.
     """
@@ -101,7 +104,7 @@ def slot_values(path: Path, io: str, number: int) -> Values:
 
 
 def find_slot(path: Path, io: str, number: int) -> Slot:
-    """Return one slot of a file. Raises UnreadableError if the file has no such slot."""
+    """Return an input or output (``io``) of a file by number. Raises UnreadableError if there is none."""
     for slot in read_slots(path).slots:
         if (slot.io, slot.number) == (io, number):
             return slot
@@ -157,7 +160,7 @@ _WORDS: Final = struct.Struct("<3Q")  # model, stream, task
 
 
 class UnitStatus(NamedTuple):
-    """Status of one unit of the device. A ``status`` other than 0 is an overflow."""
+    """Status of one unit of the device after a task of a stream. A ``status`` other than 0 is an overflow."""
 
     unit: str
     status: int

@@ -54,6 +54,8 @@ class Why {
     this.groups = readGroups(app.url);
     /** Whether somebody chose the groups. */
     this.byHand = this.groups.size > 0;
+    /** Scalar that the groups come from, even if runs were moved afterwards; "" if unknown. */
+    this.splitTag = app.url.get("by") ?? "";
     /** By which runs were compared at first. @type {{tag: string, end: "min" | "max"} | null} */
     this.measure = null;
     /** @type {import("../core/answers.js").Why | null} */
@@ -69,7 +71,13 @@ class Why {
     this.curves = new GroupCurves(app);
     this.offs = [
       app.theme.on(() => this.answer && this.draw()),
-      app.url.on(() => ((this.groups = readGroups(app.url)), this.load(leaveAsIs))),
+      app.url.on(
+        () => (
+          (this.groups = readGroups(app.url)),
+          (this.splitTag = app.url.get("by") ?? ""),
+          this.load(leaveAsIs)
+        ),
+      ),
       app.selection.on(() => this.follow()),
     ];
   }
@@ -151,7 +159,8 @@ class Why {
       ({ groups, measure }) => {
         this.groups = groups;
         this.measure = measure;
-        writeGroups(this.app.url, groups);
+        this.splitTag = measure.tag;
+        writeGroups(this.app.url, groups, this.splitTag);
       },
       leaveAsIs,
     );
@@ -163,7 +172,7 @@ class Why {
     if (!group) this.groups.delete(run);
     this.measure = null;
     this.byHand = true;
-    writeGroups(this.app.url, this.groups);
+    writeGroups(this.app.url, this.groups, this.splitTag);
     this.drawSplit();
     this.load(leaveAsIs);
   }
@@ -183,7 +192,7 @@ class Why {
     this.body.setAttribute("aria-busy", "true");
     if (!this.answer) replace(this.body, loading(this.app.t("common.loading")));
     return this.requests.ask(
-      (signal) => this.app.api.get("v2/answers/why", { good, bad }, { signal }),
+      (signal) => this.app.api.get("v2/answers/why", { good, bad, by: this.splitTag }, { signal }),
       (answer) => {
         this.answer = answer;
         this.draw();
@@ -259,7 +268,7 @@ class Why {
     const parting = answer.metrics.filter(changes);
     const rest = answer.metrics.slice(parting.length);
     const table = (/** @type {import("../core/answers.js").Why["metrics"]} */ metrics) =>
-      metricsTable(app, metrics, this.groups, last);
+      metricsTable(app, metrics, this.groups, { last, by: this.splitTag });
     replace(
       this.body,
       h(
@@ -276,7 +285,8 @@ class Why {
       ),
       rest.length ? part(t("why.rest", { n: rest.length }), table(rest), rest.length <= FOLLOW) : null,
     );
-    this.curves.show((parting[0] ?? rest[0])?.tag, this.groups);
+    const drawn = parting.find(({ kind }) => kind !== "apart") ?? parting[0] ?? rest[0];
+    this.curves.show(drawn?.tag, this.groups);
   }
 }
 

@@ -10,7 +10,11 @@ import { h, svg } from "../../core/dom.js";
 const WIDTH = 320; // of the frame in which the server draws curves
 const HEIGHT = 120;
 
-/** Create the panel of a part. The summary has no heading. @param {App} app @param {ExplanationPart} part */
+/**
+ * Create the panel of a part of an explanation. The summary has no heading.
+ * @param {App} app
+ * @param {ExplanationPart} part
+ */
 export function partPanel(app, part) {
   const claims = part.claims.map((claim) => claimElement(app, claim));
   if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);
@@ -42,7 +46,7 @@ export function partPanel(app, part) {
       h(
         "p",
         { class: "row wrap small" },
-        part.links.map((link) => evidence(app, link)),
+        part.links.map((link) => evidence(app, link, part.topic)),
       ),
   );
 }
@@ -51,15 +55,19 @@ export function partPanel(app, part) {
  * Create the link to a page with the evidence.
  * @param {App} app
  * @param {ExplanationPart["links"][number]} link
+ * @param {string} topic
  */
-function evidence(app, { page, query }) {
-  const name = query.tab === "check" ? "check" : page;
-  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`));
+function evidence(app, { page, query }, topic) {
+  const named = topic === "growth" && query.operator; // which of several tensors
+  const name = named ? "tensor" : query.tab === "check" ? "check" : page;
+  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`, { name: query.operator }));
 }
 
 /** Draw one curve around the step of the fault. @param {App} app @param {ReportCurve} curve */
 function curve(app, { tag, first, last, low, high, segments, broken, mark, newest, points, extent }) {
-  const label = app.t("report.curve", { tag, n: points, first: extent[0], last: extent[1], value: newest });
+  const whole = app.t("report.curve", { tag, n: points, first: extent[0], last: extent[1], value: newest });
+  const isPart = first !== extent[0] || last !== extent[1];
+  const label = isPart ? app.t("explain.curve_part", { whole, first, last }) : whole;
   return h(
     "figure",
     null,

@@ -29,7 +29,7 @@ export function bandSheet({ app, options }, bands) {
 }
 
 /**
- * Return a line whose tooltip shows the original values.
+ * Return the Plotly trace of a line whose values are mapped by `to`; its tooltip shows the values before.
  * @param {ArrayLike<number>} x
  * @param {ArrayLike<number>} values
  * @param {(v: number) => number} to
@@ -48,10 +48,11 @@ export function lineOn(x, values, to) {
 /**
  * Return the traces of a band: its line, the area around the line, and the range.
  * @param {{band: Band, line: Float64Array, around: [ArrayLike<number>, ArrayLike<number>], colour: string,
- *   label: string, to: (v: number) => number}} options `around` are the ends of the inner area
+ *   label: string, to: (v: number) => number, ranges?: boolean}} options `around` are the ends of the
+ *   inner area; without `ranges` it is the only one
  * @returns {import("../../core/types.js").Trace[]}
  */
-export function bandTraces({ band, line, around, colour, label, to }) {
+export function bandTraces({ band, line, around, colour, label, to, ranges = true }) {
   const x = band.step;
   const [down, up] = around.map((end) => Float64Array.from(end, to));
   const edge = {
@@ -63,11 +64,14 @@ export function bandTraces({ band, line, around, colour, label, to }) {
     legendgroup: label,
   };
   const mode = line.length > 1 ? "lines" : "markers"; // one point has no line
-  return [
+  const range = [
     { ...edge, y: Float64Array.from(band.low, to) },
     { ...edge, y: Float64Array.from(band.high, to), fill: "tonexty", fillcolor: faint(colour, RANGE) },
+  ];
+  return [
+    ...(ranges ? range : []),
     { ...edge, y: down },
-    { ...edge, y: up, fill: "tonexty", fillcolor: faint(colour, AROUND) },
+    { ...edge, y: up, fill: "tonexty", fillcolor: faint(colour, ranges ? AROUND : RANGE) },
     {
       ...lineOn(x, line, to),
       mode,

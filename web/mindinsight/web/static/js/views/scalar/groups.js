@@ -6,7 +6,7 @@ import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { countJobs } from "../../core/jobs.js";
 import { differing, GROUP, traitOf } from "../../core/run_traits.js";
-import { groupCard, groupColour, MOST } from "./group_card.js";
+import { groupCard, groupColour, MOST, WITH_RANGE } from "./group_card.js";
 import { emptyPart } from "./mode_view.js";
 import { smoothingControls } from "./controls.js";
 
@@ -50,7 +50,12 @@ function groupLabel({ t }, by, value) {
   return typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
 }
 
-/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/**
+ * Create the Groups mode of the scalars page: a card for each tag, a band for each group of runs.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @returns {import("./mode_view.js").Part}
+ */
 export function groupsView(page, tags) {
   const { app } = page;
   if (!app.selection.runs().length) return emptyPart({ title: app.t("scalar.groups.none") });
@@ -72,7 +77,7 @@ export function groupsView(page, tags) {
     const grouped = groupsBy(page, by());
     groups = grouped.slice(0, MOST);
     app.selection.colouring.showGroups({ by: by(), colours: coloursOf(app, grouped) });
-    replace(meaning, bandText(page));
+    replace(meaning, bandText(page, groups.length));
     replace(legend, legendOf(app, groups, grouped.length - MOST));
     cards.forEach((card) => card.load());
   };
@@ -154,13 +159,14 @@ function endedControl(page) {
   });
 }
 
-/** Return what the line and areas of a group show. @param {Page} page */
-function bandText(page) {
+/** Return what the line and areas of groups show. @param {Page} page @param {number} count of groups */
+function bandText(page, count) {
   const { t } = page.app;
   const { smooth, smoothKind, ended } = page.options();
   const kind = t(`scalar.smooth.${smoothKind}`);
   return [
-    t("scalar.groups.band"),
+    t(count > WITH_RANGE ? "scalar.groups.band_many" : "scalar.groups.band"),
+    t("scalar.groups.gap"),
     t(`scalar.groups.ended.${ended}.how`),
     smooth ? t("scalar.groups.smoothed", { kind }) : "",
   ].join(" ");

@@ -23,9 +23,10 @@ export function readGroups(url) {
  * Write the groups to the address.
  * @param {import("../../core/url.js").Url} url
  * @param {Map<string, Group>} groups
+ * @param {string} by scalar by which the runs were split, or ""
  */
-export function writeGroups(url, groups) {
-  url.set({ good: names(groups, "good"), bad: names(groups, "bad") });
+export function writeGroups(url, groups, by) {
+  url.set({ good: names(groups, "good"), bad: names(groups, "bad"), by: by || null });
 }
 
 /**

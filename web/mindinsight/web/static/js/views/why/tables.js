@@ -13,12 +13,22 @@ import { members } from "./groups.js";
 /** @typedef {import("../../core/answers.js").Setting} Setting */
 /** @typedef {import("../../core/answers.js").Metric} Metric */
 
+/**
+ * @typedef {object} Whole
+ * @property {number} last step of the longest run
+ * @property {string} by scalar by which the runs were split, or ""
+ */
+
 const VALUES = 4; // values of a group that are written out
 
-/** Return whether the groups diverge in a scalar after having been together. @param {Metric} metric */
-export const changes = ({ kind }) => ["not_finite", "parts", "interval"].includes(kind);
+/** Return whether the groups differ in a scalar. @param {Metric} metric */
+export const changes = ({ kind }) => ["not_finite", "parts", "interval", "apart"].includes(kind);
 
-/** Create the table of settings. @param {App} app @param {Setting[]} settings */
+/**
+ * Create the table of settings by how much they separate good and bad runs.
+ * @param {App} app
+ * @param {Setting[]} settings
+ */
 export function settingsTable(app, settings) {
   const { t } = app;
   const head = tableHead(
@@ -76,19 +86,19 @@ export function valuesText(app, values) {
 }
 
 /**
- * Create the table of scalars.
+ * Create the table of scalars by the step at which good and bad runs diverge.
  * @param {App} app
  * @param {Metric[]} metrics
  * @param {Map<string, import("./groups.js").Group>} groups
- * @param {number} last step of the longest run
+ * @param {Whole} whole
  */
-export function metricsTable(app, metrics, groups, last) {
+export function metricsTable(app, metrics, groups, whole) {
   const { t } = app;
   const head = tableHead(
     [t("scalar.compare.tag"), t("why.what"), t("why.from"), t("why.course"), t("why.shift"), t("why.look")],
     [2, 4],
   );
-  const rows = metrics.map((metric) => metricRow(app, metric, groups, last));
+  const rows = metrics.map((metric) => metricRow(app, metric, groups, whole));
   return h("table", { class: "table" }, head, h("tbody", null, rows));
 }
 
@@ -97,11 +107,11 @@ export function metricsTable(app, metrics, groups, last) {
  * @param {App} app
  * @param {Metric} metric
  * @param {Map<string, import("./groups.js").Group>} groups
- * @param {number} last
+ * @param {Whole} whole
  */
-function metricRow(app, metric, groups, last) {
+function metricRow(app, metric, groups, { last, by }) {
   const { t, format } = app;
-  const { tag, kind, onset, shift, broken, runs, from_start: fromStart } = metric;
+  const { tag, kind, onset, shift, broken, runs, from_start: fromStart, ends } = metric;
   const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
   const later = broken !== null && onset !== null && onset < broken;
   const what = h(
@@ -110,15 +120,18 @@ function metricRow(app, metric, groups, last) {
     t(`why.kind.${later ? (runs ? "differs_then" : "grows_then") : kind}`),
   );
   const alike = onset === null || (kind === "not_finite" && !runs); // until a run breaks
-  const percent = shift === null || alike ? "" : signed(format.number(100 * shift, 3));
+  const atEnd = shift === null || alike;
+  const known = ends?.good ? (ends.bad - ends.good) / Math.abs(ends.good) : null;
+  const share = atEnd ? known : shift;
+  const percent = share === null ? "" : signed(format.number(100 * share, 3));
   const exact = kind === "apart" || fromStart || onset === broken;
   return h(
     "tr",
     { class: changes(metric) ? null : "muted" },
     h("th", { scope: "row" }, longName(tag)),
-    h("td", null, what),
+    h("td", null, what, tag === by ? h("span", { class: "muted small" }, ` ${t("why.by")}`) : null),
     ...onsetCells(app, onset, exact, last),
-    h("td", { class: "number" }, percent && `${percent} %`),
+    h("td", { class: "number", title: atEnd && percent ? t("why.ends") : null }, percent && `${percent} %`),
     h("td", { class: "look" }, links(app, tag, groups)),
   );
 }

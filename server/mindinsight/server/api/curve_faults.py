@@ -1,0 +1,256 @@
+"""Faults in the scalars of a run: NaN, jumps, losses that rise or do not fall, collapses and growth.
+
+What a scalar is, is known by its name. Whatever has another name is searched for NaN and infinity only.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.curves.levels import (
+    BEFORE,
+    COLLAPSED,
+    FACTOR,
+    FEWEST,
+    GROWN,
+    MOST_NOISE,
+    RANGES,
+    RISEN,
+    RISEN_AT_END,
+    RISEN_BESIDE,
+    Change,
+    Levels,
+    collapse,
+    first_jump,
+    growth,
+    is_constant,
+    is_level,
+    levels_of,
+    rise_above_lowest,
+)
+from mindinsight.server.store.run import Run
+
+Aim: TypeAlias = Literal["loss", "norm", "accuracy"]
+
+NAMED: Final = 4  # scalars, settings or runs in a sentence
+_MOST_JUDGED: Final = 200  # scalars of a run with an aim, so that 10,000 norms take no minute
+_PERCENT: Final = 100
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+# What a schedule or a loss scaler sets, such as loss/kl_weight, is not what a training makes.
+_SET: Final = {
+    *("weight", "weights", "coef", "coeff", "coefficient", "scale", "scaler", "scaled", "scaling", "factor"),
+    *("lambda", "beta", "lr", "rate", "ratio", "temperature", "anneal", "schedule"),
+}
+# Losses that need not fall: of nets against each other, of agents, and terms that hold another loss back.
+_PLAYED: Final = {
+    *(
+        "g",
+        "d",
+        "gen",
+        "generator",
+        "disc",
+        "discriminator",
+        "adv",
+        "adversarial",
+        "gan",
+        "fake",
+        "real",
+        "gloss",
+        "dloss",
+    ),
+    *("policy", "actor", "critic", "value", "q", "reg", "regularization", "regularizer", "kl", "kld", "aux"),
+    *("balance", "balancing", "z", "commit", "commitment"),
+}
+_REWARDED: Final = {"reward", "rewards", "return", "returns"}  # of a run whose losses need not fall
+_ACCURACY: Final = {"acc", "accuracy", "f1", "auc", "iou", "miou", "precision", "recall", "top1", "top5"}
+_TRAINING: Final = {"train", "training"}
+_VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+
+
+def curve_claims(runs: Sequence[Run]) -> list[Claim]:
+    """Return the faults in the scalars of a run or of the ranks of a job. Ranks share a sentence."""
+    searches = (_non_finite(runs), _jumps(runs), _losses(runs), _collapses(runs), _growths(runs))
+    return [claim for search in searches for claim in search]
+
+
+def searched_claims(runs: Sequence[Run]) -> list[Claim]:
+    """Return what `curve_claims` searches in runs, each with the number of scalars and its limits."""
+    counts = dict.fromkeys(("scalars", "jumps", "losses", "accuracies", "norms"), 0)
+    for run in runs:
+        counts["scalars"] += len(run.scalars)
+        for name, aims in (("losses", ["loss"]), ("accuracies", ["accuracy"]), ("norms", ["norm"])):
+            counts[name] += sum(1 for _ in _judged(run, *aims))
+        counts["jumps"] += sum(_finite(run, tag) > BEFORE for tag in _with_aim(run, "loss", "norm"))
+    limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
+    limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
+    limits |= {"collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
+    return [
+        Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
+    ]
+
+
+def aim_of(tag: str) -> Aim | None:
+    """Return what a scalar is by its name: a loss, a norm, an accuracy, or None for anything else."""
+    words, text = _words(tag), tag.lower()
+    if "loss" in text or "perplexity" in text:
+        return None if words & _SET else "loss"
+    if "norm" in text:
+        return "norm"  # of a weight, too
+    return "accuracy" if words & _ACCURACY and not words & _SET else None
+
+
+def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the first claims, and how many there are more."""
+    yield from claims[:NAMED]
+    if len(claims) > NAMED:
+        yield Claim("claim.explain.more", "note", {"n": len(claims) - NAMED})
+
+
+def _words(tag: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(tag)} | set(re.split(r"[^a-z0-9]+", tag.lower()))
+
+
+def _with_aim(run: Run, *aims: Aim) -> list[str]:
+    return [tag for tag in sorted(run.scalars) if aim_of(tag) in aims][:_MOST_JUDGED]
+
+
+def _finite(run: Run, tag: str) -> int:
+    return int(np.count_nonzero(np.isfinite(run.scalars[tag].line().values)))
+
+
+def _judged(run: Run, *aims: Any) -> Iterator[tuple[str, Levels]]:
+    """Yield scalars with their levels. Losses that need not fall are left out."""
+    tags = _with_aim(run, *aims)
+    if "loss" in aims:
+        rewarded = any(_words(tag) & _REWARDED for tag in run.scalars)
+        tags = [] if rewarded else [tag for tag in tags if not _words(tag) & _PLAYED]
+    for tag in tags:
+        line = run.scalars[tag].line()
+        if levels := levels_of(line.steps, line.values, shares="accuracy" in aims):
+            yield tag, levels
+
+
+def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim at which step scalars are first NaN or infinite, in one sentence for each step and for ranks in
+    which it is the same."""
+    firsts: dict[tuple[int, str], list[str]] = {}
+    for run in runs:
+        for tag, series in sorted(run.scalars.items()):
+            line = series.line()
+            rows = np.flatnonzero(~np.isfinite(line.values))
+            if len(rows):
+                firsts.setdefault((int(line.steps[rows[0]]), run.id), []).append(tag)
+    alike: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for (step, run_id), names in sorted(firsts.items()):
+        alike.setdefault((step, tuple(names)), []).append(run_id)
+    claims = []
+    for (step, tags), holders in alike.items():
+        values: dict[str, Any] = {"tags": few(tags, NAMED), "n": len(tags), "step": step}
+        values |= {"runs": few([run_id.removeprefix("./") for run_id in holders], NAMED)}
+        key = "claim.explain.non_finite_in" if len(runs) > 1 else "claim.explain.non_finite"
+        evidence = tuple({"run": holders[0], "tag": tag, "step": step} for tag in tags)
+        claims.append(Claim(key, "found", values, evidence))
+    yield from first_claims(claims)
+
+
+def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim the earliest jumps of losses and norms. Ranks whose curve jumps at the same step share one."""
+    jumps: dict[tuple[int, str], Claim] = {}
+    for run in runs:
+        for tag in _with_aim(run, "loss", "norm"):
+            line = run.scalars[tag].line()
+            jump = first_jump(line.steps, line.values)
+            if jump is not None and (jump.step, tag) not in jumps:
+                values = {"tag": tag, "step": jump.step, "value": jump.value}
+                values |= {
+                    "low": jump.low,
+                    "high": jump.high,
+                    "n": BEFORE,
+                    "ranges": RANGES,
+                    "factor": FACTOR,
+                }
+                jumps[jump.step, tag] = _found("jump", run, tag, values)
+    yield from first_claims([claim for _, claim in sorted(jumps.items(), key=lambda item: item[0])])
+
+
+def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim which losses never changed, did not fall, or ended well above their lowest level."""
+    claims: dict[str, Claim] = {}
+    for run in runs:
+        judged = dict(_judged(run, "loss"))
+        for tag, levels in judged.items():
+            claim = _overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
+            if claim is not None:
+                claims.setdefault(tag, claim)
+    yield from first_claims(list(claims.values()))
+
+
+def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
+    values: dict[str, Any] = {"tag": tag, "n": len(levels.values)}
+    if is_constant(run.scalars[tag].line().values):
+        return _found("constant", run, tag, {**values, "value": levels.begin})
+    if is_level(levels):
+        values |= {"begin": levels.begin, "end": levels.end, "noise": levels.noise}
+        return _found("level", run, tag, {**values, "limit": MOST_NOISE * _PERCENT})
+    if change := rise_above_lowest(levels):
+        limits = {"limit": RISEN, "at_end": RISEN_AT_END}
+        return _found("rises", run, tag, {"tag": tag, **_facts(change, levels), **limits})
+    return None
+
+
+def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
+    """Claim that a validation loss rose from its lowest level while the training loss of its name fell."""
+    words = _words(tag)
+    if not words & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
+        return None
+    for other, levels in judged.items():
+        if words - _VALIDATION == _words(other) - _TRAINING:
+            part = levels.part_at(change.step)
+            before = float(levels.levels[part])
+            if before > levels.end and levels.is_certain(part):
+                values = {"tag": tag, **_facts(change, judged[tag]), "other": other, "before": before}
+                return _found("overfit", run, tag, {**values, "after": levels.end, "limit": RISEN_BESIDE})
+    return None
+
+
+def _collapses(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim which accuracies fell by far and did not recover."""
+    claims: dict[str, Claim] = {}
+    for run in runs:
+        for tag, levels in _judged(run, "accuracy"):
+            if change := collapse(levels):
+                values = {
+                    "tag": tag,
+                    **_facts(change, levels),
+                    "step": change.step,
+                    "limit": COLLAPSED * _PERCENT,
+                }
+                claims.setdefault(tag, _found("collapse", run, tag, values))
+    yield from first_claims(list(claims.values()))
+
+
+def _growths(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Claim which norms grew by orders of magnitude."""
+    claims: dict[str, Claim] = {}
+    for run in runs:
+        for tag, levels in _judged(run, "norm"):
+            if change := growth(levels):
+                claims.setdefault(
+                    tag, _found("growth", run, tag, {"tag": tag, **_facts(change, levels), "limit": GROWN})
+                )
+    yield from first_claims(list(claims.values()))
+
+
+def _facts(change: Change, levels: Levels) -> dict[str, Any]:
+    factor = float(f"{change.factor:.2g}")  # of levels, whose third digit is noise
+    size = len(levels.values) // len(levels.levels)
+    return {"of": size, "extreme": change.extreme, "about": change.step, "end": change.end, "factor": factor}
+
+
+def _found(name: str, run: Run, tag: str, values: dict[str, Any]) -> Claim:
+    evidence = {"run": run.id, "tag": tag, **({"step": values["step"]} if "step" in values else {})}
+    return Claim(f"claim.explain.{name}", "found", values, (evidence,))

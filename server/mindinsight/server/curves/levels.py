@@ -1,0 +1,214 @@
+"""Signs of a fault in one curve: jumps, and levels that never fall, rise, collapse or grow.
+
+A level is the median of a part of a curve, or its mean where values are shares of a few samples. Noise around
+a level does not count.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.types import Doubles, Floats, Ints
+
+FEWEST: Final = 20  # finite values of a curve that is judged
+_PARTS: Final = 10
+_PART: Final = 5  # values of a part, at least: of fewer, a median follows single values
+_CERTAIN: Final = 3.0  # standard errors by which levels differ: of 1,000 pairs of equal levels, one or two do
+_MEDIAN: Final = 1.25  # standard error of a median in standard errors of a mean, for normal noise
+
+# Of the level, above which noise would hide the fall of a training that does learn slowly.
+MOST_NOISE: Final = 0.02
+_WITHIN: Final = 2.0  # deviations that hold all levels of a curve without a trend, in 95 % and more
+_SLIGHT: Final = 0.01  # of its level: a training that learns lowers its loss by more
+# What a person sees at a glance. Cyclic learning rates, and two nets against each other, do it for a while
+# only, so that it must last.
+RISEN: Final = 2.0
+RISEN_BESIDE: Final = 1.5  # of a validation loss whose training loss falls, which is a second sign
+RISEN_AT_END: Final = 10.0  # enough without lasting
+_LASTING: Final = 0.25  # of the curve
+_REGAINED: Final = 0.1  # of its fall, below which a loss is near zero and its factors do not matter
+COLLAPSED: Final = 0.5  # of its highest level: more than a change of data or a restart of a schedule costs
+GROWN: Final = 100.0  # orders of magnitude. Schedules and warm-up change the norm of gradients by less.
+
+BEFORE: Final = 50  # finite values with which a value is compared
+# Ranges of these 50 values by which a jump exceeds the largest of them. The range of normal noise is 4.5
+# deviations, so that a jump is 15 above the mean.
+RANGES: Final = 3.0
+FACTOR: Final = 2.0  # of the largest value before: less is no jump to a person who looks at the curve
+_MOST: Final = 1 << 20  # values of a curve that are looked at: a tenth of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Levels of a curve in equal parts of its finite values [n]."""
+
+    steps: Ints  # [n]
+    values: Doubles  # [n], finite
+    levels: Doubles  # [parts]
+    deviations: Doubles  # [parts], standard deviation of the values of a part
+
+    @property
+    def noise(self) -> float:
+        """Return the standard deviation within a part: the median of all parts."""
+        return float(np.median(self.deviations))
+
+    @property
+    def begin(self) -> float:
+        """Return the level of the first part."""
+        return float(self.levels[0])
+
+    @property
+    def end(self) -> float:
+        """Return the level of the last part."""
+        return float(self.levels[-1])
+
+    def step_of(self, part: int) -> int:
+        """Return the step in the middle of a part."""
+        return int(self.steps[(2 * part + 1) * len(self.steps) // (2 * len(self.levels))])
+
+    def part_at(self, step: int) -> int:
+        """Return the part that holds a step."""
+        row = int(np.searchsorted(self.steps, step))
+        return min(row * len(self.levels) // len(self.steps), len(self.levels) - 1)
+
+    def is_certain(self, part: int) -> bool:
+        """Return True if the level of a part differs from the last one by more than their noise."""
+        size = len(self.values) / len(self.levels)
+        error = _MEDIAN * math.hypot(self.deviations[part], self.deviations[-1]) / math.sqrt(size)
+        return abs(float(self.levels[part]) - self.end) > _CERTAIN * error
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Change of a level: the level at its extreme, the step there, the last level, and their ratio."""
+
+    extreme: float
+    step: int
+    end: float
+    factor: float
+
+
+def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | None:
+    """Return the levels of [n] points, or None with fewer than twenty finite ones.
+
+    Levels are means with `shares`, such as accuracies of small batches, which have few different values.
+    """
+    finite = np.isfinite(values)
+    known = values[finite].astype(np.float64)
+    if len(known) < FEWEST:
+        return None
+    parts = np.array_split(known, min(_PARTS, len(known) // _PART))
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = np.array([part.std() for part in parts])
+        levels = np.array([part.mean() if shares else np.median(part) for part in parts])
+    if not np.isfinite([levels, deviations]).all():
+        return None  # of numbers beyond the range of squares
+    return Levels(steps[finite], known, levels, deviations)
+
+
+def is_level(levels: Levels) -> bool:
+    """Return True if a curve never fell below its begin by more than its noise.
+
+    The noise must be small beside the level. A small fall that noise cannot explain does not count as none.
+    """
+    middle = abs(float(np.median(levels.levels)))
+    fall = levels.begin - levels.end
+    if levels.noise > MOST_NOISE * middle or fall > levels.noise:
+        return False
+    if float(np.ptp(levels.levels)) > _WITHIN * levels.noise:
+        return False
+    half = len(levels.values) // 2
+    shift = float(levels.values[:half].mean() - levels.values[half:].mean())
+    learns = shift > _CERTAIN * levels.noise * math.sqrt(1 / half + 1 / (len(levels.values) - half))
+    return not (learns and shift > _SLIGHT * middle)
+
+
+def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
+    """Return the rise of a curve that ends `least` times above its lowest level, or None.
+
+    It lasts for the last quarter of the curve, unless it is tenfold. Return None also for a curve that is not
+    above zero, for one that regains less than a tenth of its fall, and for one that rose as far before and
+    came back.
+    """
+    part = int(np.argmin(levels.levels))
+    low, end = float(levels.levels[part]), levels.end
+    last = math.ceil(_LASTING * len(levels.levels))
+    if low <= 0 or end - low < _REGAINED * (levels.begin - low) or not levels.is_certain(part):
+        return None
+    if _swings(levels.levels[: part + 1], least):
+        return None
+    if float(levels.levels[-last:].min()) < least * low and end < RISEN_AT_END * low:
+        return None
+    return Change(low, levels.step_of(part), end, end / low)
+
+
+def _swings(levels: Doubles, least: float) -> bool:
+    """Return True if levels [n] rose by a factor and fell by it again."""
+    rises = levels / np.minimum.accumulate(levels) >= least
+    return any(bool((levels[at:] * least <= levels[at]).any()) for at in np.flatnonzero(rises))
+
+
+def collapse(levels: Levels) -> Change | None:
+    """Return the fall of a curve that ends at half of its highest level or less, or None.
+
+    The step is the first after which no value is nearer to the highest level than to the last one.
+    """
+    part = int(np.argmax(levels.levels))
+    high, end = float(levels.levels[part]), levels.end
+    if high <= 0 or end > COLLAPSED * high or not levels.is_certain(part):
+        return None
+    above = np.flatnonzero(levels.values > (high + end) / 2)
+    row = min(int(above[-1]) + 1, len(levels.steps) - 1)
+    return Change(high, int(levels.steps[row]), end, end / high)
+
+
+def growth(levels: Levels) -> Change | None:
+    """Return the growth of a curve that ends a hundred times above its lowest level, or None."""
+    part = int(np.argmin(levels.levels))
+    low, end = float(levels.levels[part]), levels.end
+    if low <= 0 or end < GROWN * low:
+        return None
+    return Change(low, levels.step_of(part), end, end / low)
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """First jump of a curve, and the range of the values before it."""
+
+    step: int
+    value: float
+    low: float
+    high: float
+
+
+def first_jump(steps: Ints, values: Floats) -> Jump | None:
+    """Return the first jump upwards among [n] points, or None.
+
+    A value with fewer than 50 finite values before it is no jump, nor one after equal values, whose noise is
+    unknown. In 2,000 steps of noise (normal, exponential, or lognormal with a deviation of up to 1) none is
+    taken for a jump; of Student's t with four degrees of freedom, in 1 % of such curves one is.
+    """
+    finite = np.isfinite(values)
+    known, at = values[finite][:_MOST].astype(np.float64), steps[finite][:_MOST]
+    if len(known) <= BEFORE:
+        return None
+    windows = np.lib.stride_tricks.sliding_window_view(known[:-1], BEFORE)
+    low, high = windows.min(axis=1), windows.max(axis=1)
+    following = known[BEFORE:]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        width = high - low
+        beyond = (following - high > RANGES * width) & (following > FACTOR * np.abs(high)) & (width > 0)
+        # Norms spread by factors: of positive values, a jump is as far above them as they are apart, too.
+        beyond &= (low <= 0) | (following / high > high / low)
+    rows = np.flatnonzero(beyond)
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    return Jump(int(at[row + BEFORE]), float(following[row]), float(low[row]), float(high[row]))
+
+
+def is_constant(values: Floats) -> bool:
+    """Return True if [n] values, twenty or more, are all the same number."""
+    return len(values) >= FEWEST and bool(np.isfinite(values[0])) and bool((values == values[0]).all())

@@ -1,0 +1,55 @@
+"""Names of scalars and what they are searched for. `tests/claims` tests the sentences."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindinsight
+from mindinsight.server.api.curve_faults import Aim, aim_of, curve_claims, first_claims, searched_claims
+from mindinsight.server.claims import Claim
+from mindinsight.writer import SummaryRecord
+
+
+@pytest.mark.parametrize(
+    ("tag", "aim"),
+    [
+        ("loss", "loss"),
+        ("train/lossD", "loss"),
+        ("perplexity", "loss"),
+        ("loss_scale", None),
+        ("lossScale", None),
+        ("loss/kl_weight", None),
+        ("weighted_loss", "loss"),
+        ("scaler/loss", None),
+        ("grad_norm", "norm"),
+        ("grad_norm/fc.weight", "norm"),
+        ("val/accuracy", "accuracy"),
+        ("valAcc", "accuracy"),
+        ("acceleration", None),
+        ("reward", None),
+    ],
+)
+def test_a_name_says_what_a_scalar_is(tag: str, aim: Aim | None) -> None:
+    assert aim_of(tag) == aim
+
+
+def test_what_was_searched_is_counted(tmp_path: Path) -> None:
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        for step in range(60):
+            record.add_value("scalar", "loss", 2 * np.exp(-step / 20))
+            record.add_value("scalar", "g/loss", 1.0)
+            record.add_value("scalar", "accuracy", step / 60)
+            if step < 10:
+                record.add_value("scalar", "grad_norm", 1.0)
+            record.record(step)
+    run = mindinsight.open(tmp_path).run("./run")
+    counts = {claim.key.rpartition(".")[2]: claim.values["n"] for claim in searched_claims([run])}
+    assert counts == {"scalars": 4, "jumps": 2, "losses": 1, "accuracies": 1}
+    assert curve_claims([run]) == []
+
+
+def test_more_than_four_claims_are_counted() -> None:
+    claims = [Claim("claim.explain.jump", "found", {"n": number}) for number in range(6)]
+    *shown, rest = first_claims(claims)
+    assert (shown, rest.values) == (claims[:4], {"n": 2})

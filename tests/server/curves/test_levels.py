@@ -1,0 +1,106 @@
+"""Levels of curves: no fall, rises, collapses and growth, and trainings in which there are none."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mindinsight.server.curves.levels import (
+    FEWEST,
+    Change,
+    Levels,
+    collapse,
+    growth,
+    is_level,
+    levels_of,
+    rise_above_lowest,
+)
+from mindinsight.server.types import Doubles
+from tests.narrowing import require
+
+STEPS = np.arange(400)
+
+
+def of(values: Doubles, shares: bool = False) -> Levels:
+    return require(levels_of(np.arange(len(values)), values, shares))
+
+
+def noise(size: int, seed: int = 0) -> Doubles:
+    values: Doubles = np.random.default_rng(seed).standard_normal(size)
+    return values
+
+
+def test_levels_are_medians_of_equal_parts_of_finite_values() -> None:
+    values = np.r_[np.nan, np.arange(1.0, 101.0), np.inf]
+    levels = of(values)
+    assert levels.levels.tolist() == [5.5 + 10 * part for part in range(10)]
+    assert (levels.begin, levels.end) == (5.5, 95.5)
+    assert (levels.step_of(0), levels.part_at(6)) == (6, 0)
+    assert levels.part_at(1000) == 9
+
+
+def test_few_values_have_no_levels_and_twenty_have_four() -> None:
+    assert levels_of(STEPS[:19], np.ones(FEWEST - 1)) is None
+    assert len(of(np.ones(FEWEST)).levels) == 4
+    assert levels_of(STEPS[:20], np.full(20, 1e308) * np.tile([1.0, -1.0], 10)) is None
+
+
+def test_a_loss_that_does_not_fall_is_known_beside_those_that_learn() -> None:
+    flat = [is_level(of(2.3 + 0.01 * noise(400, seed))) for seed in range(20)]
+    assert sum(flat) >= 18
+    for seed in range(20):
+        assert not is_level(of(2.3 * (1 - STEPS / 4000) + 0.02 * noise(400, seed)))  # by a tenth
+        assert not is_level(of(0.2 + 2 * np.exp(-STEPS / 80) + 0.01 * noise(400, seed)))
+        assert not is_level(of(2.3 + 0.3 * noise(400, seed)))  # noise in which a fall would hide
+
+
+def test_a_rise_has_the_lowest_level_its_step_and_the_factor() -> None:
+    change = require(rise_above_lowest(of(np.abs(STEPS - 220) / 100 + 0.5)))
+    assert change.step == 220
+    assert (change.extreme, change.end) == (pytest.approx(0.6), pytest.approx(2.095))
+    assert change.factor == change.end / change.extreme
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.full(400, 2.0),
+        np.geomspace(1, 1.8, 400),
+        np.r_[np.full(360, 1.0), np.full(40, 5.0)],  # does not last
+        np.r_[np.zeros(100), np.ones(300)],  # from zero
+        -np.geomspace(1, 100, 400),
+        2 * np.exp(-STEPS / 20) + np.where(STEPS > 200, 3e-3, 1e-3),  # near zero
+        3 + 2 * np.sin(STEPS / 15),  # a swing
+        np.r_[np.ones(399), 50.0],  # a spike at the end
+    ],
+)
+def test_what_is_no_rise(values: Doubles) -> None:
+    assert rise_above_lowest(of(values)) is None
+
+
+def test_a_tenfold_rise_need_not_last() -> None:
+    assert rise_above_lowest(of(np.r_[np.ones(360), np.full(40, 10.0)])) is not None
+    assert rise_above_lowest(of(np.geomspace(1, 1.8, 400)), 1.3) is not None
+
+
+@pytest.mark.parametrize("deviation", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("find", [rise_above_lowest, growth])
+def test_noise_is_no_rise(deviation: float, find: Callable[[Levels], Change | None]) -> None:
+    curves = [np.exp(deviation * noise(400, seed)) for seed in range(30)]
+    assert [find(of(values)) for values in curves] == [None] * 30
+
+
+def test_a_collapse_has_its_step_and_must_last() -> None:
+    accuracy = np.where(STEPS < 170, 0.9, 0.1)
+    change = require(collapse(of(accuracy, shares=True)))
+    assert (change.step, change.extreme, change.end) == (170, pytest.approx(0.9), pytest.approx(0.1))
+    assert collapse(of(np.where((STEPS > 170) & (STEPS < 250), 0.1, 0.9), shares=True)) is None
+    assert collapse(of(np.where(STEPS < 170, 0.9, 0.5), shares=True)) is None
+    batches = [np.random.default_rng(seed).binomial(4, 0.5, 400) / 4 for seed in range(30)]
+    assert [collapse(of(values, shares=True)) for values in batches] == [None] * 30
+
+
+def test_growth_is_a_hundredfold() -> None:
+    assert growth(of(np.geomspace(1, 1e4, 400))) is not None
+    assert growth(of(np.geomspace(1, 90, 400))) is None
+    assert growth(of(np.r_[np.zeros(100), np.ones(300)])) is None

@@ -1,0 +1,42 @@
+"""Values with which curves end: medians of runs that are finite there and do not end early."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindinsight
+from mindinsight.server.plugins.answers.end_values import EndValues, end_claims, end_values
+from mindinsight.server.store.run import Run
+from mindinsight.writer import SummaryRecord
+
+
+def runs(base: Path, group: str, ends: list[float], steps: int = 20) -> list[Run]:
+    for number, end in enumerate(ends):
+        with SummaryRecord(str(base / f"{group}{number}")) as record:
+            for step in range(steps):
+                record.add_value("scalar", "loss", 1.0 if step < steps - 1 else end)
+                record.record(step)
+    summary = mindinsight.open(base)
+    return [summary.run(f"./{group}{number}") for number in range(len(ends))]
+
+
+def test_runs_that_end_early_or_non_finite_do_not_count(tmp_path: Path) -> None:
+    good = runs(tmp_path, "good", [0.1, 0.2, 0.3, 0.4, 0.5])
+    bad = runs(tmp_path, "bad", [1.1, 1.2, 1.3, 1.4, 1.5, np.nan])
+    early = runs(tmp_path, "early", [9.0], steps=10)
+    values = end_values(good, [*bad, *early], "loss", 1)
+    assert values == EndValues(pytest.approx(0.3), pytest.approx(1.3), 5, 5)  # type: ignore[arg-type]
+    assert end_values(good, [*bad, *early], "loss", 100) is None  # one of a hundred scalars, by chance
+    assert end_values(good, bad, "accuracy", 1) is None
+
+
+def test_ends_on_both_sides_and_among_each_other_are_none(tmp_path: Path) -> None:
+    good = runs(tmp_path, "good", [1.0, 1.1, 1.2, 1.3, 1.4])
+    assert end_values(good, runs(tmp_path, "sided", [0.1, 0.2, 0.3, 2.1, 2.2, 2.3]), "loss", 1) is None
+    assert end_values(good, runs(tmp_path, "mixed", [1.05, 1.15, 1.25, 1.35]), "loss", 1) is None
+
+
+def test_the_three_largest_relative_differences_are_claimed() -> None:
+    ends = [(f"t{n}", EndValues(1.0, 1.0 + n, 5, 5)) for n in range(5)]
+    assert [claim.values["tag"] for claim in end_claims(ends)] == ["t4", "t3", "t2"]
