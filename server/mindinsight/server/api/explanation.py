@@ -174,12 +174,12 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
     """Yield the first fault of a dump and how it spread, and the findings of the common checks. A dump of
     which nothing is at fault or unknown has no part, as the summary says that it was searched."""
     tensors = list(_of_tensors(source, dump_id, dump, searched))
-    told = any(_tells(part) or part.topic == "growth" for part in tensors)  # a flight recorder stopped
-    if told:
+    shown = any(_tells(part) or part.topic == "growth" for part in tensors)  # a flight recorder stopped
+    if shown:
         yield from tensors
     checks = _of_checks(source, dump_id, dump)
-    if told or _tells(checks):
-        yield from ([] if told else tensors)
+    if shown or _tells(checks):
+        yield from ([] if shown else tensors)
         yield checks
 
 
