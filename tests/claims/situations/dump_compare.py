@@ -1272,8 +1272,8 @@ def compared_in_part(folder: Path, target: Net, part: slice) -> Question:
         write(folder / name, calls)
 
     def ask_early() -> Sequence[Claim]:
-        sides = (Side(open_dump(folder / name), 0, 0) for name in ("target", "reference"))
-        rows = list(compare_sides(*sides))
+        target, reference = (Side(open_dump(folder / name), 0, 0) for name in ("target", "reference"))
+        rows = list(compare_sides(target, reference))
         return list(first_so_far(decide(rows[part]), len(rows)))
 
     return Question(direct=ask_early)
