@@ -141,12 +141,12 @@ def test_a_check_of_what_the_dump_does_not_have_is_not_started(client: Any) -> N
 def test_a_search_in_the_background_says_which_step_it_searches(client: TestClient) -> None:
     search = client.post("/v2/dump/fault", json={"dump": BROKEN}).json()["search"]
     for _ in range(600):
-        found = client.get(f"/v2/dump/fault/{search}").json()
-        if found["done"]:
+        answer = client.get(f"/v2/dump/fault/{search}").json()
+        if answer["done"]:
             break
-        assert found["answer"] is None
-        assert found["searching"] is None or found["searching"]["position"] <= found["searching"]["count"]
+        assert answer["answer"] is None
+        assert answer["searching"] is None or answer["searching"]["position"] <= answer["searching"]["count"]
         time.sleep(0.05)
-    assert found["answer"] == client.get("/v2/dump/fault", params={"dump": BROKEN}).json()
+    assert answer["answer"] == client.get("/v2/dump/fault", params={"dump": BROKEN}).json()
     assert client.get("/v2/dump/fault/99").status_code == 404
     assert client.post("/v2/dump/fault", json={"dump": BROKEN, "step": [99]}).status_code == 404

@@ -116,13 +116,12 @@ def _search(
 ) -> Iterator[_Found]:
     """Yield each step before it is searched, and the answer at the end."""
     executor, cache = service.executor, dump_requests.cache_of(service)
-    for found in faults.search_faults(dump, rank, step, executor, cache, every):
-        if isinstance(found, faults.SearchedStep):
-            yield found
+    for item in faults.search_faults(dump, rank, step, executor, cache, every):
+        if isinstance(item, faults.SearchedStep):
+            yield item
         else:
-            yield _answer(
-                dump, found, find_divergence(dump, step, executor, cache) if not found.faults else None
-            )
+            divergence = None if item.faults else find_divergence(dump, step, executor, cache)
+            yield _answer(dump, item, divergence)
 
 
 def _answer(dump: Dump, report: faults.Report, divergence: Divergence | None) -> dict[str, Any]:

@@ -13,9 +13,17 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, Ended, band, cells, continued, one_per_job
+from mindinsight.server.curves.bands import (
+    FEWEST_STEPS,
+    Cells,
+    Ended,
+    band,
+    cells,
+    continued,
+    non_finite_members,
+    one_per_job,
+)
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
-from mindinsight.server.curves.group_members import non_finite_members
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.curves.rank_outliers import judge
 from mindinsight.server.curves.sampling import sample_rows
