@@ -65,6 +65,7 @@ WITHOUT_PAGES = (
     "states",
     "tables",
     "explain",
+    "growth",
 )  # areas that ask no page
 _AREAS = Path(__file__).with_name("situations")
 _found: dict[str, list[Situation]] = {}  # by module; filled by the decorator while the module is imported

@@ -5,7 +5,9 @@ Run with a Python that has torch.
 
 import json
 import tempfile
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from unittest import mock
 
 import numpy as np
@@ -15,7 +17,7 @@ from torch import nn
 from mindinsight.proto import summary_pb2
 from mindinsight.proto.framing import decode_header
 from mindinsight.writer import FlightRecorder, TrainingFaultError
-from mindinsight.writer.recorders import flight_recorder
+from mindinsight.writer.recorders import fault_signs, flight_recorder
 
 
 class Net(nn.Module):
@@ -35,11 +37,23 @@ class Net(nn.Module):
         return torch.log(out) if self.domain else out
 
 
-def train(directory=None, steps=30, fault=None, at=25, model=None, **options):
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.into, self.cell, self.head = nn.Linear(4, 16), nn.Linear(16, 16), nn.Linear(16, 1)
+
+    def forward(self, x):
+        hidden = self.into(x)
+        for _ in range(4):
+            hidden = torch.tanh(self.cell(hidden))
+        return self.head(hidden)
+
+
+def train(directory=None, steps=30, fault=None, at=25, model=None, rate=0.05, **options):
     """Losses, alerts and the last weights of a training in which ``fault(model, x)`` strikes at a step."""
     torch.manual_seed(0)
     model = model or Net()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     losses = []
     recorder = FlightRecorder(model, directory, optimizer=optimizer, **options) if directory else None
     for number in range(steps):
@@ -126,6 +140,59 @@ def check_weights_that_grew_are_named(folder):
     assert "The weight fc2.weight has norm" in messages[0].text and "at step 20" in messages[0].text, (
         messages[0].text
     )
+
+
+def check_norms_of_outputs_are_recorded_with_the_fault(folder):
+    train(folder, fault=weight_fault, steps=26, check_every=10)
+    rank = folder / "flight_dump" / "rank_0"
+    health = json.loads((rank / "health_25.json").read_text())
+    grown = {name for name, norm in health["outputs_now"].items() if norm > 1e20 * health["outputs"][name]}
+    assert grown == {"fc2", ""} and list(health["outputs_now"])[-1] == "", health
+    assert health["repeated"] == []
+    assert not [*rank.rglob("linalg_vector_norm.*")]  # the measurement is no operator of the dump
+
+
+def check_a_module_that_runs_several_times_is_marked(folder):
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.head = nn.Linear(4, 4), nn.Linear(4, 1)
+
+        def forward(self, x):
+            return self.head(self.fc(torch.tanh(self.fc(x))))
+
+    train(folder, model=Twice(), fault=data_fault, steps=26)
+    assert json.loads((folder / "flight_dump" / "rank_0" / "health_25.json").read_text())["repeated"] == []
+
+    def far(model, x):
+        with torch.no_grad():
+            model.head.weight *= 1e4
+
+    train(folder / "far", model=Twice(), fault=far, steps=26)
+    assert json.loads((folder / "far" / "flight_dump" / "rank_0" / "health_25.json").read_text())[
+        "repeated"
+    ] == ["fc"]
+
+
+def check_norms_of_healthy_trainings_change_little(folder):
+    """CHANGED of debug/compare/norm_changes.py: small norms, below the median, are left out there, too."""
+    known, largest = [], 0.0
+
+    class Record(fault_signs.HealthRecord):
+        def update(self, step, outputs, weights):
+            known.append((outputs, weights))
+            super().update(step, outputs, weights)
+
+    for number, (rate, model) in enumerate(((0.05, Net()), (0.01, Recurrent()), (0.05, Recurrent()))):
+        known.clear()
+        with mock.patch.object(fault_signs, "HealthRecord", Record):
+            train(folder / str(number), steps=150, model=model, rate=rate, check_every=10)
+        for before, after in pairwise(known):
+            for then, now in zip(before, after, strict=True):
+                middle = median(then.values())
+                large = [name for name in now if now[name] >= middle and then[name] > 0]
+                largest = max([largest, *(now[name] / then[name] for name in large)])
+    assert 1 < largest < 30, largest
 
 
 def check_an_operators_domain_and_raising(folder):

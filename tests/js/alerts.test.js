@@ -2,12 +2,17 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { alertText, alertLink } from "../../web/mindinsight/web/static/js/components/alerts.js";
+import {
+  alertLink,
+  alertText,
+  dumpsFirst,
+  faultLink,
+} from "../../web/mindinsight/web/static/js/components/alerts.js";
 import { Alerts } from "../../web/mindinsight/web/static/js/core/alerts.js";
 import * as format from "../../web/mindinsight/web/static/js/core/format.js";
 
 const t = (key, vars) => `${key} ${JSON.stringify(vars)}`;
-const run = { id: "./a", kinds: { scalar: 2 } };
+const run = { id: "./a", kinds: { scalar: 2 }, dumps: ["./a/dump"] };
 const app = {
   t,
   boot: { lang: "en" },
@@ -52,6 +57,25 @@ test("an alert leads to the chart of its tag, of its run, or to the run", () => 
   ]);
   assert.deepEqual(alertLink(app, alert), ["scalar", "./a", { at: "7" }]);
   assert.deepEqual(alertLink(app, { ...alert, run: "./gone" }), ["overview", { run: "./gone" }]);
+});
+
+test("an alert about non-finite values leads to the dump of its run too", () => {
+  const nan = { ...alert, condition: "not_finite", tag: "loss" };
+  assert.deepEqual(faultLink(app, nan), ["dump", "./a", { dump: "./a/dump", tab: "check" }]);
+  assert.equal(faultLink(app, { ...nan, dump: "./a/dump" }), null); // its own link leads there
+  assert.equal(faultLink(app, { ...nan, condition: "above" }), null);
+  assert.equal(faultLink(app, { ...nan, run: "./gone" }), null);
+});
+
+test("of alerts of one run and step, those that lead to a dump come first", () => {
+  const [a, b, c] = [
+    { ...alert, id: "curve" },
+    { ...alert, id: "recorder", dump: "./a/dump" },
+    { ...alert, id: "later", step: 8, dump: "./a/dump" },
+  ];
+  const ids = (/** @type {any[]} */ alerts) => dumpsFirst(alerts).map(({ id }) => id);
+  assert.deepEqual(ids([a, b, c]), ["recorder", "curve", "later"]);
+  assert.deepEqual(ids([a, c]), ["curve", "later"]);
 });
 
 /**

@@ -62,7 +62,8 @@ test("numbers sort with infinities and rows without a value last, either way", (
 });
 
 test("a cell is loud about NaN first, then about standing still", () => {
-  assert.equal(cellClass(row("x", ["unchanged"], [2]), 0), "lost");
+  assert.equal(cellClass(row("x", ["unchanged"], [1]), 0), "lost");
+  assert.equal(cellClass(row("x", ["unchanged"], [2]), 0), "lost all");
   assert.equal(cellClass(ROWS[1], 1), "frozen");
   assert.equal(cellClass(row("x", ["shape"], [0]), 0), "odd");
   assert.equal(isFrozen(row("x", ["absent", "start"], [0, 0])), false);
@@ -124,16 +125,18 @@ test("the page opens on the longest series, on a file where there is none", () =
   assert.deepEqual([alone.mode, alone.file], ["tensors", "./x.npz"]);
 });
 
-test("a comparison puts first what is finite on one side only, whichever that is", () => {
+test("a comparison puts first what is not finite, on one side before both, then the largest change", () => {
   const compared = [
     { name: "equal", state: "unchanged", non_finite_elements: 0 },
     { name: "both", state: "unchanged", non_finite_elements: 2 },
-    { name: "near", state: "changed", measures: { lost: 0, apart: 0 } },
+    { name: "near", state: "changed", measures: { relative_distance: 0.01, apart: 0 } },
+    { name: "far", state: "changed", measures: { relative_distance: 0.1, apart: 0 } },
+    { name: "other shape", state: "shape", measures: null },
     { name: "back", state: "changed", non_finite_elements: 1, measures: { lost: 0, apart: 1 } },
   ];
   const names = (/** @type {boolean} */ lost) =>
     shownRows(compared, { ...STATE, mode: "compare", lost }).map(({ name }) => name);
-  assert.deepEqual(names(false), ["back", "near", "equal", "both"]);
+  assert.deepEqual(names(false), ["back", "both", "other shape", "far", "near", "equal"]);
   assert.deepEqual(names(true), ["back", "both"]);
 });
 

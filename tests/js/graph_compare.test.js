@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { badgeOf } from "../../web/mindinsight/web/static/js/components/graph/badges.js";
 import { counterpart } from "../../web/mindinsight/web/static/js/views/graph/counterpart.js";
 import { spoken } from "../../web/mindinsight/web/static/js/components/graph/shapes.js";
+import { tagLabel } from "../../web/mindinsight/web/static/js/views/graph/chooser.js";
+import { standIn } from "../../web/mindinsight/web/static/js/views/graph/pair_requests.js";
 import { readState, writeState } from "../../web/mindinsight/web/static/js/views/graph/pair_state.js";
 
 const t = (key, vars) => (vars?.n === undefined ? key : `${key}(${vars.n})`);
@@ -113,4 +115,29 @@ test("nothing is said of what is as at first, and all closed is not the same", (
   assert.deepEqual([...url.values.keys()], ["m", "run", "run2"]);
   writeState(url, { ...readState(url), open: [], open2: [] });
   assert.equal(url.get("open"), "0");
+});
+
+test("a graph of an event file is named by the time at which the file began", () => {
+  const app = { format: { time: (seconds) => `time ${seconds}` } };
+  assert.equal(tagLabel(app, "events.out.events.summary.1795966431.0.vm_MS"), "time 1795966431");
+  assert.equal(tagLabel(app, "rank/events.out.events.summary.1795966431.0.vm_MS"), "time 1795966431");
+  assert.equal(tagLabel(app, "events.pb"), "events.pb");
+});
+
+const drawn = (...boxes) => ({ boxes: () => boxes });
+const around = (id, partner) => ({ id, partner, x: 10 * id, y: 20 * id, w: 100, h: 40 });
+
+test("a node of one graph stands in the scope around it in the other", () => {
+  const left = drawn(around(1, 2), around(5, 6));
+  const right = drawn(around(2, 1), around(6, 5), around(7, null));
+  const pair = { left: null, right: { id: 7 }, around: { left: [], right: [2, 6] } };
+  assert.deepEqual(standIn([left, right], pair, 1), { id: 5, point: { x: 60, y: 40 } });
+});
+
+test("without a scope that both graphs have drawn it stands nowhere", () => {
+  const left = drawn(around(1, null));
+  const right = drawn(around(2, 1), around(7, null));
+  const closed = { left: null, right: { id: 7 }, around: { left: [], right: [6] } };
+  assert.equal(standIn([left, right], closed, 1), null);
+  assert.equal(standIn([drawn(), drawn()], { ...closed, around: { left: [], right: [2] } }, 1), null);
 });

@@ -87,7 +87,8 @@ test("without a metric the objective is a scalar that is a result by its name", 
   const among = (scalars, requested = "") =>
     objectiveAmong({ columns: [column("train:lr")], rows: [], scalars }, requested);
   assert.equal(among(["train/loss", "step_time", "train/acc", "val/loss"]), "scalar:val/loss");
-  assert.equal(among(["train/loss", "val/loss", "val/accuracy"]), "scalar:val/accuracy");
+  assert.equal(among(["train/loss", "val/loss", "val/accuracy"]), "scalar:val/loss"); // as Runs and Why
+  assert.equal(among(["train/loss", "val/accuracy"]), "scalar:val/accuracy");
   assert.equal(among(["train/loss"]), "scalar:train/loss");
   assert.equal(among(["grad_norm", "lr"]), null);
   assert.equal(among(["val/loss", "grad_norm"], "scalar:grad_norm"), "scalar:grad_norm");

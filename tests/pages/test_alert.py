@@ -192,6 +192,17 @@ def test_alerts_are_grouped_by_run_and_a_run_is_muted(page: Page, address: str) 
     expect(page.get_by_role("checkbox", name="Notify me in the browser")).not_to_be_checked()
 
 
+def test_a_long_list_of_several_runs_is_by_run(page: Any, tmp_path: Path, serve: Any) -> None:
+    for name in "ab":
+        train(tmp_path / "base", name, [(step, f"alert {step}", "info", "") for step in range(11)])
+    page.goto(f"{serve(tmp_path / 'base')}alert")
+    expect(page.locator(".alert-group")).to_have_count(2)
+    expect(page.get_by_role("button", name="By run", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="By time").click()
+    expect(page.locator(".alert-group")).to_have_count(0)
+    assert query(page)["by"] == ["time"]
+
+
 def test_a_long_list_comes_in_pieces(page: Any, tmp_path: Path, serve: Any) -> None:
     train(tmp_path / "base", "many", [(step, f"alert {step}", "info", "") for step in range(130)])
     page.goto(f"{serve(tmp_path / 'base')}alert")

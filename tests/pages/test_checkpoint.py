@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.narrowing import require
+from tests.server.formats.weights.torch_archives import SIX, Storage, tensor, write
 
 CKPT = Path(__file__).parents[1] / "data" / "dumps" / "ckpt"
 
@@ -74,6 +76,29 @@ def test_tensors_are_searched_sorted_and_compared(page: Page, url: str) -> None:
     chooser(page).select_option("./job/ckpt/tinynet-10.ckpt")
     page.get_by_label("Compare with").select_option("./job/ckpt/tinynet-20.ckpt")
     expect(page.get_by_text("3 unchanged · 17 changed")).to_be_visible()
+
+
+def test_of_two_files_the_broken_tensor_is_first_and_a_step_is_no_alarm(
+    page: Page, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    """Tensors that are NaN in both files are unchanged. The others are ordered by their relative change."""
+    for name, share in (("net-1900", 1.0), ("net-2000", 1.01)):
+        tensors = {key: tensor(Storage(key, 6)) for key in ("broken", "frozen", "slow", "quick")}
+        values = {
+            "sbroken": np.full(6, np.nan, np.float32).tobytes(),
+            "sfrozen": SIX,
+            "sslow": (np.frombuffer(SIX, np.float32) * np.float32(share)).tobytes(),
+            "squick": (np.frombuffer(SIX, np.float32) * np.float32(share**9)).tobytes(),
+        }
+        (tmp_path / "base").mkdir(exist_ok=True)
+        write(tmp_path / "base" / f"{name}.pt", {**tensors, "step": int(name[4:])}, **values)
+    page.goto(f"{serve(tmp_path / 'base')}checkpoint?m=compare")
+    expect(page.locator("tbody td.name")).to_have_text(["broken", "quick", "slow", "frozen"])
+    expect(page.locator(".banner.bad")).to_have_text(
+        "broken (6 of 6 elements in the second) has NaN or infinity in both files."
+    )
+    expect(page.locator("[data-claim='claim.checkpoint.counters']")).to_contain_text("step: 1900 → 2000")
+    expect(page.get_by_role("row", name="broken")).to_contain_text("6 → 6")
 
 
 def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_since(page: Page, url: str) -> None:
@@ -149,6 +174,31 @@ def test_a_jump_is_named_dark_and_on_top_if_asked(page: Page, trained: str) -> N
     jump = brightness("layers.33.weight · 160")
     assert jump < 100
     assert min(brightness(f"layers.33.weight · {step}") for step in (100, 140, 180, 240)) > jump + 50
+
+
+def test_a_selected_cell_stays_where_it_is_and_back_leaves_it(page: Page, trained: str) -> None:
+    page.goto(f"{trained}checkpoint")
+    target = cell(page, "layers.3.weight · 160")
+    expect(target).to_have_attribute("title", re.compile(r"relative change \S+ since 140$"))
+    expect(page.locator("[data-claim='claim.checkpoint.largest_whole']")).to_contain_text(
+        "net-20.npz to net-240"
+    )
+    before = require(target.bounding_box())
+    target.click()
+    values = page.get_by_role("complementary", name="Values of a tensor")
+    expect(values).to_be_visible()
+    expect(page.locator("[aria-current='true'][title]")).to_have_attribute(
+        "title", re.compile("layers.3.weight · 160")
+    )
+    assert require(target.bounding_box())["y"] == before["y"]
+    page.get_by_role("button", name="Compare first and last").click()
+    expect(page).to_have_url(re.compile(r"m=compare.*net-20.npz.*net-240.npz"))
+    page.go_back()
+    expect(values).to_be_visible()
+    expect(target).to_have_attribute("aria-current", "true")
+    page.go_back()
+    expect(values).to_be_hidden()
+    expect(target).to_be_visible()
 
 
 def test_files_are_listed_by_their_numbers_and_changes_of_all_weights_are_no_alarm(

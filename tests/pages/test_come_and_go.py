@@ -131,6 +131,18 @@ def shown(tab: Any) -> str:
     return re.sub(r"\d+ \w+ ago", "", tab.get_by_role("main").inner_text())
 
 
+def test_a_step_that_comes_deep_inside_a_dump(page: Any, serve: Any, tmp_path: Path) -> None:
+    """The folder of the dump does not change then, which is all that the server watches of it."""
+    dump = tmp_path / "base" / "sync" / "dump"
+    shutil.copytree(DATA.parent / "dumps" / "ms_sync_v2_0_names", dump)
+    iteration = dump / "rank_0" / "Net" / "0" / "1"
+    later = iteration.rename(tmp_path / "later")
+    page.goto(f"{serve(tmp_path / 'base')}dump")
+    expect(page.get_by_text("Step 0", exact=True)).to_be_visible()
+    later.rename(iteration)
+    expect(page.get_by_role("slider", name="Step")).to_be_visible()
+
+
 def test_a_step_and_a_dump_that_are_written_while_a_dump_is_shown(
     page: Any, serve: Any, tmp_path: Path
 ) -> None:

@@ -44,6 +44,17 @@ def test_cause_line_spread_and_curve_of_a_planted_fault(page: Page, url: str) ->
     expect(page.get_by_text("Default/log-op0").first).to_be_visible()
 
 
+def test_the_weight_that_changed_since_the_healthy_step_is_one_click_away(page: Page, url: str) -> None:
+    page.goto(f"{url}explain?run=logarithm")
+    growth = part(page, "growth")
+    expect(growth).to_contain_text(
+        "The weight fc2.weight changed: its norm was 0.8834 and is 8835, 10000 times"
+    )
+    expect(growth.locator("[data-claim='claim.growth.no_outputs']")).to_contain_text("is unknown")
+    growth.get_by_role("link", name="Open fc2_weight").click()
+    expect(page.get_by_role("heading", name="fc2.weight")).to_be_visible()
+
+
 def test_another_run_is_chosen_and_a_healthy_one_says_what_was_searched(page: Page, url: str) -> None:
     page.goto(f"{url}explain?run=dead_relu")
     expect(part(page, "checks")).to_contain_text("All values of Default/act-ReLU/relu-op0 output 0 are zero")

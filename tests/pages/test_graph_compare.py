@@ -81,8 +81,8 @@ def test_both_graphs_of_a_run_stand_side_by_side_and_differences_are_counted(
     counts = page.locator(".graph-notes")
     for text in (
         "identical operators",
-        "1 operator differs",
-        "2 take different or reordered inputs",
+        "1 operator differs or is rewired",
+        "2 unchanged, only their inputs differ",
         "1 only in the left graph",
         "1 only in the right",
     ):
@@ -175,9 +175,14 @@ def test_ranks_and_runs_are_chosen_on_each_side(compare: Callable[..., Any]) -> 
         expect(half(page, side).locator("g.box", has_text="GeneratorDataset")).to_have_count(1)
 
 
+@pytest.fixture
+def rank_with_two_graphs(base: Path) -> None:
+    shutil.copy(base / "two" / "second.pb", base / "job" / "rank_0")
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_both_drawings_begin_at_one_height_however_many_choices_there_are(
-    compare: Callable[..., Any], language: str
+    rank_with_two_graphs: None, compare: Callable[..., Any], language: str
 ) -> None:
     page = compare("m=compare&run=./two&run2=./job/rank_0", size=(1440, 900))
     page.context.add_cookies([{"name": "mindinsight_lang", "value": language, "url": page.url}])
@@ -304,7 +309,14 @@ def test_edits_are_grouped_and_lead_to_their_first_place(compare: Callable[..., 
 def test_operators_that_only_take_other_inputs_are_marked_and_not_listed(compare: Callable[..., Any]) -> None:
     page = compare()
     counts = page.locator(".graph-notes")
-    expect(counts).to_contain_text(re.compile(r"\d+ takes? different or reordered inputs"))
+    expect(counts).to_contain_text(re.compile(r"\d+ unchanged, only (its|their) inputs differ"))
     followers = page.locator(".graph-drawing .follows")
     expect(followers.first).to_be_attached()
-    expect(differences(page).get_by_role("button", name=re.compile("reordered inputs"))).to_have_count(0)
+    expect(differences(page).get_by_role("button", name=re.compile("only its inputs"))).to_have_count(0)
+
+
+def test_a_run_with_one_graph_offers_no_choice_of_it(compare: Callable[..., Any]) -> None:
+    page = compare("m=compare&run=./two&run2=./job/rank_0")
+    expect(half(page, "Left").get_by_role("combobox", name="Graph", exact=True)).to_be_visible()
+    expect(half(page, "Right").get_by_role("combobox", name="Rank", exact=True)).to_be_visible()
+    expect(half(page, "Right").get_by_role("combobox", name="Graph", exact=True)).to_have_count(0)

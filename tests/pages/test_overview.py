@@ -99,6 +99,13 @@ def test_against_a_baseline_only_what_differs_is_listed(page: Any, lenet: Any) -
     expect(page.get_by_role("button", name="Set as baseline")).to_be_visible()
 
 
+def test_a_job_in_the_address_is_its_first_rank(page: Any, samples: str) -> None:
+    page.goto(f"{samples}overview?job=ranks")
+    expect(page.get_by_role("heading", name="ranks/rank_0", level=1)).to_be_visible()
+    page.goto(f"{samples}overview?job=nowhere")
+    expect(page.get_by_role("main")).to_contain_text("nowhere")
+
+
 def test_ranks_are_one_click_away(page: Any, samples: str) -> None:
     page.goto(f"{samples}overview?run=./ranks/rank_0")
     page.get_by_label("Rank", exact=True).select_option("rank 3")

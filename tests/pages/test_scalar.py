@@ -545,6 +545,24 @@ def test_modes_and_choices_are_in_the_address(page: Page, samples: str) -> None:
     expect(page).to_have_url(f"{samples}scalar?runs=lenet")
 
 
+def test_back_leads_to_the_mode_before(page: Page, samples: str) -> None:
+    page.goto(f"{samples}scalar")
+    modes = page.get_by_role("button", name=re.compile("^(Curves|Groups|Compare)$"))
+    curves, groups, compare = (modes.filter(has_text=name) for name in ("Curves", "Groups", "Compare"))
+    groups.click()
+    expect(page).to_have_url(re.compile("m=groups"))
+    compare.click()
+    expect(page).to_have_url(re.compile("m=compare"))
+    page.go_back()
+    expect(groups).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("m=groups"))
+    page.go_back()
+    expect(curves).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("scalar(?!.*m=)"))
+    page.go_forward()
+    expect(groups).to_have_attribute("aria-pressed", "true")
+
+
 def test_new_points_arrive_while_the_page_is_open(
     page: Page, serve: Callable[..., str], tmp_path: Path, chart: Charts
 ) -> None:

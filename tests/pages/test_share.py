@@ -121,3 +121,23 @@ def test_a_saved_page_has_what_it_is_about_and_nothing_to_press(
         assert control not in text
     assert main.locator(".search, [role=tablist], .segments, .icon, .graph-minimap").count() == 0
     assert raw_keys(text) == set()
+
+
+def test_a_saved_page_is_true_tomorrow(page: Any, samples: Any, tmp_path: Path, opened: Any) -> None:
+    page.goto(f"{samples}runs")
+    expect(page.locator("[data-wall]").first).to_have_text(re.compile("ago|now"))
+    save_button = page.get_by_role("button", name="Save this page")
+    saved, _ = opened(save(page, save_button.click, tmp_path))
+    expect(saved.locator("[data-wall]").first).to_have_text(re.compile(r"\d:\d\d"))
+    assert not re.search(r"\d (s|min|h|days?) ago", saved.locator("body").inner_text())
+    expect(saved.locator("header p")).to_have_text(re.compile(r"^MindInsight .* UTC"))
+
+
+def test_a_saved_choice_of_a_row_is_text(page: Any, samples: Any, tmp_path: Path, opened: Any) -> None:
+    page.goto(f"{samples}why?good=lenet&bad=values")
+    chosen = page.locator(".why-run [aria-pressed=true]")
+    expect(chosen.first).to_be_visible()
+    before = chosen.all_inner_texts()
+    assert {"Good", "Bad"} <= set(before)
+    saved, _ = opened(save(page, page.get_by_role("button", name="Save this page").click, tmp_path))
+    assert saved.locator(".why-run .badge").all_inner_texts() == before

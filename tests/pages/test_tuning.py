@@ -162,6 +162,37 @@ def test_several_targets_have_a_front(
     expect(panel(page).locator("tr.best")).to_have_count(2)
 
 
+def test_the_axes_show_the_trials_until_all_runs_are_wanted(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
+    make_study([3.0, 1.0, 2.0])
+    with SummaryRecord(str(tmp_path / "base" / "other")) as record:
+        record.add_value("custom_lineage_data", "user", {"depth": 3})
+        record.record(1)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(page.locator(".axes .run")).to_have_count(3)
+    page.locator(".field", has_text="Trials of probe").locator("select").select_option("All runs")
+    expect(page.locator(".axes .run")).to_have_count(4)
+    expect(page).to_have_url(re.compile("among=all"))
+    page.reload()
+    expect(page.locator(".axes .run")).to_have_count(4)
+    page.locator(".field", has_text="Trials of probe").locator("select").select_option("Trials of probe")
+    expect(page.locator(".axes .run")).to_have_count(3)
+
+
+def test_a_value_that_only_failed_trials_have_is_named(
+    page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
+) -> None:
+    path = make_study([])
+    with quiet_optuna():
+        study = read_study(path)
+        for result in [1.0, FAILED] * 5:
+            study.enqueue_trial({"rate": 0.1, "kind": "sgd" if result == FAILED else "adam"})
+            add_trial(study, tmp_path / "base", "probe", result)
+    page.goto(f"{serve(tmp_path / 'base')}lineage")
+    expect(panel(page)).to_contain_text("All 5 failed trials have kind = sgd. None of the 5 others has it.")
+
+
 def test_a_tuner_at_work_is_followed_and_stopped(
     page: Any, serve: Any, tmp_path: Path, make_study: Callable[..., Any]
 ) -> None:

@@ -1,6 +1,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mindinsight.writer import SummaryRecord
@@ -25,7 +26,12 @@ from mindinsight.writer import SummaryRecord
         ({"export_options": {"tensor_format": "npz"}}, ValueError),
         ({"flush_seconds": 0}, ValueError),
         ({"flush_seconds": "1"}, TypeError),
+        ({"flush_seconds": True}, TypeError),
+        ({"flush_seconds": 1 + 0j}, TypeError),
+        ({"flush_seconds": float("nan")}, ValueError),
+        ({"flush_seconds": np.float32("inf")}, ValueError),
         ({"queue_bytes": -1}, ValueError),
+        ({"queue_bytes": float("inf")}, ValueError),
     ],
 )
 def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments: Any, error: Any) -> None:
@@ -41,6 +47,8 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path, arguments: A
         {"export_options": None},
         {"max_file_size": 1},
         {"num_process": 1},
+        {"flush_seconds": 1e12},
+        {"flush_seconds": np.float32(1), "queue_bytes": np.int64(1 << 20)},
         {"rank": 3},
     ],
 )

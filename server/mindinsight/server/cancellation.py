@@ -39,13 +39,13 @@ class Token:
                 self._callbacks.popitem()[1]()
 
     def on_cancel(self, key: Hashable, callback: Callable[[], object]) -> None:
-        """Register a callback for the cancellation. Call it immediately if the task is already cancelled."""
+        """Call `callback` when the task is cancelled, or now if it is, unless `forget(key)` comes first."""
         self._callbacks[key] = callback
         if self.cancelled:
             self.cancel()
 
     def forget(self, key: Hashable) -> None:
-        """Remove a callback."""
+        """Remove the callback registered under `key`, if there is one."""
         self._callbacks.pop(key, None)
 
 
@@ -112,7 +112,7 @@ def watch(future: Future[T]) -> None:
 
 
 def result_of(future: Future[T], seconds: float = LONGEST) -> T:
-    """Return the result of a watched future.
+    """Return the result of a future, waiting at most `seconds`.
 
     Raises Cancelled if the task of this thread is cancelled meanwhile, BrokenExecutor if the future is
     cancelled otherwise or is not done in time, and the error of the future.

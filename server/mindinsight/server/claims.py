@@ -49,9 +49,9 @@ class Claim:
 
 
 def exit_code(claims: Iterable[Claim], hidden: bool = False) -> int:
-    """Return the exit code of a command: 1 if anything was found, else 2 if anything is unknown, else 0.
+    """Return a command's exit code: 1 for anything found, else 2 for anything unknown or ``hidden``, else 0.
 
-    With ``hidden``, damage or a lack of data hides something, which is unknown.
+    With ``hidden``, damage or a lack of data hides something.
     """
     verdicts = {claim.verdict for claim in claims}
     if "found" in verdicts:

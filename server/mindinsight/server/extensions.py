@@ -32,7 +32,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """One entry point that was loaded, or could not be. `value` is None with an `error`."""
+    """One entry point of a group, by name, that was loaded or could not be.
+
+    `value` is None with an `error`.
+    """
 
     group: str
     name: str
@@ -49,7 +52,9 @@ def names(group: str) -> tuple[str, ...]:
 
 @cache
 def loaded(group: str) -> tuple[Extension, ...]:
-    """Load the entry points of a group, by name. A process does it once."""
+    """Return the loaded entry points of a group, by name. One that could not be loaded has an `error`. A
+    process loads them once.
+    """
     return tuple(_load(group, point) for point in _points(group))
 
 
@@ -59,7 +64,7 @@ def values(group: str, kind: type) -> tuple[tuple[str, Any], ...]:
 
 
 def views() -> tuple[tuple[str, Path], ...]:
-    """Return name and folder of the pages of further kinds. No extension is loaded for it."""
+    """Return name and folder of the pages of other distributions' kinds. No extension is loaded for it."""
     folders = ((point.name, _view_folder(point)) for point in _points(KINDS))
     return tuple((name, folder) for name, folder in folders if folder is not None and name.isidentifier())
 

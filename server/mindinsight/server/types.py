@@ -190,7 +190,7 @@ class DecodedSection:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Payload that is read on demand."""
+    """Place of a payload that is read on demand: path, offset and size in bytes."""
 
     path: str
     offset: int
@@ -199,7 +199,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """Reading progress of one file of a run."""
+    """Reading progress of one file of a run, its damage, and when its events begin and end."""
 
     name: str  # path relative to the run directory
     size: int  # bytes at the last scan

@@ -17,6 +17,8 @@ LASTING = [
     "claim.align.diverges_within",
     "claim.align.diverges_beyond_noise",
     "claim.align.non_finite_then_diverges",
+    "claim.align.diverges_then_non_finite",
+    "claim.align.grows",
     "claim.align.first",
     "claim.align.first_after",
 ]
@@ -200,9 +202,60 @@ def off_for_the_last_fifty_steps(folder: Path) -> Question:
     return pair(folder, loss, loss * np.where(steps >= 950, 1.3, 1))
 
 
-@situation(makes=["claim.align.apart"], never=["claim.align.noise", "claim.align.differs", *LASTING])
+@situation(
+    makes=["claim.align.scaled"],
+    never=["claim.align.apart", "claim.align.noise", "claim.align.differs", *AGREES, *LASTING],
+)
 def one_percent_off_from_the_start(folder: Path) -> Question:
     return pair(folder, LOSS, LOSS * 1.01)
+
+
+@situation(makes=["claim.align.scaled"], never=["claim.align.apart", *EQUAL, *AGREES, *LASTING])
+def learning_rates_that_warm_up_to_other_values(folder: Path) -> Question:
+    """They are 0 at the first step, and in the same ratio at all others."""
+    warm = np.minimum(STEPS / 20, 1)
+    return pair(folder, 0.003315 * warm, 1.19e-5 * warm)
+
+
+@situation(
+    makes=["claim.align.apart"],
+    never=["claim.align.scaled", "claim.align.noise", "claim.align.differs", *AGREES, *LASTING],
+)
+def about_one_percent_off_from_the_start(folder: Path) -> Question:
+    """The ratio varies by a fifth of the difference."""
+    return pair(folder, LOSS, LOSS * (1.01 + 0.002 * np.random.default_rng(3).standard_normal(len(LOSS))))
+
+
+@situation(
+    makes=["claim.align.grows", "claim.align.first_after"],
+    never=["claim.align.apart", "claim.align.scaled", "claim.align.diverges_beyond_noise", *EQUAL, *AGREES],
+)
+def loss_that_falls_in_one_run_only(folder: Path) -> Question:
+    """They differ from the first step on, by ever more, and there is no step at which that begins."""
+    chance = np.random.default_rng(11)
+    fallen, high = 0.2 + 2.1 * np.exp(-STEPS / 40), 1.7 + 0.6 * np.exp(-STEPS / 40)
+    fallen, high = (curve + 0.02 * chance.standard_normal(len(STEPS)) for curve in (fallen, high))
+    return pair(folder, fallen, high)
+
+
+@situation(
+    makes=["claim.align.apart"],
+    never=["claim.align.diverges_beyond_noise", "claim.align.grows", *EQUAL, *AGREES],
+)
+def twice_as_far_off_after_two_steps(folder: Path) -> Question:
+    """Two steps do not say what difference was usual before."""
+    noise = 0.01 * np.random.default_rng(8).standard_normal(len(STEPS))
+    return pair(folder, LOSS, LOSS * (1 + noise + np.where(STEPS >= 2, 0.4, 0.2)))
+
+
+@situation(
+    makes=["claim.align.diverges_then_non_finite"],
+    never=["claim.align.non_finite", "claim.align.non_finite_then_diverges", *EQUAL, *AGREES],
+)
+def divergence_at_80_and_nan_at_150(folder: Path) -> Question:
+    values = LOSS * np.where(STEPS >= 80, 1.4, 1)
+    values[150] = math.nan
+    return pair(folder, LOSS, values)
 
 
 @situation(makes=["claim.align.apart"], never=["claim.align.agrees", *EQUAL])
@@ -276,7 +329,15 @@ def nan_at_80_and_a_divergence_at_130(folder: Path) -> Question:
     return pair(folder, LOSS, values)
 
 
-@situation(makes=["claim.align.non_finite"], never=["claim.align.non_finite_then_diverges", *EQUAL, *AGREES])
+@situation(
+    makes=["claim.align.non_finite"],
+    never=[
+        "claim.align.non_finite_then_diverges",
+        "claim.align.diverges_then_non_finite",
+        *EQUAL,
+        *AGREES,
+    ],
+)
 def nan_at_80_and_nothing_else(folder: Path) -> Question:
     values = LOSS.copy()
     values[80] = math.nan

@@ -6,6 +6,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ KINDS = [
     for name in (
         *("non_finite", "overflowed", "exploding", "dead", "inactive", "vanishing", "saturated"),
         *("frozen", "tolerated", "slow", "initial", "condition", "none", "unknown", "more", "failed"),
+        *("cancelled", "small", "frozen_module", "frozen_network"),
     )
 ]
 
@@ -435,3 +437,135 @@ def all_that_was_asked_for_has_data(folder: Path) -> Question:
         parameters=lambda step: {"fc.weight": noise(step)},
         conditions=["tensor_all_zero", "weight_not_changed"],
     )
+
+
+def of_a_bias(folder: Path, terms: Array, graph_named: bool = True) -> Question:
+    """Check two steps of a linear layer: a bias that does not change, whose gradient is the sum of terms."""
+    graph = GraphBuilder("Net")
+    with graph.scope("/Gradients/Default/attn-Attn/k-Linear"):
+        graph.node("view", [graph.node("sum", [graph.node("mm", shape=(64, 8))], shape=(1, 8))], shape=(8,))
+    dump = Dump(folder / "dump", graph=graph if graph_named else None)
+    total = terms.sum(axis=0, dtype=np.float32, keepdims=True)
+    scope = "Gradients/Default/attn-Attn/k-Linear"
+    for number in range(2):
+        step = dump.iteration(number)
+        step.output(f"{scope}/mm-op0", terms)
+        step.output(f"{scope}/sum-op0", total)
+        step.output(f"{scope}/view-op0", total[0])
+        step.parameter("attn.k.bias", noise(0, 8))
+        step.parameter("attn.k.weight", noise(0) * np.float32(1 + 0.01 * number))
+    ask = Question(command=["dump", "check", str(folder / "dump"), "--json"], base=folder)
+    return replace(ask, request=lambda client: check_through(client, []))
+
+
+def cancelling(scale: float = 1e-4) -> Array:
+    """Return terms [64, 8] whose sums are zero up to rounding, as those of a bias of keys are."""
+    half = noise(1, 32 * 8, scale).reshape(32, 8)
+    return np.concatenate([half, -half * np.float32(1 + 1e-7)])
+
+
+@situation(makes=["claim.check.cancelled", "claim.check.none"], never=["claim.check.vanishing"], exit_code=0)
+def a_bias_of_keys_before_a_softmax(folder: Path) -> Question:
+    return of_a_bias(folder, cancelling())
+
+
+@situation(makes=["claim.check.vanishing", "claim.check.frozen"], never=["claim.check.cancelled"])
+def a_bias_whose_terms_vanish(folder: Path) -> Question:
+    """The gradient is dead before it reaches the bias."""
+    return of_a_bias(folder, noise(1, 64 * 8, 1e-13).reshape(64, 8))
+
+
+@situation(makes=["claim.check.vanishing", "claim.check.frozen"], never=["claim.check.cancelled"])
+def a_bias_whose_dead_terms_cancel_too(folder: Path) -> Question:
+    return of_a_bias(folder, cancelling(1e-12))
+
+
+@situation(makes=["claim.check.vanishing", "claim.check.frozen"], never=["claim.check.cancelled"])
+def a_bias_whose_terms_are_unknown(folder: Path) -> Question:
+    """Without a graph it is not known what was summed."""
+    return of_a_bias(folder, cancelling(), graph_named=False)
+
+
+def of_changes(folder: Path, change: float, others: float) -> Question:
+    """Check three weights, of which two change by ``others`` of themselves and one by ``change``."""
+
+    def weights(step: int) -> dict[str, Array]:
+        rates = {"a.weight": others, "b.weight": others, "ln.weight": change}
+        return {name: np.float32(1 + rate * step) * noise(7) for name, rate in rates.items()}
+
+    return checked(folder, parameters=weights, steps=[0, 1])
+
+
+@situation(makes=["claim.check.small", "claim.check.none"], never=["claim.check.slow"], exit_code=0)
+def a_weight_that_changes_as_by_a_small_learning_rate(folder: Path) -> Question:
+    return of_changes(folder, 5e-5, 0.01)
+
+
+@situation(makes=["claim.check.slow"], never=["claim.check.small", "claim.check.none"], exit_code=1)
+def a_weight_that_changes_far_less_than_the_others(folder: Path) -> Question:
+    return of_changes(folder, 3e-5, 0.1)
+
+
+@situation(makes=["claim.check.none"], never=except_for("none"), exit_code=0)
+def a_bias_that_grows_from_nearly_zero(folder: Path) -> Question:
+    """It was recorded after its first update, and each doubles it."""
+    return checked(
+        folder,
+        parameters=lambda step: {
+            "ln.weight": 1 + 0.01 * noise(step),
+            "ln.bias": noise(0, scale=1e-4) * np.float32(2**step + 0.1 * step),
+        },
+    )
+
+
+@situation(makes=["claim.check.exploding"], never=["claim.check.none"], exit_code=1)
+def a_bias_that_jumps_beyond_its_weight(folder: Path) -> Question:
+    return checked(
+        folder,
+        parameters=lambda step: {
+            "ln.weight": 1 + 0.01 * noise(step),
+            "ln.bias": noise(0, scale=1e-4) if step < 2 else np.full(64, -50, np.float32),
+        },
+    )
+
+
+@situation(makes=["claim.check.exploding"], never=["claim.check.none"], exit_code=1)
+def a_bias_that_doubles_without_a_weight_beside_it(folder: Path) -> Question:
+    """In which units its change counts is unknown."""
+    return checked(folder, parameters=lambda step: {"ln.bias": noise(0, scale=1e-4) * np.float32(2.2**step)})
+
+
+def of_blocks(folder: Path, still: Sequence[str]) -> Question:
+    """Check three steps of two layers in two blocks, of which some weights do not change."""
+    graph = GraphBuilder("Net")
+    names = [f"blocks.{block}.{layer}.weight" for block in (0, 1) for layer in ("fc1", "fc2")]
+    for name in names:
+        graph.output(graph.node("relu", [graph.parameter(name, (64,))], shape=(64,)))
+
+    def weights(step: int) -> dict[str, Array]:
+        return {name: noise(0) * np.float32(1 if name in still else 1 + 0.01 * step) for name in names}
+
+    return check_of(folder, Dump(folder / "dump", graph=graph), parameters=weights)
+
+
+@situation(makes=["claim.check.frozen_module"], never=except_for("frozen_module"), exit_code=1)
+def a_block_that_stands_still(folder: Path) -> Question:
+    return of_blocks(folder, ["blocks.1.fc1.weight", "blocks.1.fc2.weight"])
+
+
+@situation(
+    makes=["claim.check.frozen", "claim.check.more"],
+    never=["claim.check.frozen_module", "claim.check.frozen_network"],
+    exit_code=1,
+)
+def a_layer_of_each_block_that_stands_still(folder: Path) -> Question:
+    return of_blocks(folder, ["blocks.0.fc1.weight", "blocks.1.fc2.weight"])
+
+
+@situation(
+    makes=["claim.check.frozen_network"],
+    never=["claim.check.frozen_module", "claim.check.frozen", "claim.check.more"],
+    exit_code=1,
+)
+def a_network_that_stands_still(folder: Path) -> Question:
+    return of_blocks(folder, [f"blocks.{block}.fc{layer}.weight" for block in (0, 1) for layer in (1, 2)])

@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.checkpoint_weights import (
     WeightDifference,
-    apart_claims,
     compare_weights,
     count_states,
     list_weights,
+    non_finite_claims,
     weight_timeline,
 )
 from mindinsight.server.formats.weights.weight_files import open_weights
@@ -125,7 +125,29 @@ def weight_that_jumps_once(folder: Path) -> Question:
     )
 
 
-@situation(makes=["claim.checkpoint.finite"], never=["claim.checkpoint.largest_step"])
+@situation(
+    makes=["claim.checkpoint.largest_whole", "claim.checkpoint.largest_step"],
+    never=["claim.checkpoint.frozen"],
+)
+def weight_that_moves_a_little_each_time(folder: Path) -> Question:
+    """Another one jumped and came back."""
+    moves = ((1.0, 1.0), (1.5, 1.01), (2.0, 3.0), (2.5, 1.02))
+    return series(folder, *({"a.weight": a * ONES, "b.weight": b * ONES} for a, b in moves))
+
+
+@situation(
+    makes=["claim.checkpoint.largest_step"],
+    never=["claim.checkpoint.largest_whole", "claim.checkpoint.frozen_all"],
+)
+def weight_that_jumps_and_comes_back(folder: Path) -> Question:
+    """From the first to the last nothing changed."""
+    return series(folder, *({"a.weight": a * ONES, "b.weight": ONES} for a in (1.0, 3.0, 1.0)))
+
+
+@situation(
+    makes=["claim.checkpoint.finite"],
+    never=["claim.checkpoint.largest_step", "claim.checkpoint.largest_whole"],
+)
 def weights_that_double_each_time(folder: Path) -> Question:
     """No change is the largest."""
     return series(folder, *({"a": 2.0**step * ONES, "b": 2.0**step * ONES} for step in range(4)))
@@ -266,6 +288,45 @@ def tensor_that_both_files_have(folder: Path) -> Question:
 def learning_rate_that_changed(folder: Path) -> Question:
     """No tensor changed, but a number beside them."""
     return difference(folder, {"w": WEIGHT, "lr": 0.1}, {"w": WEIGHT, "lr": 0.2})
+
+
+@situation(
+    makes=["claim.checkpoint.counters"], never=["claim.checkpoint.other_values", "claim.checkpoint.no_change"]
+)
+def checkpoints_of_two_steps(folder: Path) -> Question:
+    """That a later file has counted more steps is no fault."""
+    counted = [{"step": 1900, "last_epoch": 19}, {"step": 2000, "last_epoch": 20}]
+    weights = (WEIGHT, tensor(Storage("1", 6)))
+    return difference(
+        folder, *({"w": weight, **counts} for weight, counts in zip(weights, counted, strict=True))
+    )
+
+
+@situation(
+    makes=["claim.checkpoint.other_values"],
+    never=["claim.checkpoint.counters", "claim.checkpoint.non_finite_both"],
+)
+def step_size_that_changed(folder: Path) -> Question:
+    """It is no counter, and a number of steps that became a text is none."""
+    return difference(
+        folder, {"w": WEIGHT, "step_size": 3, "step": 1}, {"w": WEIGHT, "step_size": 4, "step": "1"}
+    )
+
+
+@situation(
+    makes=["claim.checkpoint.non_finite_both", "claim.checkpoint.no_change"],
+    never=["claim.checkpoint.apart", "claim.checkpoint.counters"],
+)
+def weight_that_is_broken_in_both_files(folder: Path) -> Question:
+    """Its bytes are equal, and it is broken nevertheless."""
+    files(folder, {"w": BROKEN, "v": ONES}, {"w": BROKEN, "v": ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
+
+
+@situation(makes=["claim.checkpoint.apart"], never=["claim.checkpoint.non_finite_both"])
+def weight_that_broke_between_two_files(folder: Path) -> Question:
+    files(folder, {"w": ONES, "v": ONES}, {"w": BROKEN, "v": ONES})
+    return difference_of(folder, "net-0.npz", "net-1.npz")
 
 
 @situation(makes=["claim.checkpoint.no_change"], never=["claim.checkpoint.other_values"])
@@ -523,7 +584,7 @@ def files_apart(folder: Path, first: Any, second: Any) -> Question:
     for name, values in (("first", first), ("second", second)):
         np.savez(folder / f"{name}.npz", a=values, b=ONES)
     before, after = (open_weights(folder / f"{name}.npz") for name in ("first", "second"))
-    return Question(direct=lambda: apart_claims(list(compare_weights(before, after))))
+    return Question(direct=lambda: non_finite_claims(list(compare_weights(before, after))))
 
 
 @situation(makes=["claim.checkpoint.apart"])

@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from fastapi.testclient import TestClient
 
+from mindinsight.server.claims import Claim
+from mindinsight.server.debug.compare.divergence import decide, first_so_far
+from mindinsight.server.debug.compare.dump_comparison import Side, compare_sides
+from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
@@ -110,8 +115,12 @@ def compared(folder: Path, target: Any = None, reference: Any = None, *options: 
     return Question(command=command, base=folder, request=ask, page=page, press=".dump-main button.primary")
 
 
-def ask(client: TestClient) -> Any:
-    body = {"target": {"dump": "./target"}, "reference": {"dump": "./reference"}}
+def ask(client: TestClient, target: int = 0, reference: int = 0) -> Any:
+    """Compare a step of ``target`` with a step of ``reference``."""
+    body = {
+        "target": {"dump": "./target", "step": target},
+        "reference": {"dump": "./reference", "step": reference},
+    }
     for _ in range(600):
         started = client.post("/v2/dump/compare", json=body)
         if started.status_code != 404:  # else the first scan of the directory has not found both dumps yet
@@ -824,12 +833,14 @@ def the_only_common_step(folder: Path) -> Question:
 
 @situation(["claim.dump.other_step"], ["claim.dump.steps_left_out", *AGREE], 1)
 def dumps_without_a_common_step(folder: Path) -> Question:
-    return of_steps(folder, (5,), (0, 1))
+    question = of_steps(folder, (5,), (0, 1))
+    return replace(question, base=folder, request=lambda client: ask(client, 5, 0))
 
 
 @situation(["claim.dump.input_differs"], ["claim.dump.other_step", "claim.dump.steps_left_out"], 1)
 def two_steps_that_were_asked_for(folder: Path) -> Question:
-    return of_steps(folder, (5, 6), (0, 5), "--step", "5", "--reference-step", "0")
+    question = of_steps(folder, (5, 6), (0, 5), "--step", "5", "--reference-step", "0")
+    return replace(question, base=folder, request=lambda client: ask(client, 5, 0))
 
 
 # A graph of MindSpore against the same network in PyNative: other scopes around it, other numbers and types
@@ -1128,3 +1139,151 @@ def a_bias_lost_before_the_difference(folder: Path) -> Question:
 def a_bias_lost_after_the_difference(folder: Path) -> Question:
     """The order of the reference tells that it is no cause."""
     return with_bias_in_the_reference(folder, before=False)
+
+
+# Causes that many differences share
+
+SHARED = ["claim.dump.other_modules", "claim.dump.modules_alone", "claim.dump.data_differs",
+          "claim.dump.unrelated_weights"]  # fmt: skip
+
+
+def of_blocks(folder: Path, target: str, reference: str, extra: str = "", by: float = 0.5) -> Question:
+    """Two blocks with a normalization and a projection. ``target`` and ``reference`` are the normalizations,
+    whose outputs differ by ``by``. ``extra`` is one more module of the target."""
+    for side, norm in (("target", target), ("reference", reference)):
+        calls = {}
+        value = array(4, 8)
+        for number in (0, 1):
+            normed = value + np.float32(by if side == "target" else 0)
+            block = f"Default/blocks-List/{number}-Block"
+            calls[f"{block}/ln1-{norm}/{norm.lower()}-op0"] = (value, normed)
+            calls[f"{block}/q-Linear/addmm-op1"] = (normed, normed * np.float32(2))
+            if extra and side == "target":
+                calls[f"{block}/{extra}/mul-op2"] = (normed, normed * np.float32(3))
+            value = normed * np.float32(2)
+        recorded(folder / side, calls)
+    return compared(folder)
+
+
+@situation(["claim.dump.other_modules"], but(SHARED, "claim.dump.other_modules"), 1)
+def a_normalization_of_another_class(folder: Path) -> Question:
+    """The operators of the normalization have no partner, so that a later input is the first difference."""
+    return of_blocks(folder, "RMSNorm", "LayerNorm")
+
+
+@situation(["claim.dump.introduced"], SHARED, 1)
+def a_normalization_of_the_same_class(folder: Path) -> Question:
+    return of_blocks(folder, "LayerNorm", "LayerNorm")
+
+
+@situation(["claim.dump.modules_alone"], but(SHARED, "claim.dump.modules_alone"), 1)
+def a_module_that_was_added(folder: Path) -> Question:
+    return of_blocks(folder, "LayerNorm", "LayerNorm", extra="gate-Gate")
+
+
+@situation(["claim.dump.data_differs", "claim.dump.input_differs"], ["claim.dump.unrelated_weights"], 1)
+def another_batch(folder: Path) -> Question:
+    return compared(folder, net(x=array(4, 8, seed=7)), net())
+
+
+@situation(["claim.dump.weight_differs"], SHARED, 1)
+def the_same_batch_with_another_weight(folder: Path) -> Question:
+    return compared(folder, net(weight=array(8, 8, seed=9)), net())
+
+
+@situation(["claim.dump.input_differs"], SHARED, 1)
+def a_later_input_from_outside(folder: Path) -> Question:
+    """Weights were used before, so that the tensor need not be data that the network receives."""
+    other = net()
+    other["Module.b.Linear.forward.0"]["inputs"][0] = array(4, 8, seed=7)
+    return compared(folder, other, net())
+
+
+@situation(["claim.dump.data_differs"], but(SHARED, "claim.dump.data_differs"), 1)
+def a_batch_that_was_drawn(folder: Path) -> Question:
+    return drawn(folder, "randint")
+
+
+@situation(["claim.dump.output_differs"], SHARED, 1)
+def a_first_output_without_inputs_that_draws_nothing(folder: Path) -> Question:
+    return drawn(folder, "arange")
+
+
+def drawn(folder: Path, kind: str) -> Question:
+    """An operator without an input puts out what the network receives, other values on each side."""
+    for side, seed in (("target", 1), ("reference", 2)):
+        batch, weight = array(4, 8, seed=seed), array(8, 8, seed=3)
+        graph = GraphBuilder("Net")
+        with graph.scope("/Default"):
+            graph.node(kind, shape=batch.shape, number=0)
+        with graph.scope("/Default/a-Linear"):
+            graph.node("mm", shape=(4, 8), number=1)
+        step = Dump(folder / side, graph=graph).iteration(0)
+        step.output(f"Default/{kind}-op0", batch)
+        step.input("Default/a-Linear/mm-op1", batch)
+        step.output("Default/a-Linear/mm-op1", batch @ weight)
+    return compared(folder)
+
+
+def of_weights(folder: Path, change: Callable[[Array, int], Array]) -> Question:
+    """Four layers, whose weights are ``change`` of the weight of the reference and its number."""
+    for side in ("target", "reference"):
+        calls: Net = {}
+        value = array(4, 8)
+        for number in range(4):
+            weight = array(8, 8, seed=number)
+            weight = change(weight, number) if side == "target" else weight
+            result = np.tanh(value @ weight)
+            calls[f"Module.{number}.Linear.forward.0"] = {
+                "inputs": [value], "parameters": {"weight": weight}, "outputs": [result],
+            }  # fmt: skip
+            value = result
+        write(folder / side, calls)
+    return compared(folder)
+
+
+@situation(["claim.dump.unrelated_weights"], ["claim.dump.largest_weight", "claim.dump.data_differs"], 1)
+def another_initialization(folder: Path) -> Question:
+    return of_weights(folder, lambda weight, number: array(8, 8, seed=10 + number))
+
+
+@situation(["claim.dump.largest_weight"], SHARED, 1)
+def weights_that_were_trained(folder: Path) -> Question:
+    return of_weights(folder, lambda weight, number: weight + array(8, 8, seed=10 + number) * np.float32(0.3))
+
+
+@situation(["claim.dump.weight_differs"], SHARED, 1)
+def weights_with_the_other_sign(folder: Path) -> Question:
+    return of_weights(folder, lambda weight, number: -weight)
+
+
+@situation(["claim.dump.weight_differs"], SHARED, 1)
+def some_other_weights(folder: Path) -> Question:
+    """Two of four weights are unrelated and the others are trained."""
+    return of_weights(
+        folder,
+        lambda weight, number: array(8, 8, seed=20 + number) if number < 2 else weight * np.float32(1.1),
+    )
+
+
+def compared_in_part(folder: Path, target: Net, part: slice) -> Question:
+    """Ask what is said while only some rows of the comparison are known."""
+    for name, calls in (("target", target), ("reference", net())):
+        write(folder / name, calls)
+
+    def ask_early() -> Sequence[Claim]:
+        target_side, reference = (Side(open_dump(folder / name), 0, 0) for name in ("target", "reference"))
+        rows = list(compare_sides(target_side, reference))
+        return list(first_so_far(decide(rows[part]), len(rows)))
+
+    return Question(direct=ask_early)
+
+
+@situation(["claim.dump.first_so_far"])
+def a_difference_among_the_tensors_compared_so_far(folder: Path) -> Question:
+    return compared_in_part(folder, net(x=array(4, 8, seed=7)), slice(3))
+
+
+@situation(never=["claim.dump.first_so_far"])
+def a_difference_that_is_still_to_come(folder: Path) -> Question:
+    return compared_in_part(folder, net(weight=array(8, 8, seed=9)), slice(3))

@@ -101,7 +101,7 @@ def claims_of(folder: Path, run: str, later: float = 0.0, path_of: Any = None) -
 
 
 @situation(
-    makes=["claim.explain.nothing"],
+    makes=["claim.explain.nothing", "claim.explain.unrecorded"],
     never=[*FAULTY, *BASELINE, *LACKING, "claim.explain.nothing_recorded"],
     exit_code=0,
 )
@@ -575,14 +575,17 @@ def run_with_more_dumps_than_are_searched(folder: Path) -> Question:
 
 
 @situation(
-    makes=["claim.explain.nothing"], never=["claim.explain.more_dumps", "claim.explain.unreadable", *FAULTY]
+    makes=["claim.explain.nothing"],
+    never=["claim.explain.more_dumps", "claim.explain.unreadable", "claim.explain.unrecorded", *FAULTY],
 )
 def run_with_as_many_dumps_as_are_searched(folder: Path) -> Question:
     _with_dumps(folder, MOST_DUMPS)
     return Question(direct=lambda: claims_of(folder, "./run"))
 
 
-@situation(makes=["claim.explain.unreadable"], never=["claim.explain.place", *FAULTY])
+@situation(
+    makes=["claim.explain.unreadable"], never=["claim.explain.place", "claim.explain.unrecorded", *FAULTY]
+)
 def dump_that_has_vanished(folder: Path) -> Question:
     def path_of(dump: str) -> Path:
         raise KeyError(dump)

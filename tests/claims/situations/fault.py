@@ -1201,3 +1201,30 @@ def a_checked_call_made_a_mask(folder: Path) -> Question:
 @situation(makes=["claim.fault.empty"], never=["claim.fault.no_overflow", *ALL_CLEAR], exit_code=2)
 def nothing_was_recorded_although_all_was_to_be(folder: Path) -> Question:
     return of_overflows(folder, 0)
+
+
+def copied(folder: Path, view: str) -> Question:
+    """Write a dump in which NaN is copied into a row of a weight, or into a copy of the row."""
+    graph = GraphBuilder("Net")
+    weight, value = graph.parameter("fc.weight", (4, 8)), graph.parameter("inputs0", ())
+    row = graph.node(view, [weight], shape=(8,))
+    graph.output(graph.node("copy_", [row, value], shape=(8,)))
+    lost = np.full(8, np.nan, np.float32)
+    step = Dump(folder / "dump", graph=graph).iteration(0)
+    step.input(f"Default/{view}-op0", np.ones((4, 8), np.float32))
+    step.output(f"Default/{view}-op0", np.ones(8, np.float32))
+    step.input("Default/copy_-op0", np.ones(8, np.float32))
+    step.input("Default/copy_-op0", lost[0], slot=1)
+    step.output("Default/copy_-op0", lost)
+    step.parameter("fc.weight", np.ones((4, 8), np.float32) * lost)
+    return Question(command=["dump", "check", str(folder / "dump"), "--json"])
+
+
+@situation(makes=["claim.fault.written", "claim.fault.met.data"], never=["claim.fault.made"], exit_code=1)
+def nan_copied_into_a_weight(folder: Path) -> Question:
+    return copied(folder, "select")
+
+
+@situation(makes=["claim.fault.met.data"], never=["claim.fault.written"], exit_code=1)
+def nan_copied_into_a_copy_of_a_weight(folder: Path) -> Question:
+    return copied(folder, "clone")

@@ -35,6 +35,8 @@ COMPARED = (
     "added", "removed", "only_changed", "operands_swapped", "other_output", "retyped", "backward_added",
     "backward_removed", "lora_removed", "lora_removed_places", "shared", "unshared", "attribute", "constant",
     "resized", "input_resized", "respelled", "input_removed", "input_added", "output", "roles",
+    "module_replaced", "module_wrapped", "module_unwrapped", "module_added", "module_removed",
+    "modules_reordered", "renames", "parameters_added", "parameters_removed",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -94,7 +96,10 @@ edited("same_network_simplified", "Two equal graphs, simplified.", ("identical",
 pair("same_resnet", "Two equal convolutional graphs.", lambda: resnet(ResNetOptions()),
      lambda: resnet(ResNetOptions()), ("identical",))  # fmt: skip
 edited(
-    "other_scope_names", "Only scopes have other names.", ("renamed",), root="Default/net-Step/model-Decoder"
+    "other_scope_names",
+    "Only scopes have other names.",
+    ("renamed", "renames"),
+    root="Default/net-Step/model-Decoder",
 )
 inferred("other_parameter_names", "Only parameters have other names.", ("renamed",), prefix="model.")
 edited("residual_rewired", "The second residual of block 2 takes the block's input.", ("residual_rewired",),
@@ -121,10 +126,13 @@ edited("residual_removed", "A residual is gone: nothing was rewired.", ("removed
 edited("dropout_inserted", "A dropout more in every block.", ("added",), dropped=True)
 inferred("dropout_inserted_inference", "The same edit without a backward pass.", ("added",), dropped=True)
 edited("norm_and_width", "Another norm, and a wider multi-layer perceptron.",
-       ("replaced", "resized", "constant"), norm="RmsNorm", hidden=8)  # fmt: skip
-edited("norm_and_joined_projections", "Another norm, and what no edit names.", ("replaced", "changed"),
+       ("replaced", "parameters_removed", "resized", "constant"), norm="RmsNorm", hidden=8)  # fmt: skip
+JOINED = "module_added", "module_removed", "parameters_added", "parameters_removed", "added"
+edited("norm_and_joined_projections", "Another norm, and one projection.", ("replaced", *JOINED),
        norm="RmsNorm", joined=True)  # fmt: skip
-edited("projections_joined", "One projection for q, k and v.", ("only_changed",), joined=True)
+edited("norm_and_fused_attention", "Another norm, and what no edit names.",
+       ("replaced", "parameters_removed", "changed"), norm="RmsNorm", fused=True)  # fmt: skip
+edited("projections_joined", "One projection for q, k and v, and a Split.", JOINED, joined=True)
 edited("branches_in_another_order", "Independent branches are computed in another order.", ("reordered",),
        order="vqk")  # fmt: skip
 inferred("branches_in_another_order_inference", "The same without side effects.", ("identical",), order="vqk")
@@ -134,15 +142,14 @@ edited(
 edited("wider_layers", "A wider multi-layer perceptron.", ("resized", "constant"), hidden=8)
 edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
        layers=(0, 2, 1, 3))  # fmt: skip
-edited("norm_moved", "The second norm of every block comes after the MLP.", ("rewired",), swapped=True)
-pair("norm_moved_in_many", "The same edit in more places than are named.",
-     lambda: gpt(replace(SMALL, layers=range(8))), lambda: gpt(replace(SMALL, layers=range(8), swapped=True)),
-     ("rewired", "rewired_more"))  # fmt: skip
-edited("layernorm_to_rmsnorm", "LayerNorm became RmsNorm in all places.", ("replaced",), norm="RmsNorm")
+edited("norm_moved", "The second norm of every block comes after the MLP.",
+       ("modules_reordered", "rewired_more"), swapped=True)  # fmt: skip
+edited("layernorm_to_rmsnorm", "LayerNorm became RmsNorm in all places: it has no beta.",
+       ("replaced", "parameters_removed"), norm="RmsNorm")  # fmt: skip
 edited(
     "layernorm_to_rmsnorm_simplified",
     "The same edit, simplified.",
-    ("replaced",),
+    ("replaced", "parameters_removed"),
     "simplified",
     norm="RmsNorm",
 )
@@ -162,8 +169,8 @@ edited("lora_frozen_base", "LoRA on q and v, the base frozen.", ("lora",), lora=
 edited(
     "lora_all", "LoRA on all projections, rank 4.", ("lora",), lora=("q", "k", "v", "o"), frozen=True, rank=4
 )
-edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.", ("only_changed",),
-       lora=("q",), rank=64)  # fmt: skip
+edited("wide_beside_dense", "Products beside a layer that are as wide as it are no LoRA.",
+       ("module_replaced", "parameters_added"), lora=("q",), rank=64)  # fmt: skip
 pair("lora_rank", "LoRA of another rank: nothing was added.", lambda: gpt(replace(BASE, lora=("q", "v"))),
      lambda: gpt(replace(BASE, lora=("q", "v"), rank=16)), ("resized",))  # fmt: skip
 pair("lora_removed", "LoRA is gone: it was not added.", lambda: gpt(replace(SMALL, lora=("q", "v"))),
@@ -178,7 +185,7 @@ edited("other_dtype", "float16 instead of float32.", ("retyped",), dtype="float1
 edited("other_batch", "Another batch size.", ("input_resized", "constant"), batch=16)
 edited("fused_attention", "Attention is one operator.", ("only_changed",), fused=True)
 edited("tied_weights", "Embedding and head share a weight.", ("shared",), tied=True)
-edited("no_biases", "No biases.", ("removed",), bias=False)
+edited("no_biases", "No biases.", ("removed", "parameters_removed"), bias=False)
 edited("other_dropout", "A constant differs.", ("constant",), dropout=0.5)
 edited("training_and_inference", "The same network without its loss and backward pass.",
        ("backward_removed", "removed"), training=False)  # fmt: skip
@@ -261,9 +268,11 @@ pair("tied_weight_untied", "The head takes its own parameter instead of the tabl
 pair("untied_weight_tied", "The head takes the table, not its own parameter.", stack(head="head.w"),
      stack(head="table.w"), ("rewired", "shared"))  # fmt: skip
 pair("head_renamed", "The parameter of the head has another name: nothing was rewired.", stack(head="head.w"),
-     stack(head="out.w"), ("renamed",))  # fmt: skip
+     stack(head="out.w"), ("renamed", "renames"))  # fmt: skip
 pair("weights_exchanged", "Two blocks use the weight of each other.", stack(),
      stack(weights=(0, 4, 2, 3, 1, 5)), ("rewired",))  # fmt: skip
+pair("weights_of_many_exchanged", "More blocks than are named use the weight of the next one.", stack(24),
+     stack(24, weights=(*range(1, 24), 0)), ("rewired", "rewired_more"))  # fmt: skip
 pair("another_value_returned", "The last block's activation is returned.", stack(), stack(returned="active"),
      ("other_output",))  # fmt: skip
 pair("block_with_a_word_appended", "A block more, whose number is behind a word.", stack(), stack(7),
@@ -322,7 +331,7 @@ pair("role_of_one_graph", "One graph does not say what its parameter is.", _laye
      ("identical",))  # fmt: skip
 pair("lora_of_one_layer", "LoRA takes what the layer takes.", _layer(), _layer(low="input"), ("lora_places",))
 pair("adapter_after_layer", "Two narrow products take the layer's output: no LoRA.", _layer(),
-     _layer(low="output"), ("only_changed",))  # fmt: skip
+     _layer(low="output"), ("changed", "parameters_added"))  # fmt: skip
 pair("constants_of_another_type", "A constant of (1, 2) became (1, 2.0).", _layer(), _layer(shape=(1, 2.0)),
      ("constant",))  # fmt: skip
 pair("tuple_of_another_type", "The second half is float16.", _layer(), _layer(half="float16"), ("output",))

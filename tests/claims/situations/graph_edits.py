@@ -28,6 +28,9 @@ class Layers:
     joined: int = 0  # inputs that block 1 concatenates to its activation
     flattened: bool = False
     unused: str = ""  # a parameter that no operator takes
+    wrapper: str = ""  # class of a module around the linear layers
+    gated: Sequence[int] = ()  # blocks with a module of three operators after the activation
+    renamed: Sequence[int] = ()  # blocks with a norm of another name
 
 
 def layers(**changes: Any) -> Callable[[], bytes]:
@@ -59,17 +62,48 @@ def _block(graph: GraphBuilder, net: Layers, i: int, value: str) -> str:
         return graph.parameter(f"{name}.{end}", size, net.dtype)
 
     with graph.scope(f"{name}-Block"):
-        with graph.scope("norm-Norm"):
+        with graph.scope("ln-Norm" if i in net.renamed else f"norm-{'Norm' if net.norm != 'pow' else 'Rms'}"):
             branch = graph.node(net.norm, [value, weight("norm.weight", 8)], shape, net.dtype)
-        with graph.scope("fc-Linear"):
-            weights = [weight("fc.weight", 8, 8), weight("fc.bias", 8)]
-            branch = graph.node(net.linear, [branch, *weights], shape, net.dtype)
+            for op_type in ("mean", "rsqrt") if net.norm == "pow" else ():
+                branch = graph.node(op_type, [branch], shape, net.dtype)
+        with graph.scope(f"fc-{net.wrapper or 'Linear'}"):
+            branch = _linear(graph, net, f"{name}.fc", branch)
         branch = graph.node(net.activation, [branch], shape, net.dtype, dict(net.attributes))
+        if i in net.gated:
+            with graph.scope("gate-Gate"):
+                for op_type in ("mean", "log", "exp"):
+                    branch = graph.node(op_type, [branch], shape, net.dtype)
         if i in net.dropped:
             branch = graph.node("dropout", [branch], shape, net.dtype)
         if net.joined and i == 1:
             branch = graph.node("cat", [branch, *[value] * net.joined], shape, net.dtype)
         return branch if i in net.plain else graph.node("add", [value, branch], shape, net.dtype)
+
+
+def _linear(graph: GraphBuilder, net: Layers, name: str, value: str) -> str:
+    """Return a linear layer, one inside a ``Scaled`` or ``LoRA`` module, or two in a ``Twin``."""
+    inner = {"Scaled": ["base"], "LoRA": ["base"], "Twin": ["first", "second"]}.get(net.wrapper, [])
+    shape = (net.batch, 8)
+
+    def weights(part: str) -> list[str]:
+        sizes = ("weight", (8, 8)), ("bias", (8,))
+        return [graph.parameter(f"{part}.{end}", size, net.dtype) for end, size in sizes]
+
+    if not inner:
+        return graph.node(net.linear, [value, *weights(name)], shape, net.dtype)
+    down = value
+    for part in inner:
+        with graph.scope(f"{part}-Linear"):
+            value = graph.node(net.linear, [value, *weights(f"{name}.{part}")], shape, net.dtype)
+    if net.wrapper == "LoRA":
+        for part, size in (("lora_A", (2, 8)), ("lora_B", (8, 2))):
+            with graph.scope(f"{part}-Linear"):
+                factor = graph.parameter(f"{name}.{part}.weight", size, net.dtype)
+                down = graph.node(net.linear, [down, factor], (net.batch, size[0]), net.dtype)
+        return graph.node("add", [value, down], shape, net.dtype)
+    scale = graph.parameter(f"{name}.scale", (8,), net.dtype)
+    value = graph.node("mul", [value, scale], shape, net.dtype)
+    return graph.node("tanh", [value], shape, net.dtype)
 
 
 def layered(name: str, truth: str, makes: Sequence[str], **changes: Any) -> None:
@@ -107,7 +141,20 @@ layered("larger_batch", "The input alone has another shape.", ["input_resized"],
 layered("half_precision", "All parameters.", ["retyped"], dtype="float16")
 layered("half_precision_and_larger_batch", "Two edits explain everything that differs.",
         ["retyped", "input_resized"], dtype="float16", batch=4)  # fmt: skip
-layered("wrapped_module", "A prefix of all names.", ["renamed"], prefix="module.")
+layered("wrapped_module", "A prefix of all names.", ["renamed", "renames"], prefix="module.")
+layered("norm_of_one_block_renamed", "Another block keeps the name.", ["renamed"], renamed=[1])
+layered("norms_renamed_and_not_their_weights", "Scopes and weights disagree.", ["renamed"], renamed=range(4))
+layered("norms_of_another_class", "Three operators for one.", ["module_replaced"], norm="pow")
+layered("gate_added", "A module of three operators more.", ["module_added"], gated=[2])
+layered("linear_layers_wrapped", "They are inside a module with a scale.",
+        ["module_wrapped", "parameters_added"], wrapper="Scaled")  # fmt: skip
+layered("linear_layers_wrapped_with_lora", "Each is inside a module, beside two products of low rank.",
+        ["lora"], wrapper="LoRA")  # fmt: skip
+layered("linear_layers_doubled", "Which of the two was there before is unknown: a module replaces another.",
+        ["module_replaced", "parameters_added", "parameters_removed"], wrapper="Twin")  # fmt: skip
+pair("gate_removed", "The other way round.", layers(gated=[2]), layers(), ("module_removed",))
+pair("linear_layers_unwrapped", "The other way round.", layers(wrapper="Scaled"), layers(),
+     ("module_unwrapped", "parameters_removed"))  # fmt: skip
 layered("other_export_tool", "Two tools spell the types differently.", ["respelled"], norm="LayerNorm",
         linear="Linear", activation="ReLU")  # fmt: skip
 layered(

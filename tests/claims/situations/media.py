@@ -37,7 +37,7 @@ def facts(encoded: bytes, known: bool) -> dict[str, Any]:
     answer: dict[str, Any] = {"problem": None, "size": len(encoded)}
     try:
         header = wav(encoded)
-        answer |= {"channels": header.channels, "frames": header.frames, "missing": header.missing}
+        answer |= {"channels": header.channels, "frames": header.frames, "missing": header.missing_bytes}
         loud = peaks(encoded, header, 10)
     except UnreadableError as error:
         other = known and error.reason == "audio.no_wav"

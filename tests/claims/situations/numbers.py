@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.alignment import align, claim_of
+from mindinsight.server.curves.alignment import align
+from mindinsight.server.curves.alignment_claims import claim_of
 from mindinsight.server.curves.missing_ranks import missing_ranks
 from tests.claims.situation import Question, exactly, situation
 
 TOLERANCE = 1e-3
 VERDICTS = (
     *("equal", "equal_common", "agrees", "agrees_common", "non_finite", "no_finite", "no_common_steps"),
-    *("diverges", "diverges_within", "apart", "noise", "differs"),
+    *("diverges", "diverges_within", "grows", "scaled", "apart", "noise", "differs"),
 )
 FALLING = (2 * np.exp(-np.arange(300) / 60) + 0.3).tolist()
 LATER = [value * (1.1 if step >= 150 else 1) for step, value in enumerate(FALLING)]
@@ -67,7 +68,7 @@ compared(
 compared("a_run_that_is_one_step_late", "It counts from 1.", "apart", FALLING, FALLING, range(1, 301))
 compared("difference_of_the_tolerance", "Not beyond it.", "agrees", [1.0] * 50, [1.001] * 50)
 compared("difference_below_the_tolerance", "A tenth less.", "agrees", [1.0] * 50, [1.0009] * 50)
-compared("difference_above_the_tolerance", "A tenth more.", "apart", [1.0] * 50, [1.0011] * 50)
+compared("difference_above_the_tolerance", "A tenth more.", "scaled", [1.0] * 50, [1.0011] * 50)
 compared(
     "only_the_first_step_is_off", "It does not last.", "noise", FALLING, [FALLING[0] * 1.5, *FALLING[1:]]
 )
@@ -83,9 +84,9 @@ compared(
 compared("steps_below_zero", "They are steps.", "equal", [3, 2, 1], [3, 2, 1], [-5, 0, 5], [-5, 0, 5])
 compared("steps_that_begin_later", "None is common.", "no_common_steps", [1.0] * 9, [1.0] * 9, range(9, 18))
 compared("numbers_of_1e300", "Their squares overflow.", "equal", [1e300, 3e300] * 20, [1e300, 3e300] * 20)
-compared("numbers_of_1e300_and_twice", "Twice as large.", "apart", [1e300] * 40, [2e300] * 40)
-compared("numbers_of_1e_300_and_twice", "Their squares are 0.", "apart", [1e-300] * 40, [2e-300] * 40)
-compared("values_of_opposite_sign", "Of the same size.", "apart", FALLING, [-value for value in FALLING])
+compared("numbers_of_1e300_and_twice", "Twice as large.", "scaled", [1e300] * 40, [2e300] * 40)
+compared("numbers_of_1e_300_and_twice", "Their squares are 0.", "scaled", [1e-300] * 40, [2e-300] * 40)
+compared("values_of_opposite_sign", "Of the same size.", "scaled", FALLING, [-value for value in FALLING])
 
 
 def gaps(name: str, truth: str, ranks: Sequence[int], missing: bool) -> None:

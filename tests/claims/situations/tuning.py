@@ -13,6 +13,7 @@ from tests.claims.situation import Question, situation
 
 MATTERS, PRUNED = "claim.lineage.matters", "claim.lineage.pruned"
 FEW_TRIALS, FEW_RUNS = "claim.lineage.few_trials", "claim.lineage.too_few"
+FAILED, ALIKE, FEW_FAILED = "claim.tuning.failed", "claim.tuning.failed_alike", "claim.tuning.few_failed"
 _COUNTED = ("complete", "pruned", "failed", "running", "interrupted", "imported")
 
 
@@ -28,6 +29,18 @@ def study(folder: Path, states: Sequence[str]) -> Question:
             record.record(1)
         about: dict[str, Any] = {"state": state, "values": [rate], "params": {"rate": rate}}
         trials.append(Trial(number=number, run=f"probe/trial_{number:04}", **about))
+    publish(folder, states, trials)
+
+    def ask(client: TestClient) -> Any:
+        (entry,) = client.get("/v2/tuning/studies").json()["studies"]
+        params = {"study": entry["id"], "method": "correlation"}
+        return client.get("/v2/tuning/importance", params=params).json()
+
+    return Question(base=folder, request=ask, page="lineage?importance=correlation")
+
+
+def publish(folder: Path, states: Sequence[str], trials: Sequence[Trial]) -> None:
+    """Write the file of a study beside its trials."""
     content = PublishedStudy.model_validate(
         {
             "version": 1,
@@ -39,13 +52,6 @@ def study(folder: Path, states: Sequence[str]) -> Question:
         }
     )
     (folder / "probe" / "study.json").write_text(content.model_dump_json())
-
-    def ask(client: TestClient) -> Any:
-        (entry,) = client.get("/v2/tuning/studies").json()["studies"]
-        params = {"study": entry["id"], "method": "correlation"}
-        return client.get("/v2/tuning/importance", params=params).json()
-
-    return Question(base=folder, request=ask, page="lineage?importance=correlation")
 
 
 @situation(makes=[FEW_TRIALS, PRUNED], never=[FEW_RUNS, MATTERS])
@@ -61,4 +67,46 @@ def pruned_trials_of_which_enough_are_complete(folder: Path) -> Question:
 
 @situation(makes=[MATTERS], never=[PRUNED, FEW_TRIALS])
 def trials_that_are_all_complete(folder: Path) -> Question:
+    return study(folder, ["complete"] * 30)
+
+
+def failing(folder: Path, *kinds: tuple[str, str, int]) -> Question:
+    """Publish a study of so many trials of each state and optimizer; ask for its facts."""
+    trials: list[Trial] = []
+    for state, optimizer, count in kinds:
+        for _ in range(count):
+            number = len(trials)
+            about: dict[str, Any] = {"state": state, "values": None if state == "failed" else [0.1 * number]}
+            about["params"] = {"rate": 0.01 * (number % 7), "opt": optimizer}
+            trials.append(Trial(number=number, run=f"probe/trial_{number:04}", **about))
+    with SummaryRecord(str(folder / "probe" / "trial_0000")) as record:
+        record.add_value("scalar", "loss", 0.1)
+        record.record(1)
+    states = [trial.state for trial in trials]
+    publish(folder, states, trials)
+
+    def ask(client: TestClient) -> Any:
+        (entry,) = client.get("/v2/tuning/studies").json()["studies"]
+        return client.get("/v2/tuning/study", params={"study": entry["id"]}).json()
+
+    return Question(base=folder, request=ask, page="lineage")
+
+
+@situation(makes=[FAILED], never=[ALIKE, FEW_FAILED])
+def eight_failed_trials_with_an_optimizer_that_no_other_has(folder: Path) -> Question:
+    return failing(folder, ("complete", "adam", 20), ("failed", "broken", 8), ("pruned", "sgd", 12))
+
+
+@situation(makes=[ALIKE], never=[FAILED, FEW_FAILED])
+def a_successful_trial_has_the_optimizer_of_the_failed_ones_too(folder: Path) -> Question:
+    return failing(folder, ("complete", "adam", 31), ("failed", "broken", 8), ("complete", "broken", 1))
+
+
+@situation(makes=[FEW_FAILED], never=[FAILED, ALIKE])
+def one_failed_trial_of_four_with_an_optimizer_of_its_own(folder: Path) -> Question:
+    return failing(folder, ("complete", "adam", 3), ("failed", "broken", 1))
+
+
+@situation(makes=[MATTERS], never=[FAILED, ALIKE, FEW_FAILED])
+def a_study_without_failed_trials(folder: Path) -> Question:
     return study(folder, ["complete"] * 30)

@@ -3,6 +3,7 @@
 That each sentence is made where it is true, and only there, is tested by the situations of ``tests/claims``.
 """
 
+import json
 import shutil
 import time
 from dataclasses import replace
@@ -16,6 +17,7 @@ from mindinsight.server.api.explanation import Part, explain_run, in_order, is_w
 from mindinsight.server.claims import sentence
 from mindinsight.server.report import Progress, ReportSource
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer.recorders.dump import Dump
 from tests.flight import NAMES, unpack
 from tests.narrowing import require
 from tests.server.debug.test_planted_faults import FAULTS
@@ -75,6 +77,44 @@ def test_faults_other_than_nan_are_told_too(
     assert part.faults
 
 
+def test_a_weight_that_grew_since_the_healthy_step_is_linked(tmp_path: Path) -> None:
+    unpack("exploding_gradient", tmp_path)
+    part = parts_of(tmp_path, "./exploding_gradient")["growth"]
+    assert "The weight fc2.weight changed: its norm was 0.8988 and is 9029, 10050 times as large." in text_of(
+        part
+    )
+    assert "FlightRecorder of this version" in text_of(part)  # it did not write outputs then
+    assert part.faults and part.as_json()["dump"] == "./exploding_gradient/flight_dump"
+    ((page, query),) = part.links
+    assert (page, query["operator"], query["tensor"], query["step"]) == (
+        "dump",
+        "fc2_weight",
+        "parameter/0",
+        25,
+    )
+
+
+def test_norms_of_the_first_recorded_step_and_of_that_of_the_fault_are_compared(tmp_path: Path) -> None:
+    run = unpack("nan_in_weight", tmp_path)
+    rank = run / "flight_dump" / "rank_0"
+    norms = {"healthy_step": 10, "weights": {"fc1.bias": 1.0}, "weights_now": {"fc1.bias": 1e4}}
+    (rank / "health_12.json").write_text(json.dumps(norms))
+    (rank / "health_30.json").write_text(json.dumps(norms))
+    growth = [part for part in explained(tmp_path, "./nan_in_weight") if isinstance(part, Part)]
+    first, second = (text_of(part) for part in growth if part.topic == "growth")
+    assert "at step 12" in first and "fc1.bias changed" in first
+    assert "at step 25" in second and "fc2.weight is non-finite: its norm was 0.8988 and is NaN" in second
+
+
+def test_the_rank_that_names_a_weight_is_shown(tmp_path: Path) -> None:
+    run = unpack("wrong_reduction", tmp_path)
+    path = run / "flight_dump" / "rank_2" / "health_25.json"
+    norms = json.loads(path.read_text())
+    norms["weights_now"]["fc1.bias"] *= 1e4
+    path.write_text(json.dumps(norms))
+    assert "Norms on rank 2 at step 25" in text_of(parts_of(tmp_path, "./wrong_reduction/rank_0")["growth"])
+
+
 def test_every_planted_training_is_covered() -> None:
     named = {name for name, *_ in FAULTS}
     others = {"dead_relu", "exploding_gradient", "nan_on_one_rank", "wrong_reduction"}
@@ -89,6 +129,17 @@ def test_a_healthy_run_has_one_sentence_that_tells_what_was_searched(tmp_path: P
     assert text_of(summary).startswith(
         "Nothing was found. Searched: 1 scalar for NaN and infinity, 1 loss or norm"
     )
+
+
+def test_a_healthy_dump_has_no_part_of_its_own(tmp_path: Path) -> None:
+    with SummaryRecord(str(tmp_path / "run")) as record:
+        record.add_value("scalar", "loss", 1.0, step=0)
+    dump = Dump(tmp_path / "run" / "dump")
+    for number in range(2):
+        dump.iteration(number).output("Default/add-op0", np.arange(4, dtype=np.float32))
+    (summary,) = parts_of(tmp_path, "./run").values()
+    assert len(summary.claims) == 1
+    assert text_of(summary).endswith("1 dump for NaN, infinity and the common faults.")
 
 
 def test_the_settings_since_the_last_healthy_run_are_no_fault(tmp_path: Path) -> None:

@@ -45,6 +45,16 @@ def test_each_page_and_each_run_is_visited() -> None:
     assert "job?job=.%2Fjob" in addresses_of(listed("r0", "r1", rank=0), [])
 
 
+def test_each_pair_of_a_few_runs_is_compared() -> None:
+    def compared(*names: str) -> list[str]:
+        addresses = addresses_of(listed(*names), [{"name": "align", "needs": []}])
+        return [address for address in addresses if address.startswith("align?")]
+
+    assert compared("a", "b") == ["align?run=.%2Fa&baseline=.%2Fb", "align?run=.%2Fb&baseline=.%2Fa"]
+    assert len(compared("a", "b", "c")) == 6
+    assert compared(*map(str, range(30))) == []
+
+
 class Answered:
     """A route of Playwright whose server answers with a list of runs."""
 

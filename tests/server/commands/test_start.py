@@ -6,6 +6,8 @@ import re
 import signal
 import socket
 import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -17,7 +19,7 @@ from mindinsight.server.errors import BadSettings
 from mindinsight.server.process.sockets import check
 from mindinsight.server.settings import Settings
 from tests.narrowing import require
-from tests.server.commands.conftest import ended
+from tests.server.commands.conftest import ended, written
 
 
 def test_start_returns_when_the_server_answers_and_stop_ends_it(shell: Any) -> None:
@@ -36,6 +38,31 @@ def test_start_returns_when_the_server_answers_and_stop_ends_it(shell: Any) -> N
     assert f"process {pid}" in done.stdout
     assert ended(pid)
     assert "Finished server process" in log.read_text()
+
+
+def test_no_module_of_the_working_directory_is_executed(shell: Any, tmp_path: Path) -> None:
+    """Neither by the server nor by the process that forks its workers, which come from `python -c`.
+
+    Before Python 3.11 that process cannot be told to leave the working directory out.
+    """
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    names = ["click", "uvicorn"]
+    names += ["numpy", "multiprocessing", "socket", "json"] if sys.version_info >= (3, 11) else []
+    for name in names:
+        (hostile / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write(__name__)")
+    written(shell.base / "run", age=1)
+    command = [Path(sys.executable).with_name("mindinsight"), *shell.starting()[3:]]
+    done = subprocess.run(
+        command, env=shell.environ, cwd=hostile, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    deadline = time.monotonic() + 60
+    while json.loads(shell.get("/health"))["points"] < 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert json.loads(shell.get("/health"))["points"] == 1
+    assert not json.loads(shell.get("/health"))["workers_missing"]
+    assert not (tmp_path / "executed").exists()
 
 
 def test_a_second_start_says_who_is_there(shell: Any) -> None:

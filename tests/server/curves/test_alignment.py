@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mindinsight.server.claims import sentence
 from mindinsight.server.curves.alignment import (
     Alignment,
+    Growth,
     align,
-    claim_of,
     find_change,
     find_divergence,
     relative_to_nearby,
 )
 from mindinsight.server.types import Doubles
+from tests.narrowing import require
 
 STEPS = np.arange(600)
 BASE = 0.2 + 3 * np.exp(-STEPS / 150)
@@ -43,8 +43,11 @@ def test_a_drift_begins_before_it_is_beyond_the_tolerance() -> None:
     assert 305 <= result.beyond <= 320
 
 
-def test_a_constant_difference_is_apart_and_a_wide_noise_is_noise() -> None:
-    assert aligned(np.full(600, 0.01)).verdict == "apart"
+def test_a_constant_difference_is_a_factor_and_a_wide_noise_is_noise() -> None:
+    scaled = aligned(np.full(600, 0.01))
+    assert (scaled.verdict, scaled.factor, scaled.onset) == ("scaled", pytest.approx(1.01), None)
+    assert aligned(0.01 + 0.002 * np.random.default_rng(3).standard_normal(600)).verdict == "apart"
+    assert aligned(np.full(600, -1.0)).verdict == "apart"
     spikes = np.where(STEPS % 97 == 5, 0.01, 0.0)
     assert aligned(spikes).verdict == "noise"
 
@@ -131,20 +134,39 @@ def test_one_point_at_the_end_is_no_divergence_and_a_difference_that_ended_is_no
     assert aligned(np.where(STEPS >= 550, 0.3, 0.0)).onset == 550
 
 
-def test_differences_from_a_baseline_of_zero_are_absolute() -> None:
-    result = align(STEPS, np.full(600, 0.5), STEPS, np.zeros(600), 1e-3)
-    assert (result.absolute, result.largest, result.noise) == (True, 0.5, 0.5)
-    assert sentence(claim_of(result, 1e-3)) == (
-        "differs by more than 1 ‰ at 600 of 600 common steps, first at step 0, by up to 0.5 "
-        "(absolute, not relative to the baseline); no step was found from which it diverges further"
-    )
+def test_a_difference_that_grows_from_the_first_step_on_is_said_to_grow() -> None:
+    chance = np.random.default_rng(2)
+    high = 1.7 + 0.6 * np.exp(-STEPS / 150)
+    low = 0.2 + 2.1 * np.exp(-STEPS / 150)
+    curves = [curve + 0.02 * chance.standard_normal(600) for curve in (high, low)]
+    result = align(STEPS, curves[0], STEPS, curves[1], 1e-3)
+    assert (result.verdict, result.beyond) == ("grows", 0)
+    assert result.onset is not None
+    assert result.onset <= 12
+    shares = np.abs(curves[0] / curves[1] - 1)
+    growth = require(result.growth)
+    assert growth == Growth(0, 74, growth.early, 525, 599, growth.late)
+    assert growth.early == pytest.approx(np.median(shares[:75]))
+    assert growth.late == pytest.approx(np.median(shares[525:]))
+    assert result.typical == pytest.approx(np.median(shares))
+    same = align(STEPS, curves[1], STEPS, low + 0.02 * chance.standard_normal(600), 1e-3)
+    assert (same.verdict, same.growth) == ("apart", None)  # of a falling loss noise is a growing share
 
 
-def test_what_only_one_run_recorded_is_counted() -> None:
-    result = align(STEPS[:10], BASE[:10], STEPS, BASE, 1e-3)
-    assert (result.shared, result.steps) == (10, 600)
-    claim = claim_of(result, 1e-3)
-    assert (claim.verdict, sentence(claim)) == ("unknown", "equal at the 10 common steps of 600")
+def test_few_steps_before_a_change_do_not_say_what_was_usual() -> None:
+    noise = 0.01 * np.random.default_rng(1).standard_normal(600)
+    result = aligned(noise + np.where(STEPS >= 3, 0.4, 0.2))
+    assert (result.verdict, result.onset) == ("apart", None)
+    assert aligned(noise + np.where(STEPS >= 60, 0.4, 0.2)).onset == pytest.approx(60, abs=3)
+
+
+def test_the_typical_difference_is_of_all_finite_steps() -> None:
+    step = aligned(np.where(STEPS >= 200, 0.3, 0.0))
+    assert (step.onset, step.noise, step.typical) == (200, 0, pytest.approx(0.3))
+    broken = np.where(STEPS == 100, np.nan, BASE * np.where(STEPS >= 50, 1.3, 1))
+    result = align(STEPS, broken, STEPS, BASE, 1e-3)
+    assert (result.verdict, result.onset, result.broken) == ("not_finite", 50, 100)
+    assert result.typical == pytest.approx(0.3)
 
 
 LENGTH = 400

@@ -37,3 +37,16 @@ def test_a_view_is_left_out_only_beside_the_tensor_that_it_views(tmp_path: Path)
     assert [finding.hits[0].entry.operator for finding in group_hits(hits)] == ["Default/tanh-op0"]
     alone = [hit for hit in hits if hit.entry.operator == "Default/t-op0"]
     assert len(group_hits(alone)) == 1
+
+
+def test_the_worst_of_a_kind_leads(tmp_path: Path) -> None:
+    """By how many times it exceeds its limit, and not by its step."""
+    dump = Dump(tmp_path)
+    noise = np.random.default_rng(0).normal(size=64).astype(np.float32)
+    for number in range(3):
+        step = dump.iteration(number)
+        step.parameter("first.weight", noise * np.float32(3**number))
+        step.parameter("worst.weight", noise * np.float32(1 if number < 2 else 1e4))
+    names = [finding.hits[0].entry.operator for finding in group_hits(hits_of(tmp_path))]
+    assert [name for name in names if "weight" in name][:2] == ["worst_weight", "first_weight"]
+    assert [round(finding.excess) for finding in group_hits(hits_of(tmp_path))][:2] == [9999, 2]

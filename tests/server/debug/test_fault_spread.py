@@ -10,6 +10,7 @@ from mindinsight.server.claims import sentence
 from mindinsight.server.debug.fault import Fault, find_faults
 from mindinsight.server.debug.fault_spread import STEPS, Spread, spread_of
 from mindinsight.server.formats.dumps import open_dump
+from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situations.fault import floats, write
 from tests.flight import unpack
 from tests.server.debug.planting import write_msprobe
@@ -70,3 +71,18 @@ def test_a_mask_and_what_is_not_known_do_not_count(tmp_path: Path) -> None:
     write(tmp_path, calls)
     _, (at_step,) = spread(tmp_path)
     assert (at_step.operators, at_step.of_operators) == (1, 3)
+
+
+def test_the_optimizer_is_no_forward_pass(tmp_path: Path) -> None:
+    dump = Dump(tmp_path)
+    step = dump.iteration(0)
+    lost = np.full(2, np.nan, np.float32)
+    step.output("Default/log-op0", lost)
+    step.output("Gradients/Default/mul-op0", lost)
+    for number in range(3):
+        step.output(f"Default/optimizer-SGD/add_-op{number}", lost if number else np.ones(2, np.float32))
+    _, (at_step,) = spread(tmp_path)
+    assert sentence(at_step.claim) == (
+        "At step 0, NaN or infinity is in the outputs of 1 of 1 recorded forward operators, the outputs of"
+        " 1 of 1 recorded backward operators, the outputs of 2 of 3 recorded operators of the optimizer."
+    )

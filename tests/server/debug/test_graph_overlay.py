@@ -338,3 +338,19 @@ def test_nothing_that_may_be_a_mask_is_a_fault_while_tensors_are_measured(tmp_pa
     listed: Any = SimpleNamespace(entries=entries, operators={})
     masks = step_masks(listed, results, done=False)
     assert set(symptoms(results, masks=masks).values()) == {Symptom.MASK}
+
+
+def test_a_scope_has_no_value_of_a_view_inside(tmp_path: Path, graph: Any) -> None:
+    """A view has the values of what goes into a module, which are larger than what the module computes."""
+    made = graph([("mlp-MLP/view-op0", []), ("mlp-MLP/mul-op1", ["mlp-MLP/view-op0"])])
+    step = Dump(tmp_path).iteration(0)
+    step.output("mlp-MLP/view-op0", np.full(3, 9, np.float32))
+    step.output("mlp-MLP/mul-op1", np.full(3, 2, np.float32))
+    with ThreadPoolExecutor(1) as executor:
+        listing = Listing(open_dump(tmp_path), 0, 0, executor, None, Threads(2, "job"))
+        assert listing.wait(60)
+        overlay = Overlay(folded_tree(made), listing)
+        column = overlay.column("maximum")
+        scope = overlay.tree.indices["mlp-MLP"]
+        assert largest_below(overlay.tree, column, overlay.tree.indices["mlp-MLP/view-op0"]) == 9
+        assert largest_below(overlay.tree, overlay.computed(column), scope) == 2

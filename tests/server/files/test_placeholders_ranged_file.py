@@ -171,3 +171,16 @@ def test_a_stretch_behind_the_end_is_unreadable(store: Store) -> None:
     store.put(weights=CONTENT)
     with open_stream(store.path("weights")) as stream, pytest.raises(UnreadableError, match="truncated"):
         read_bytes(stream, len(CONTENT) - 1, 2)
+
+
+def test_a_position_is_refused_as_by_other_files(store: Store) -> None:
+    store.put(weights=CONTENT)
+    with open_stream(store.path("weights")) as stream:
+        stream.seek(3)
+        with pytest.raises(ValueError, match="negative seek position -1"):
+            stream.seek(-1)
+        with pytest.raises(ValueError, match="negative seek position"):
+            stream.seek(-len(CONTENT) - 1, os.SEEK_END)
+        with pytest.raises(ValueError, match="whence"):
+            stream.seek(0, 9)
+        assert stream.tell() == 3

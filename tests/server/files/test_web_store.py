@@ -18,7 +18,7 @@ import pytest
 
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.files import own_files, web_store
-from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, StoreError, open_store
+from mindinsight.server.files.remote_store import REQUESTS, RemoteFile, RemoteStore, StoreError, open_store
 from mindinsight.server.files.web_store import LimitError, WebStore, check_address
 from mindinsight.server.ingest.mirrors import Mirror
 
@@ -218,6 +218,35 @@ def test_without_ranges_a_file_is_read_once_and_in_order(site: Site) -> None:
     assert b"".join(sections) == content
     assert site.asked == [("GET", f"/runs/{NAME}")]
     assert store.read(site.file(), 100, 110) == content[100:110]
+
+
+def test_without_ranges_files_read_to_their_ends_hold_no_connection(site: Site) -> None:
+    content = bytes(range(256)) * 4096
+    names = [f"{number}.{NAME}" for number in range(REQUESTS)]
+    site.answers |= {f"/runs/{name}": body(b"small") for name in names}
+    site.answers[f"/runs/{NAME}"] = body(content)
+    store = store_of(site.url)
+    for name in names:
+        assert store.read(site.file(name), 0, 5) == b"small"
+    sections = [store.read(site.file(), start, start + (1 << 18)) for start in range(0, 1 << 20, 1 << 18)]
+    assert b"".join(sections) == content
+    assert site.asked[len(names) :] == [("GET", f"/runs/{NAME}")]
+    site.answers[f"/runs/{NAME}"] = body(content + b"grown")
+    assert store.read(site.file(), 1 << 20, (1 << 20) + 5) == b"grown"
+
+
+def test_without_ranges_the_oldest_connection_is_closed_for_another_file(site: Site) -> None:
+    names = [f"{number}.{NAME}" for number in range(REQUESTS + 1)]
+    site.answers |= {f"/runs/{name}": body(bytes(range(100))) for name in names}
+    store = store_of(site.url)
+    for name in names:
+        store.read(site.file(name), 0, 10)
+    requests = len(site.asked)
+    for name in reversed(names):
+        assert store.read(site.file(name), 10, 20) == bytes(range(10, 20))
+    assert site.asked[requests:] == [("GET", f"/runs/{names[0]}")]
+    assert store.read(site.file(names[-1]), 40, 50) == bytes(range(40, 50))
+    assert store.read(site.file(names[-1]), 50, 60) == bytes(range(50, 60))
 
 
 def test_without_ranges_what_lies_far_behind_is_refused(site: Site) -> None:

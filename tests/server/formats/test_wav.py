@@ -34,7 +34,7 @@ def by_python(samples: np.ndarray, width: int, channels: int) -> bytes:
 def test_the_header_is_what_python_wrote() -> None:
     header = wav(by_python(np.zeros((30, 2), "<i2"), 2, 2))
     assert (header.rate, header.channels, header.bits, header.frames) == (44100, 2, 16, 30)
-    assert (header.encoding, header.missing, header.seconds) == (1, 0, 30 / 44100)
+    assert (header.encoding, header.missing_bytes, header.seconds) == (1, 0, 30 / 44100)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_peaks_are_those_of_the_samples_whatever_the_parts(monkeypatch: pytest.M
 def test_a_file_that_was_cut_says_how_much_is_missing() -> None:
     encoded = by_python(np.full(100, 1000, "<i2"), 2, 1)[:-51]
     header = wav(encoded)
-    assert (header.frames, header.missing) == (74, 51)
+    assert (header.frames, header.missing_bytes) == (74, 51)
     assert peaks(encoded, header, 10).high.shape == (1, 10)
 
 

@@ -201,6 +201,8 @@ def test_a_prefix_that_a_proxy_left_in_place_is_not_doubled() -> None:
     scope = {"path": "/proxy/scalar", "root_path": ""}
     assert below_prefix(scope, "/proxy", "")["path"] == "/proxy/scalar"
     assert below_prefix({"path": "/scalar", "root_path": ""}, "/proxy", "")["path"] == "/proxy/scalar"
+    assert below_prefix({"path": "/proxy", "root_path": ""}, "/proxy", "")["path"] == "/proxy"
+    assert below_prefix({"path": "/proxybox", "root_path": ""}, "/proxy", "")["path"] == "/proxy/proxybox"
 
 
 @pytest.mark.parametrize("value", ["//evil.example", "/a b", "http://x", "/a?b", "/a\r\nSet-Cookie: x"])

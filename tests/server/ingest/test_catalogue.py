@@ -26,6 +26,7 @@ from mindinsight.server.ingest.run_stage import RunStage
 from mindinsight.server.store.series import JoinedColumns
 from mindinsight.server.store.store import Store
 from tests.narrowing import require
+from tests.server.formats.tensorboard.conftest import Messages
 from tests.server.ingest.stretches import discover
 
 
@@ -123,6 +124,35 @@ def test_a_file_with_other_bytes_is_read_anew(
     read(catalogue)
     catalogue.publish()
     assert steps() == [7, 8, 9]
+
+
+def test_a_run_that_is_not_shown_is_published_once(
+    catalogue: Catalogue, queue: ReadQueue, store: Store, base: Path
+) -> None:
+    """TensorBoard's list of hyperparameters, in the folder above those of the sessions."""
+    tf, name = Messages(), "events.out.tfevents.1700000000.host"
+    experiment = tf.plugin("hparams", tf.field(2, tf.field(5, tf.field(1, tf.field(2, b"accuracy")))))
+    (base / "a" / "1").mkdir(parents=True)
+    (base / "a" / name).write_bytes(tf.record(0, experiment))
+    (base / "a" / "1" / name).write_bytes(tf.record(1, tf.scalar("accuracy", 0.5)))
+
+    def publish() -> tuple[bool, list[str]]:
+        catalogue.settle(discover(base))
+        for stage, file in queue.take():
+            request = request_of(file)
+            file.checked = file.stamp
+            catalogue.take(stage, file, request, read_file_section(request))
+        catalogue.publish()
+        return catalogue.changed, sorted(store.snapshot().runs)
+
+    assert publish() == (False, ["./a/1"])
+    assert publish() == (False, ["./a/1"])
+    (base / "a" / "1" / name).unlink()
+    (base / "a" / "1").rmdir()
+    assert publish() == (False, ["./a"])
+    (base / "a" / "2").mkdir()
+    (base / "a" / "2" / name).write_bytes(tf.record(1, tf.scalar("accuracy", 0.5)))
+    assert publish() == (False, ["./a/2"])
 
 
 def test_files_that_no_run_is_known_to_have_are_said(catalogue: Catalogue, path: Path, base: Path) -> None:

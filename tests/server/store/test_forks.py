@@ -56,6 +56,24 @@ def test_the_parent_of_a_rank_is_the_same_rank(tmp_path: Path) -> None:
     assert chain(tmp_path, "./new/rank_1") == [("./old/rank_1", 9)]
 
 
+def test_the_parent_of_a_rank_is_the_same_rank_whatever_its_folder_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rank in (0, 1):
+        monkeypatch.setenv("DEVICE_ID", str(rank))
+        write(tmp_path, f"a{rank}")
+        write(tmp_path, f"b{rank}", "a@5")
+        write(tmp_path, f"c{rank}/rank_{rank}", "a@5")
+        write(tmp_path, "d" if rank == 0 else "d/rank_1")
+        write(tmp_path, f"e{rank}", "d@5")
+    write(tmp_path, "f", "a@5")  # not a rank
+    assert chain(tmp_path, "./b0") == chain(tmp_path, "./c0/rank_0") == [("./a0", 5)]
+    assert chain(tmp_path, "./b1") == chain(tmp_path, "./c1/rank_1") == [("./a1", 5)]
+    assert chain(tmp_path, "./e0") == [("./d", 5)]
+    assert chain(tmp_path, "./e1") == [("./d/rank_1", 5)]
+    assert chain(tmp_path, "./f") == []
+
+
 def test_no_parent_and_a_circle_are_said(tmp_path: Path) -> None:
     write(tmp_path, "orphan", "gone@5")
     write(tmp_path, "one", "two@5")

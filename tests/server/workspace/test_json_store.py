@@ -196,3 +196,18 @@ def test_blocks_of_a_report_have_further_fields(tmp_path: Path) -> None:
     stored = json.loads(file.read_text())["/base"][report]
     assert stored["owner"] == "ann"
     assert [block.get("language") for block in stored["blocks"]] == ["R", None]
+
+
+def test_a_change_that_edits_what_it_does_not_return_shows_nothing_else_than_the_file(
+    store: Callable[..., Any],
+) -> None:
+    values = store()
+    values.update(put("a", "1"))
+
+    def change(bases: Any) -> Any:
+        for of_base in bases.values():
+            of_base.clear()
+        return {}
+
+    assert values.change_bases(change) == {"a": Value("1")}
+    assert values.all() == {"a": Value("1")} == store().all()

@@ -302,10 +302,15 @@ def test_the_weight_that_grew_most_is_named() -> None:
 
 
 def test_the_file_holds_the_healthy_norms_and_those_of_now(tmp_path: Path) -> None:
-    record().write(tmp_path / "rank_0", 40, {"fc.weight": 3.1e4})
+    record().write(tmp_path / "rank_0", 40, {"fc.weight": 3.1e4}, {"fc": 9.0, "act": 8.0}, {"gate", "act"})
     content = json.loads((tmp_path / "rank_0" / "health_40.json").read_text())
     assert (content["step"], content["healthy_step"]) == (40, 20)
     assert (content["weights"]["fc.weight"], content["weights_now"]["fc.weight"]) == (12.0, 3.1e4)
+    assert (content["outputs"]["fc"], list(content["outputs_now"].items())) == (
+        2.5,
+        [("fc", 9.0), ("act", 8.0)],
+    )
+    assert content["repeated"] == ["act", "gate"]
 
 
 def scale_of(size: float, enabled: bool = True) -> LossScale:

@@ -3,6 +3,7 @@
 ``tests/interop/flight_in_torch.py`` is the same with real networks.
 """
 
+import json
 import math
 import sys
 from collections.abc import Iterator
@@ -77,8 +78,12 @@ def backend(monkeypatch: pytest.MonkeyPatch, network: Any) -> None:
         weights_norm=lambda models: network.weight,
         weight_norms=lambda models: {"fc.weight": network.weight},
         loss_of=lambda result: result,
-        OutputWatch=lambda models, suspects: SimpleNamespace(
-            outputs={"fc": 1.0, "act": network.output}, highest={}, seconds=0.0, end=lambda: None
+        OutputWatch=lambda models, suspects, recorded=False: SimpleNamespace(
+            outputs={"fc": 1.0, "act": network.output},
+            repeated={"act"},
+            highest={},
+            seconds=0.0,
+            end=lambda: None,
         ),
         is_distributed=lambda: bool(network.other_ranks),
         gather_signs=lambda own, device: [own, *network.other_ranks],
@@ -300,7 +305,9 @@ def test_a_weight_that_grew_is_named(network: Any, tmp_path: Path) -> None:
     assert (
         "The weight fc.weight has norm 3.1e+04, 2.58e+03 times as much as 12 at step 10." in alerts.kept[0][1]
     )
-    assert '"healthy_step": 10' in Path(tmp_path, "flight_dump", "rank_0", "health_14.json").read_text()
+    content = json.loads(Path(tmp_path, "flight_dump", "rank_0", "health_14.json").read_text())
+    assert content["healthy_step"] == 10
+    assert content["outputs_now"] == {"fc": 1.0, "act": 1.0} and content["repeated"] == ["act"]
 
 
 def test_the_optimizer_stays_outside(network: Any, tmp_path: Path) -> None:

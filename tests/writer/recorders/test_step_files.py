@@ -90,6 +90,13 @@ class Names(Describer):
         return {"data_name": stem} if isinstance(value, set) else None
 
 
+class Plain(Describer):
+    """Describer without a framework: every leaf is a number, text or array."""
+
+    def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
+        return None
+
+
 @dataclass
 class Batch:
     x: Any
@@ -143,12 +150,23 @@ def test_arrays_have_statistics_unless_they_are_empty_or_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("described", "finite"),
+    ("output", "finite"),
     [
-        ([{"Max": 1.0, "Min": math.nan}], False),
-        ({"x": {"Max": math.inf, "Min": 0.0}}, False),
-        ([{"Max": None, "Min": None}, {"type": "float", "value": math.nan}, None], True),
+        ([np.array([1.0, math.nan])], False),
+        ({"x": np.array([0.0, math.inf])}, False),
+        ([np.array([]), 1.5, 3, True, "nan", slice(1, 2), None, object(), 10**400], True),
+        ({"loss": math.nan}, False),
+        ([np.float32(math.inf)], False),
+        ([np.complex64(complex(1, math.nan))], False),
+        ([np.complex64(1 + 2j)], True),
     ],
 )
-def test_entries_with_extremes_that_are_not_finite_are_told(described: object, finite: bool) -> None:
-    assert is_finite(described) is finite
+def test_outputs_that_are_not_finite_are_told(output: object, finite: bool) -> None:
+    assert is_finite(Plain(False, None).describe(output, "entry.output")) is finite
+
+
+@pytest.mark.parametrize("value", [1.0, math.nan])
+@pytest.mark.parametrize("keys", [("Max",), ("Max", "Min"), ("type", "value"), ("Max", "Min", "type")])
+def test_a_dictionary_may_have_the_keys_of_a_leaf(keys: tuple[str, ...], value: float) -> None:
+    described = Plain(False, None).describe(dict.fromkeys(keys, np.array([value])), "entry.output")
+    assert is_finite(described) is math.isfinite(value)

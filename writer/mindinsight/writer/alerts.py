@@ -21,9 +21,10 @@ _log: Final = logging.getLogger(__name__)
 
 
 def alert(title: Any, text: Any, level: Any, dump: str = "") -> Item:
-    """Return the message Alert of summary.proto. Never raises: invalid values are replaced.
+    """Return an Item with the serialised Alert of summary.proto. Never raises: an invalid level is a warning.
 
-    ``dump`` is the path of a dump relative to the directory of the event file.
+    Title and text are cut to LONGEST_TITLE and LONGEST_TEXT. ``dump`` is the path of a dump relative to the
+    directory of the event file. A path above LONGEST_PATH is left out.
     """
     number = _NUMBERS.get(level) if isinstance(level, str) else None
     if number is None:
@@ -66,7 +67,10 @@ class AlertThrottle:
         self._last: dict[tuple[str, str], float] = {}
 
     def holds_back(self, title: str, level: str, now: float, wait: float) -> bool:
-        """Return True if this alert passed less than ``wait`` seconds ago. Otherwise it passes now."""
+        """Return True if an alert of this title and level passed less than ``wait`` seconds before ``now``.
+
+        Otherwise note that this one passes at ``now`` (seconds), and return False.
+        """
         key = title, level
         last = self._last.get(key)
         if last is not None and now - last < wait:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 _SMALLEST: Final = 1 << 16  # bytes. The allocator itself reuses smaller memory
-_MOST_FREE: Final = 64 << 20  # limit of unused bytes
+_MOST_FREE: Final = 64 << 20  # bytes. A step with many large arrays does not hold their memory for good
 
 
 class BufferPool:
@@ -21,7 +21,7 @@ class BufferPool:
         self._lent: WeakValueDictionary[int, npt.NDArray[np.uint8]] = WeakValueDictionary()
 
     def copy(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return a copy of ``values`` in C order. The memory belongs to the pool until ``give_back``."""
+        """Return a copy of ``values`` in C order, in memory that the caller holds until ``give_back``."""
         if values.nbytes < _SMALLEST:
             return np.array(values, order="C")
         with self._lock:
@@ -36,7 +36,7 @@ class BufferPool:
         return copied
 
     def give_back(self, copied: npt.NDArray[Any]) -> None:
-        """Return a copy to the pool. The caller must not use it afterwards. Other arrays are ignored."""
+        """Take back the memory of a copy, which the caller must not use any more. Ignore other arrays."""
         buffer = self._lent.pop(id(copied.base), None)
         with self._lock:
             if buffer is not None and self._free_bytes + buffer.nbytes <= _MOST_FREE:

@@ -39,7 +39,10 @@ def flatten(configuration: Any) -> dict[str, Fact]:
 
 
 def train_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Return the facts that have a field in a training's lineage, by the names of the fields."""
+    """Return the facts that fit a field of a training's lineage in name and type, by the name of the field.
+
+    Of several for one field the first is used.
+    """
     known: dict[str, Fact] = {}
     for path, value in facts.items():
         name, kind = _TRAIN_FACTS.get(path.rpartition(".")[2], ("", str))

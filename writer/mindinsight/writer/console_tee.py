@@ -45,7 +45,10 @@ class Files:
         self._open()
 
     def write(self, moment: float, flag: bytes, lines: list[bytes]) -> None:
-        """Write lines. While the disk rejects writes, count the lines instead."""
+        """Write lines printed at ``moment`` (Unix seconds) to the stream ``flag``.
+
+        While the disk rejects writes, count the lines instead.
+        """
         if self._lost and moment < self._retry:
             self._lost += len(lines)
             return
@@ -136,7 +139,10 @@ class Stream:
         self._due = 0.0
 
     def pass_on(self, files: Files | None) -> bool:
-        """Read once, pass the bytes on, and record complete lines. Return False at the end."""
+        """Read the source once, pass the bytes on, and record complete lines. Return False at its end.
+
+        Without ``files`` nothing is recorded.
+        """
         try:
             data = os.read(self.source, _READ)
         except OSError:  # a pseudo-terminal that nobody has open
@@ -162,13 +168,16 @@ class Stream:
             self._line = b""
 
     def finish(self, files: Files) -> None:
-        """Write an unfinished line."""
+        """Write the unfinished line, if there is one."""
         if self._line:
             self._write(files, time.time(), [self._line])
             self._line = b""
 
     def show(self, files: Files) -> None:
-        """Record the current state of an unfinished line after some time, marked by a capital letter."""
+        """Record the state of an unfinished line, such as a progress bar, at most every three seconds.
+
+        A capital letter marks it. A state is recorded once.
+        """
         state, now = _state(self._line), time.time()
         if state and state != self._shown and now >= self._due:
             files.write(now, self._flag.upper(), [state])

@@ -107,9 +107,10 @@ class GraphBuilder:
     def parameter(
         self, name: str, shape: Shape = None, dtype: str = "float32", role: ParameterRole | None = None
     ) -> str:
-        """Add an input of the network, a weight or a buffer, and return ``name``.
+        """Add an input of the network, a weight or a buffer, as its ``role`` says, and return ``name``.
 
-        Without a ``role`` viewers guess from the name which it is. Raises ValueError for a used name.
+        Without a role viewers guess it from the name. A shape of None is unknown. Raises ValueError for a
+        used name.
         """
         if name in self._names:
             raise ValueError(f"the graph has {name!r} already")
@@ -160,7 +161,7 @@ class GraphBuilder:
         return self._known(name)
 
     def output(self, name: str) -> None:
-        """Mark a node as an output of the network."""
+        """Mark a node as an output of the network. Raises ValueError if the graph has no such name."""
         if name not in self._names:
             raise ValueError(f"the graph has no {name!r}")
         output = self._graph.outputs.add(name=name)

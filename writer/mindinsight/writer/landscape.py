@@ -102,7 +102,7 @@ class Plane:
     second: Mapping[str, Vector]
 
     def at(self, x: float, y: float) -> dict[str, npt.NDArray[Any]]:
-        """Return the weights at a point."""
+        """Return the weights at a point of the plane, by name."""
         moved = {
             name: (value + x * self.first[name] + y * self.second[name]).astype(value.dtype)
             for name, value in self.base.items()
@@ -111,7 +111,7 @@ class Plane:
         return {**self.base, **moved}
 
     def coordinates(self, weights: Weights) -> tuple[float, float]:
-        """Return the point of the plane nearest to ``weights``, by least squares."""
+        """Return (x, y) of the point of the plane nearest to ``weights``, by least squares."""
         directions = np.stack([_flat(self.first), _flat(self.second)], axis=1)
         way = _flat(_way(weights, self.base, list(self.first)))
         (x, y), *_ = np.linalg.lstsq(directions, way, rcond=None)
@@ -119,7 +119,10 @@ class Plane:
 
 
 def plane_of_path(checkpoints: Sequence[Weights], seed: int = 0) -> Plane:
-    """Return the plane that contains most of the trajectory. The last of ``checkpoints`` is its origin."""
+    """Return the plane through the last of ``checkpoints`` that contains most of their trajectory.
+
+    For a straight trajectory the second direction is random, by ``seed``.
+    """
     base = checkpoints[-1]
     names = moving(base)
     ways = np.stack([_flat(_way(weights, base, names)) for weights in checkpoints[:-1]])
@@ -141,7 +144,10 @@ def random_plane(base: Weights, seed: int = 0) -> Plane:
 
 
 def moving(weights: Weights) -> list[str]:
-    """Return the weights and biases that make a direction, or all float parameters if none is named so."""
+    """Return the names of the float parameters that make a direction: weights and biases.
+
+    If no name contains "weight" or "bias", all count except the optimizer's moments.
+    """
     floats = [name for name, value in weights.items() if value.dtype.kind == "f" and "moment" not in name]
     return [name for name in floats if "weight" in name or "bias" in name] or floats
 
@@ -179,15 +185,15 @@ def _split(vector: Vector, base: Weights, names: Sequence[str]) -> dict[str, Vec
 
 Loss: TypeAlias = Callable[[Weights], float]
 Point: TypeAlias = tuple[float, float]
-# Answers a Loss, or (model, network, dataset, metrics) of MindSpore.
+# Returns a Loss, or (model, network, dataset, metrics) of MindSpore.
 Setup: TypeAlias = Callable[[], Any]
 
 
 def loss_of(setup: Setup, samples: int) -> Loss:
-    """Return the loss function that ``setup`` provides, over at most ``samples`` samples.
+    """Return the loss function that ``setup`` returns, or that of its (model, network, dataset, metrics).
 
-    Raises TypeError and ValueError if the result of ``setup`` is neither a function nor the tuple that
-    MindSpore documents.
+    The latter evaluates about ``samples`` samples. Raises TypeError and ValueError if the result of ``setup``
+    is neither a function nor the tuple that MindSpore documents.
     """
     made = setup()
     if callable(made):
@@ -241,14 +247,14 @@ class Evaluation:
 
 
 def losses_at(loss: Loss, plane: Plane, points: Sequence[Point]) -> list[float]:
-    """Return the loss at each of ``points``."""
+    """Return the loss at each of ``points`` of ``plane``."""
     return [float(loss(plane.at(*point))) for point in points]
 
 
 def losses_on_device(
     setup: Setup, samples: int, device: int, plane: Plane, points: Sequence[Point]
 ) -> list[float]:
-    """Return the loss at each of ``points``, computed in a worker process of this ``device``."""
+    """Return the loss of ``loss_of(setup, samples)`` at each of ``points``, in a worker of a ``device``."""
     return losses_at(_loss_on_device(setup, samples, device), plane, points) if points else []
 
 
@@ -297,7 +303,7 @@ class SummaryLandscape:
         device_ids: Sequence[int] | None = None,
         output: str | Path | None = None,
     ) -> None:
-        """Evaluate and write the landscapes with one process for each of several devices.
+        """Evaluate and write the landscapes as ``gen_landscapes`` does, with one process for each device.
 
         Args:
             callback_fn: returns (model, network, dataset, metrics) of MindSpore or a loss function. The model

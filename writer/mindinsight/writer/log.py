@@ -44,7 +44,7 @@ _LINE = (
 
 @dataclass(frozen=True)
 class LogSettings:
-    """Log settings of the environment variables."""
+    """Log settings of the environment variables: levels, and directory, size and number of files."""
 
     level: int = logging.WARNING
     directory: Path | None = None  # None: to the screen

@@ -68,7 +68,10 @@ class Metric(ABC):
         return self._indexes
 
     def set_indexes(self, indexes: list[int]) -> Metric:
-        """Select the inputs that ``update`` uses, in this order. Raises ValueError unless a list of int."""
+        """Select the inputs that ``update`` uses, in this order, and return the metric.
+
+        Raises ValueError unless ``indexes`` is a list of int.
+        """
         if not isinstance(indexes, list) or not all(type(index) is int for index in indexes):
             raise ValueError(f"indexes must be a list of int, got {indexes!r}")
         self._indexes = indexes
@@ -76,7 +79,7 @@ class Metric(ABC):
 
 
 def rearrange_inputs(update: Update) -> Update:
-    """Return a decorated ``update`` that honours ``set_indexes``."""
+    """Decorate a metric's ``update`` to receive only the inputs selected by ``set_indexes``."""
 
     @wraps(update)
     def chosen(self: Metric, *inputs: Any) -> Any:
@@ -130,7 +133,7 @@ def classes(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Ints
 
 
 def rows_of_labels(prediction: npt.NDArray[Any], truth: npt.NDArray[Any]) -> tuple[Bools, Bools]:
-    """Return both as rows of shape (samples, C), True if a label is set.
+    """Return prediction and truth as rows [samples, C], True if a label is set.
 
     Takes 0/1 arrays of one shape (N, C, ...). Raises ValueError for other shapes and values.
     """

@@ -31,7 +31,7 @@ class OperatorValues:
         self._barriers: set[Callable[[], None]] = set()
 
     def put(self, plugin: str, tag: str, value: object) -> None:
-        """Store ``value`` as it is now. Later changes in place have no effect.
+        """Store ``value`` for a plugin and tag as it is now. Later changes in place have no effect.
 
         Inside a function that JAX compiles, the value is stored when the function runs.
         """
@@ -150,7 +150,7 @@ class HistogramSummary(TensorSummary):
 
 
 def deliver(plugin: str, tag: str, value: object) -> None:
-    """Pass ``value``, whose shape has been checked, to the next ``record``."""
+    """Pass ``value`` of a plugin and tag, whose shape has been checked, to the next ``record``."""
     _DELIVERED.put(plugin, tag, value)
 
 
@@ -223,11 +223,10 @@ def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Ca
     """Record gradients as histograms ``<parameter>/gradient``. Return a function that ends it.
 
     Works for a PyTorch module, and for a MindSpore Cell in both modes if called before the network is
-    compiled. After every ``every``-th backward pass the gradients wait for the next ``SummaryRecord.record``.
+    compiled. Of each ``every`` backward passes the first is recorded, at the next ``SummaryRecord.record``.
     In graph mode ``every`` is 1. ``pattern`` is a regular expression that matches the start of the
-    parameter's name. Returns a function that stops recording, except in a compiled graph. Raises TypeError
-    for a network of another framework, where gradients are ordinary values, and ValueError for an invalid
-    pattern or ``every``.
+    parameter's name. Recording in a compiled graph does not end. Raises TypeError for a network of another
+    framework, where gradients are ordinary values, and ValueError for an invalid pattern or ``every``.
     """
     if every < 1:
         raise ValueError(f"every must be at least 1, got {every!r}")

@@ -1,9 +1,11 @@
 """Validation of a recorder's arguments, with MindSpore's rules and exceptions."""
 
 import logging
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import Any, Final
 
 import numpy as np
@@ -58,7 +60,10 @@ def name_part(value: str, argument: str) -> str:
 
 
 def file_size(value: Any) -> int | None:
-    """Return ``max_file_size`` in bytes, or None for no limit. Zero and below log a warning."""
+    """Return ``max_file_size`` in bytes, or None for no limit: for None, and with a warning for 0 and less.
+
+    Raises TypeError unless it is an int or None.
+    """
     size: int | None = typed(value, int, "max_file_size", optional=True)
     if size is not None and size <= 0:
         _log.warning("max_file_size is %d: files are not limited", value)
@@ -67,7 +72,7 @@ def file_size(value: Any) -> int | None:
 
 
 def tensor_format(export_options: Any) -> str | None:
-    """Return the format for exported tensors, ``npy`` or None."""
+    """Return the format for exported tensors, ``npy`` or None. Raises TypeError or ValueError for others."""
     if typed(export_options, Mapping, "export_options", optional=True) is None:
         return None
     if unknown := set(export_options) - {"tensor_format"}:
@@ -79,16 +84,29 @@ def tensor_format(export_options: Any) -> str | None:
 
 
 def positive(value: Any, argument: str) -> float:
-    """Return ``value`` if it is a number above zero. Raises TypeError or ValueError otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    """Return ``value`` if it is a finite number above zero, of Python or NumPy.
+
+    Raises TypeError or ValueError otherwise.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
     if not value > 0:
         raise ValueError(f"{argument} must be above zero, got {value}")
-    return value
+    if value == math.inf:
+        raise ValueError(f"{argument} must be finite, got {value}")
+    return value if isinstance(value, (int, float)) else value.item()
+
+
+def interval(value: Any, argument: str) -> float:
+    """Return ``value`` if ``positive`` accepts it, or the longest time a thread can wait, if it is longer."""
+    return min(positive(value, argument), TIMEOUT_MAX)
 
 
 def step(value: Any) -> int:
-    """Return ``value`` as a signed 64-bit step. Raises TypeError unless it is an int or a NumPy integer."""
+    """Return ``value`` as a signed 64-bit step.
+
+    Raises TypeError unless it is an int or a NumPy integer, ValueError if it has more than 64 bits.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"step must be an int, got {type(value).__name__}")
     number = int(value)
@@ -122,7 +140,7 @@ _PARENT: Final = re.compile(r".+@[0-9]{1,18}", re.DOTALL)
 
 
 def parent(value: Any) -> None:
-    """Check the run that another continues. Raises TypeError or ValueError."""
+    """Raise TypeError or ValueError unless ``value`` is "" or a run and its last step: ``run1@500``."""
     typed(value, str, "parent")
     if value and not _PARENT.fullmatch(value):
         raise ValueError(f"parent names a run and its last step, such as 'run1@500', got {value!r}")

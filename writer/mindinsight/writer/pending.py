@@ -38,7 +38,10 @@ class Pending:
         self._room = LARGEST_EVENT
 
     def add(self, plugin: Any, name: Any, value: Any) -> None:
-        """Validate and copy ``value``. Raises like ``SummaryRecord.add_value``, and TooLarge."""
+        """Validate ``value``, and keep a copy of it under the tag ``name``.
+
+        Raises like ``SummaryRecord.add_value``, and TooLarge.
+        """
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             self.scalars.extend((tag, scalars.number(tag, value)))
@@ -53,7 +56,10 @@ class Pending:
         self._items.append(item)
 
     def single_job(self, step: int, wall: float, plugin: Any, name: Any, value: Any) -> Job:
-        """Return ``value`` as the job of a separate event. Collected values remain. Raises like ``add``."""
+        """Return the job that records ``value`` alone, as its own event.
+
+        Collected values remain. Raises like ``add``.
+        """
         kind, tag = _kind(plugin), options.tag(name)
         if kind == "scalar":
             return step, wall, [tag, scalars.number(tag, value)], (), _STEP_BYTES + 2 * _SCALAR_BYTES
@@ -61,7 +67,10 @@ class Pending:
         return step, wall, [], (item,), _STEP_BYTES + size_of(item)
 
     def take(self, step: int, wall: float, plugin_filter: PluginFilter | None = None) -> list[Job]:
-        """Return the collected values as jobs: one for the step's event, one for each separate message."""
+        """Return and remove the collected values as jobs: the step's event, and each separate message.
+
+        Values of kinds that ``plugin_filter`` rejects are discarded.
+        """
         # In place and by count, because another thread may be adding to the same list.
         size = len(self.scalars)
         pairs = self.scalars[:size]
@@ -122,7 +131,10 @@ class StepQueue:
         self._lock = threading.Lock()
 
     def collect(self, plugin: str, name: str, value: Any) -> None:
-        """Collect a value for the next step. Raises like ``Pending.add``."""
+        """Collect a value of a plugin under a name for the next step.
+
+        Raises like ``Pending.add``, TooLarge only if strict.
+        """
         try:
             self._pending.add(plugin, name, value)
         except TooLarge:
@@ -130,7 +142,10 @@ class StepQueue:
                 raise
 
     def put_step(self, step: int, plugin_filter: Callable[[str], bool] | None) -> None:
-        """Queue everything collected under ``step``, and report values that are too large."""
+        """Queue everything collected as ``step``, and log the values that were too large.
+
+        Values of kinds that ``plugin_filter`` rejects are discarded.
+        """
         with self._lock:
             for job in self._pending.take(step, time.time(), plugin_filter):
                 self._events.put(job)

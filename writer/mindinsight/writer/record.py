@@ -34,7 +34,7 @@ class NetworkGraph:
         self._attempts = _ATTEMPTS
 
     def is_wanted(self, train_network: Any = None) -> bool:
-        """Return True if there is a network without a graph so far and attempts are left."""
+        """Return True if the network, or ``train_network``, has no graph so far and attempts are left."""
         return self._attempts > 0 and (self._network is not None or train_network is not None)
 
     def take(self, train_network: Any = None) -> bytes | None:
@@ -80,7 +80,7 @@ _DATA_RECORDER: Final = "mindinsight.writer.recorders.running_data_recorder"
 
 
 def run_data_recorder(run: SummaryRecord, error: BaseException | None) -> None:
-    """Call the Running Data Recorder, if it is enabled, for a run that ended with ``error`` or None."""
+    """Call the running data recorder, if it is enabled, for a run that ``error`` ended (None: a success)."""
     if os.environ.get("MS_RDR_ENABLE", "0") != "0" or "mindspore" in sys.modules:  # or by its context
         import_module(_DATA_RECORDER).leave_if_asked(run, error)
 
@@ -165,7 +165,7 @@ class SummaryRecord:
         self._events = EventQueue(
             make_file(summary, now, size, events.version_record),
             make_file(lineage, now, size),
-            options.positive(flush_seconds, "flush_seconds"),
+            options.interval(flush_seconds, "flush_seconds"),
             int(options.positive(queue_bytes, "queue_bytes")),
             NpyExport(directory / f"export_{now}") if exports else None,
             pending.done,
@@ -309,7 +309,10 @@ class SummaryRecord:
             _log.warning("the console is not recorded: %s", error)
 
     def set_mode(self, mode: str) -> None:
-        """Set ``train`` or ``eval``. With ``eval`` the values of summary operators are not recorded."""
+        """Set ``train`` or ``eval``. With ``eval`` the values of summary operators are not recorded.
+
+        Raises ValueError for another mode.
+        """
         if mode not in ("train", "eval"):
             raise ValueError(f"mode must be 'train' or 'eval', got {mode!r}")
         self._mode = mode

@@ -57,7 +57,7 @@ class SystemSampler:
 
         Raises ImportError without psutil, ValueError unless ``seconds`` is above 0.
         """
-        self._seconds = max(options.positive(seconds, "seconds"), _LEAST_SECONDS)
+        self._seconds = max(options.interval(seconds, "seconds"), _LEAST_SECONDS)
         self._record = weakref.ref(record)
         self._probes: list[Callable[[], Values]] = [Machine(directory).values, *accelerators()]
         self._ended = threading.Event()
@@ -106,7 +106,10 @@ class Machine:
         self._before: tuple[float, dict[str, int]] = time.monotonic(), self._counts()
 
     def values(self) -> Values:
-        """Yield shares in percent, megabytes and megabytes per second, since the last call."""
+        """Yield name and value of each quantity: in percent, megabytes, or megabytes a second.
+
+        Percents of processors and megabytes a second count since the last call.
+        """
         memory = self._psutil.virtual_memory()
         yield "cpu/percent", self._psutil.cpu_percent()
         yield "cpu/process_percent", self._process.cpu_percent()  # 100: one core
@@ -134,7 +137,7 @@ class Machine:
 
 
 def accelerators() -> list[Callable[[], Values]]:
-    """Return the probes of the accelerators whose libraries are installed and answer."""
+    """Return the method ``values`` of each kind of accelerator whose library is installed and answers."""
     probes = []
     for kind in (Nvidia, Amd, Ascend, Apple):
         try:
@@ -250,7 +253,7 @@ class Apple:
         self._samples = 0
 
     def values(self) -> Values:
-        """Yield the share of time in which the GPU works."""
+        """Yield name and utilisation of each GPU in percent, in every sixth call, else nothing."""
         self._samples += 1
         if self._samples % _APPLE_SAMPLES == 1:
             command = ["/usr/sbin/ioreg", "-r", "-d", "1", "-w", "0", "-c", "IOAccelerator"]

@@ -32,7 +32,7 @@ _WORST: Final = 20  # operators listed for a scope
 
 
 def overlay_of(tree: Annotated[Tree, Depends(tree_of)], listing: StepListing, sessions: Sessions) -> Overlay:
-    """FastAPI dependency. Return the graph joined with the dumped step of a request, from the cache."""
+    """Return the graph joined with the dumped step of a request, from the cache. FastAPI dependency."""
     return sessions.get((tree, listing), Overlay, lambda: Overlay(tree, listing))
 
 
@@ -40,7 +40,7 @@ CurrentOverlay = Annotated[Overlay, Depends(overlay_of)]
 
 
 def check_job(service: CurrentService, check: Check = None) -> BackgroundJob[Hit | Tally] | None:
-    """FastAPI dependency. Return the selected check, or None if there is none or it has expired."""
+    """Return the selected check, or None if there is none or it has expired. FastAPI dependency."""
     try:
         return None if check is None else CHECK.find(service, check)
     except ApiError:
@@ -59,7 +59,8 @@ def colours(
 ) -> dict[str, Any]:
     """Return the colours of boxes, and the number of the dump's operators that are in the graph.
 
-    A scope has the worst `symptom`, or the largest `value`, of its operators. `share` is the position of the
+    A scope has the worst `symptom`, or the largest `value`, of its operators. Views, as of its input, do not
+    count for the value. `share` is the position of the
     value among all known values, 0 to 1 on a logarithmic scale. `symptom` and `counts` are returned for every
     colour. `judged` and `unjudged` count dumped operators and parameters, in the graph or not.
     `broken_afterwards` lists parameters that are non-finite, as recorded after the operators ran. Poll until
@@ -94,31 +95,41 @@ def node(
 ) -> dict[str, Any]:
     """Return the dumped tensors of an operator, or the operators of a scope that have symptoms, worst
     first.
+
+    `claims` of an operator say which inputs in the dump this graph does not have.
     """
     done = overlay.listing.done  # read before the results, so that none is added after it
     index = node_index(overlay.tree, node)
     graph_node = int(overlay.tree.nodes[index])
     if graph_node >= 0:
-        return {"operators": _operators(overlay, graph_node), "worst": [], "total": 0, "done": done}
+        claims = [claim.as_json() for claim in overlay.other_inputs(graph_node)]
+        operators = _operators(overlay, graph_node)
+        return {"operators": operators, "claims": claims, "worst": [], "total": 0, "done": done}
     column = _column(overlay, SYMPTOMS, job)
     inside = np.arange(index, overlay.tree.ends[index])
     affected = inside[column[inside] > Symptom.MASK]
     affected = affected[np.argsort(-column[affected], kind="stable")]
     worst = affected[:_WORST].tolist()
     rows = [{**entry(overlay.tree, leaf), "symptom": _name(column[leaf])} for leaf in worst]
-    return {"operators": [], "worst": rows, "total": len(affected), "done": done}
+    return {"operators": [], "claims": [], "worst": rows, "total": len(affected), "done": done}
 
 
 @router.get("/outer")
 def outer(overlay: CurrentOverlay, node: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
     """Return the dumped tensors of a parameter. `updated` means recorded after its operators ran."""
-    return {"operators": _operators(overlay, node), "worst": [], "total": 0, "done": overlay.listing.done}
+    return {
+        "operators": _operators(overlay, node),
+        "claims": [],
+        "worst": [],
+        "total": 0,
+        "done": overlay.listing.done,
+    }
 
 
 @router.get("/place")
 def locate(overlay: CurrentOverlay, recorded: str, graph: str = "") -> dict[str, int | None]:
-    """Return the position of a dumped operator in the graph: its index in the tree, or a parameter's node
-    number.
+    """Return the position of a dumped operator in the graph: its index in the tree as `place`, or the node
+    number of a parameter as `outer`. The other is null.
     """
     graph_node = overlay.joined.nodes.get((graph, recorded))
     if graph_node is None:
@@ -150,7 +161,11 @@ def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]
     known = column[(column > 0) & (column < np.inf)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
     ends = [size for size in (least, most) if size is not None]
-    sizes = {index: largest_below(overlay.tree, column, index) for index in indices}
+    computed, ends_of = overlay.computed(column), overlay.tree.ends
+    sizes = {
+        index: largest_below(overlay.tree, computed if ends_of[index] > index + 1 else column, index)
+        for index in indices
+    }
     boxes = [
         {
             "id": index,

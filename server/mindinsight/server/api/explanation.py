@@ -13,29 +13,42 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.rank_anomaly import outlier_claim
+from mindinsight.server.debug.check_findings import EXPECTED
+from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
 from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
 from mindinsight.server.errors import Gone
-from mindinsight.server.formats.dumps import open_dump
-from mindinsight.server.formats.dumps.dump_types import Dump, Operator
+from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, Operator
+from mindinsight.server.formats.dumps.recorder_files import health_steps, read_norms
 from mindinsight.server.formats.graphs.call_stacks import Frame
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.plugins.answers.answers_routes import still_read
 from mindinsight.server.plugins.answers.rank_health import job_health, telling_tags
 from mindinsight.server.plugins.code import code_claims, different_scripts, recorded_code
 from mindinsight.server.report.report_content import Curve, Progress, ReportSource, Texts, curve_of, moment
-from mindinsight.server.report.run_report import MOST, Page, StoryPart, make_report, recorded_alerts
+from mindinsight.server.report.run_report import (
+    MOST,
+    Page,
+    RecordedAlert,
+    StoryPart,
+    make_report,
+    recorded_alerts,
+)
 from mindinsight.server.store.file_names import created
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
-Topic: TypeAlias = Literal["summary", "tensors", "checks", "ranks", "curves", "end", "difference", "unknown"]
+Topic: TypeAlias = Literal[
+    "summary", "tensors", "growth", "checks", "ranks", "curves", "end", "difference", "unknown"
+]
 
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
 _CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
 _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
+_RANKS: Final = 8  # whose norms are compared until one of them names a module or a weight
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
 
 
@@ -93,7 +106,10 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
             yield part
         if isinstance(part, Part) and part.faults:
             faulty[part.topic] = None
-    yield Part("summary", (_summary(source, searched, list(faulty)), *still_read(source.ranks)))
+    summary = _summary(source, searched, list(faulty))
+    dumped = any(run.dumps for run in source.ranks)
+    scope = [Claim("claim.explain.unrecorded", "note")] * (summary.verdict == "clear" and not dumped)
+    yield Part("summary", (summary, *scope, *still_read(source.ranks)))
     if faulty:
         difference, unknown = _difference(source)
         yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
@@ -155,7 +171,24 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
 
 
 def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
-    """Yield the first fault of a dump and how it spread, and the findings of the common checks."""
+    """Yield the first fault of a dump and how it spread, and the findings of the common checks. A dump of
+    which nothing is at fault or unknown has no part, as the summary says that it was searched."""
+    tensors = list(_of_tensors(source, dump_id, dump, searched))
+    shown = any(_tells(part) or part.topic == "growth" for part in tensors)  # a flight recorder stopped
+    if shown:
+        yield from tensors
+    checks = _of_checks(source, dump_id, dump)
+    if shown or _tells(checks):
+        yield from ([] if shown else tensors)
+        yield checks
+
+
+def _tells(part: Part) -> bool:
+    return any(claim.verdict in ("found", "unknown") for claim in part.claims)
+
+
+def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
+    """Yield the first fault of a dump and how it spread, or where its ranks diverge."""
     executor, cache = source.executor, source.cache
     report = find_faults(dump, executor=executor, cache=cache)
     fault = report.faults[0] if report.faults else None
@@ -166,6 +199,7 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         query |= {"rank": divergence.entry.rank, "step": divergence.step} if divergence else {}
         frame = source_frame(divergence.operator) if divergence else None
         yield Part("tensors", claims, dump_id, (("dump", query),), frame)
+        yield from _of_norms(source, dump_id, dump, None)
     else:
         searched.steps.append(fault.step)
         explanation = explain(dump, fault)
@@ -177,24 +211,84 @@ def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
         operator = faulty_operator(fault) if fault.is_located else None
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
+        yield from _of_norms(source, dump_id, dump, fault)
+
+
+def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
+    """Return the findings of the common checks, without notes about a healthy training."""
+    executor, cache = source.executor, source.cache
     watchpoints = [rule for rule in common_faults() if rule.condition not in _NON_FINITE]
     checked = list(check_and_count(dump, watchpoints, executor, cache))
     judged = [item for item in checked if isinstance(item, Hit)]
     (tally,) = (item for item in checked if isinstance(item, Tally))
-    checks = [claim for claim in check_claims(judged, tally) if claim.key != "claim.check.checked"]
+    unsaid = ("claim.check.checked", *EXPECTED)
+    checks = [claim for claim in check_claims(judged, tally) if claim.key not in unsaid]
     if checks[0].key == "claim.check.none":
         checks[0] = Claim("claim.explain.no_condition", "clear")  # which does not deny what `tensors` tells
-    yield Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
+    return Part("checks", tuple(checks), dump_id, (("dump", {"dump": dump_id, "tab": "check"}),))
 
 
-def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
-    """Return the claim that an event file was begun after the alert about a dump, or an empty list."""
-    walls = [
-        alert.wall
+def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | None) -> Iterator[Part]:
+    """Yield what changed since the last healthy step: for the first step that a flight recorder dumped, and
+    for that of the fault. Of several ranks, the first that names a module or a weight.
+    """
+    recorded = health_steps(dump)
+    for alert in _alerts_of(source, dump_id):
+        if alert.step in dump.steps():
+            recorded.setdefault(alert.step, [alert.run.rank or 0])
+    first = min(recorded, default=None)
+    at = [] if first is None else [first]
+    at += [fault.step] if fault is not None and first is not None and first < fault.step in recorded else []
+    for step in at:
+        own = fault.rank if fault is not None and fault.step == step else None
+        ranks = sorted(recorded[step], key=lambda rank: (rank != own, rank))[:_RANKS]
+        parts = [_norm_part(dump_id, dump, rank, step) for rank in ranks]
+        yield next((part for part in parts if part.faults), parts[0])
+
+
+def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
+    """Return the claims about the norms of a rank, with links to the tensors that they name."""
+    norms = read_norms(dump, rank, step)
+    facts: dict[str, Any] = {"step": step, "rank": rank}
+    missing = ("claim.missing.every_step",)
+    if norms is None:
+        return Part("growth", (Claim("claim.growth.missing", "unknown", facts, (), missing),), dump_id)
+    if isinstance(norms, FileDamage):
+        facts["file"] = PurePosixPath(norms.path).name
+        return Part("growth", (Claim("claim.growth.damaged", "unknown", facts, (), missing),), dump_id)
+    claims = norm_claims(norms, step, rank)
+    try:
+        listing = list_tensors(dump, rank, step).items
+    except (UnreadableError, OSError):
+        listing = ()
+    entries = [tensor_of(listing, named) for claim in claims for named in claim.evidence]
+    query = {"dump": dump_id, "rank": rank, "step": step}
+    shown = [
+        {
+            **query,
+            "graph": entry.graph,
+            "operator": entry.recorded,
+            "tensor": f"{entry.direction}/{entry.slot}",
+        }
+        for entry in entries
+        if entry is not None
+    ]
+    return Part("growth", tuple(claims), dump_id, tuple(("dump", link) for link in shown or [query]))
+
+
+def _alerts_of(source: ReportSource, dump_id: str) -> list[RecordedAlert]:
+    """Return the alerts about a dump."""
+    return [
+        alert
         for run in source.ranks
         for alert in recorded_alerts(run)
         if alert.content.dump and f"{run.id}/{alert.content.dump}" == dump_id
     ]
+
+
+def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
+    """Return the claim that an event file was begun after the alert about a dump, or an empty list."""
+    walls = [alert.wall for alert in _alerts_of(source, dump_id)]
     begun = max((created(file.name) or 0.0 for run in source.ranks for file in run.files), default=0.0)
     if not walls or begun <= max(walls):
         return []

@@ -54,7 +54,7 @@ class Name(BaseModel):
 
 
 class Pin(BaseModel):
-    """Card of a page, or without a title the whole page."""
+    """Card of a page with its query, or without a title the whole page, live or as it was `frozen`."""
 
     view: str = Field(pattern=VIEW)
     query: str = Field("", pattern=QUERY, max_length=MAX_QUERY)

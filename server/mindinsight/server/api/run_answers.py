@@ -88,7 +88,7 @@ class Marks(NamedTuple):
 
 
 class Listing:
-    """Thread-safe cache of encoded rows and of the whole list."""
+    """Thread-safe cache of the list of runs as encoded JSON: of the row of each run, and of all of it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -149,6 +149,7 @@ def _head(snapshot: Snapshot, damage: Iterable[DirectoryDamage], marks: Marks) -
 
 
 def run_summary(run: Run, note: Note) -> dict[str, Any]:
+    """Return the row of a run in the list of runs, for JSON."""
     kinds = {kind: len(tags) for kind, tags in sorted(run.references.items()) if tags}
     kinds |= {"system": len(run.system)} if run.system else {}
     kinds |= {"console": 1} if run.console else {}
@@ -175,18 +176,18 @@ MOST_RUNS: Final = 1000  # in a query; a server shows 999 runs by default
 
 
 class RunsQuery(BaseModel):
-    """Query of runs."""
+    """Query of the list of runs: the ids of the wanted ones, None for all."""
 
     run: list[str] | None = Field(None, max_length=MOST_RUNS)
 
 
 class TagsQuery(BaseModel):
-    """Query of the tags of one kind."""
+    """Query of the tags of one kind in some runs, by default in all."""
 
     kind: str = "scalar"
     run: list[str] | None = Field(None, max_length=MOST_RUNS)
     job: str | None = Field(None, description="only the ranks of this job")
-    brief: bool = False
+    brief: bool = Field(False, description="the number of runs with each tag instead of their ids")
 
 
 async def runs(state: State, headers: Headers, query: RunsQuery) -> Response:

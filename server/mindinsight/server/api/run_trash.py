@@ -31,7 +31,7 @@ class Discarded(BaseModel):
 
 
 class Restored(BaseModel):
-    """Runs to move back from a folder of the trash."""
+    """Runs to move back from the folder `stamp` of the trash."""
 
     runs: Runs
     stamp: str = Field(pattern=trash.STAMP)

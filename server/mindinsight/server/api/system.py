@@ -48,7 +48,7 @@ async def health(service: CurrentService) -> dict[str, Any]:
 
 @extensions_router.get("/v2/extensions")
 def known_extensions() -> dict[str, Any]:
-    """Return the extensions of other distributions and the seconds that loading took.
+    """Return the extensions of other distributions, each with the seconds that loading it took.
 
     An extension that cannot be used has an `error`.
     """

@@ -135,7 +135,9 @@ class Comparison(Sequence[Row]):
         return len(self._rows)
 
     def outcome(self, tolerance: Tolerance | None = None) -> Outcome:
-        """Decide if the dumps agree and which rows differ first. The default is each type's tolerance."""
+        """Return the decision whether the dumps agree, with the rows that differ first. The default is each
+        type's tolerance.
+        """
         unread = sum(row.compared.damage is not None for row in self._rows)
         unlisted = sum(damage.of_tensors for damage in self.damage)
         return decide(self._rows, tolerance, max(0, unlisted - unread))
@@ -211,16 +213,18 @@ class DumpReader:
         return self.info.damage
 
     def operators(self, step: int | None = None, rank: int | None = None) -> Sequence[Operator]:
-        """Return the operators of a step in execution order. Default: the first step of the first rank."""
+        """Return the operators of a step in execution order. Default: the first step of the first rank.
+        Raises KeyError for an unknown rank or step.
+        """
         rank, step = self._chosen(rank, step)
         return dumps.list_operators(self.info, rank, step).items
 
     def tensors(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> Sequence[TensorEntry]:
-        """Return the tensors of a step in the order written.
+        """Return the tensors of a step in the order written. Default: the first step of the first rank.
 
-        `operator` is a name or a pattern with `*` and `?`.
+        `operator` is a name or a pattern with `*` and `?`. Raises KeyError for an unknown rank or step.
         """
         rank, step = self._chosen(rank, step)
         return [
@@ -235,8 +239,9 @@ class DumpReader:
         direction: Direction = "output",
         rank: int | None = None,
     ) -> Array:
-        """Return one tensor as an array of its recorded type. bfloat16 and smaller floats become float32.
+        """Return one tensor, by default the first output of `operator` at the first step of the first rank.
 
+        It has its recorded type, but bfloat16 and smaller floats become float32.
         Raises KeyError if no such tensor was dumped, ValueError if several operators match or only statistics
         were recorded, and UnreadableError for a damaged file.
         """
@@ -258,7 +263,7 @@ class DumpReader:
     def statistics(
         self, step: int | None = None, rank: int | None = None, operator: str = "*"
     ) -> StatisticsTable:
-        """Return the statistics of the tensors of one step or of all, and of one rank or of all."""
+        """Return the statistics of tensors of matching operators, by default at all steps of all ranks."""
         entries: list[TensorEntry] = []
         damage = list(self.info.damage)
         for number in self.ranks if rank is None else (rank,):
@@ -271,7 +276,10 @@ class DumpReader:
     def first_fault(
         self, step: int | None = None, rank: int | None = None, language: str = "en"
     ) -> FaultReport:
-        """Return the first fault of the earliest step that has one. `language` is `en` or `zh`."""
+        """Return the report of a search for the first fault, by default over all steps and ranks.
+
+        The fault is that of the earliest step that has one. `language` is `en` or `zh`.
+        """
         ranks = None if rank is None else (rank,)
         report = find_faults(self.info, ranks, None if step is None else (step,), self._executor)
         return self._fault_report(report, language)
@@ -285,10 +293,10 @@ class DumpReader:
         reference_rank: int | None = None,
         names: Mapping[str, str] | None = None,
     ) -> Comparison:
-        """Compare one step of this dump with one of `reference`, the dump that is known to be correct.
+        """Compare a step of this dump (by default its first) with the same step of a correct `reference`.
 
-        Defaults are the first step of the first rank, and for the reference the same rank and step. `names`
-        maps operators of this dump to operators of the reference that have other names.
+        The rank is by default the first. `reference_rank` and `reference_step` select another rank and step
+        of the reference. `names` maps names of operators here to those in the reference.
         """
         rank, step = self._chosen(rank, step)
         target = Side(self.info, rank, step)

@@ -27,11 +27,11 @@ _LONGEST: Final = 120  # characters of a file name; file systems allow 255 bytes
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Result of one exported file: its path, or the problem."""
+    """Result of one exported file: its path and number of rows, or the problem that prevented it."""
 
     path: Path
     rows: int = 0
-    problem: str = ""
+    problem: str = ""  # empty if the file was written
 
 
 class Table(Protocol):
@@ -99,9 +99,9 @@ TABLES: Final[dict[Format, Callable[[Path, bool], Table]]] = {"csv": CsvTable, "
 def export_scalars(
     summary: Summary, output: Path, run: str, form: Format, overwritten: bool = False
 ) -> Iterator[Exported]:
-    """Write `scalars.csv` or `scalars.parquet` of one run and its machine, unless there are no scalars.
+    """Write `scalars.csv` or `scalars.parquet` of one run and its machine, and yield a result per series.
 
-    Yield a result per series.
+    Without scalars nothing is written.
 
     With `overwritten` every recorded row is written, with a column of that name.
     """
@@ -121,9 +121,10 @@ def export_scalars(
 
 
 def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Iterator[Exported]:
-    """Write each value to `<kind>/<tag>/<step>.<ending>`, as `payload_kinds` describes.
+    """Write each payload of the runs that match `run` to a file, and yield its result.
 
-    Yield a result per value.
+    The file is `<run>/<kind>/<tag>/<step>.<ending>` below `output`, with the run's path below its base. The
+    contents are those that `payload_kinds` describes.
     """
     write = PAYLOADS[kind].write
     taken: set[Path] = set()
@@ -137,7 +138,7 @@ def export_payloads(summary: Summary, kind: Kind, output: Path, run: str) -> Ite
 
 
 def unused(path: Path, taken: set[Path]) -> Path:
-    """Return the path, with a number from the second time on, and add it to ``taken``."""
+    """Return ``path``, with a number appended if it is in ``taken``, and add the result to ``taken``."""
     name, number = path, 1
     while name in taken:
         number += 1
@@ -153,7 +154,7 @@ def _folder(output: Path, run: str) -> Path:
 
 
 def safe(name: str) -> str:
-    """Percent-encode a tag for use as a file name. A name that is too long ends in a hash."""
+    """Return a tag as a file name, percent-encoded. A name that is too long ends in a hash."""
     quoted = quote(name, safe="-_ ()[],=+", encoding="utf-8", errors="surrogateescape")
     if not quoted.strip("."):
         return quoted.replace(".", "%2E") or "%"

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, permutations
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
@@ -50,8 +50,9 @@ _PATIENCE: Final = 30.0  # seconds for one screen of a page; what is missing the
 _LOADING: Final = """() => new Promise((resolve) => requestIdleCallback(() => requestAnimationFrame(() =>
     resolve(document.querySelector("#view[aria-busy=true], #view .booting, #view progress") !== null)),
     { timeout: 10000 }))"""  # whether it is loading, once the script is idle
-_SCREENS: Final = 200  # to which a page is scrolled
-_BOXES: Final = 40  # of a graph that are looked at
+_SCREENS: Final = 200  # to which a page is scrolled, which bounds the time for a page that grows
+_BOXES: Final = 40  # of a graph that are looked at, which bounds the time: each scope is a visit
+_PAIRED: Final = 5  # runs of which every pair is compared in the copy: twenty visits
 _WINDOW: Final = {"width": 1440, "height": 900}
 _POLICY: Final = (  # the server's, for hosts that send none
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -77,7 +78,9 @@ def _json(value: Any) -> str:
 
 
 class Paths:
-    """Absolute paths of the machine, which a copy for others does not tell: only their last names stay."""
+    """Filter for the absolute paths of this machine, of which a copy for others shows the last names
+    alone.
+    """
 
     def __init__(self, directories: Iterable[str]) -> None:
         """`directories` are replaced as they are, and paths below their first folders where they look so."""
@@ -90,7 +93,9 @@ class Paths:
         self._path = re.compile(f"{begin}/(?:{below})(?:/[{_IN_PATHS}]+)*/?{end}")
 
     def hidden_in(self, body: bytes, kind: str) -> bytes:
-        """Return the body of an answer of a content type without directories. Pictures stay as they are."""
+        """Return the body of an answer of the content type `kind`, with paths replaced by their last names.
+        Pictures are unchanged.
+        """
         if kind == COLUMNS:
             end = 4 + int.from_bytes(body[:4], "little")
             head = _json(self._hidden_in_all(json.loads(body[4:end]))).encode()
@@ -110,7 +115,7 @@ class Paths:
         return self.hidden(value) if isinstance(value, str) else value
 
     def hidden(self, text: str) -> str:
-        """Return a text with the last names of paths in their place."""
+        """Return a text with paths replaced by their last names."""
         if "/" not in text:
             return text
         known = self._known.sub(lambda match: "" if match[0].endswith("/") else PurePath(match[0]).name, text)
@@ -173,9 +178,9 @@ class Recorder:
 
 
 def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
-    """Open a page and scroll to its end, so that it requests everything it shows.
+    """Open the page at an address and scroll to its end, so that it requests everything it shows.
 
-    For an address in `look_into`, a graph, select its boxes and open its scopes too. Raises OSError if
+    If `address` is in `look_into` (graph pages), also select the boxes and open the scopes. Raises OSError if
     answers cannot be written.
     """
     page.goto(recorder.server + address, wait_until="domcontentloaded")
@@ -232,7 +237,8 @@ def _settle(page: Page, recorder: Recorder) -> bool:
 def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the addresses of all pages of the listed runs, relative to the server.
 
-    Pages of kinds that no run has are left out.
+    ``listed`` is the answer of `v2/runs`, ``views`` describes the pages. Pages of kinds that no run has are
+    left out.
     """
     runs = listed["runs"]
     filled = {kind for run in runs for kind in run["kinds"]}
@@ -245,6 +251,12 @@ def addresses_of(listed: Mapping[str, Any], views: Sequence[Mapping[str, Any]]) 
         pages += [_about(name, run) for name in ("graph", "console") if run["kinds"].get(name)]
         for dump in run["dumps"]:
             pages += [f"dump?{urlencode({'dump': dump, 'tab': tab}, quote_via=quote)}" for tab in _DUMP_TABS]
+    curves = [run["id"] for run in runs if run["kinds"].get("scalar")]
+    if len(curves) <= _PAIRED and "align" in pages:
+        pages += [
+            f"align?{urlencode({'run': run, 'baseline': baseline}, quote_via=quote)}"
+            for run, baseline in permutations(curves, 2)
+        ]
     jobs = [run["job"] for run in runs if run["rank"] is not None]
     pages += [
         f"{page}?{urlencode({name: job}, quote_via=quote)}"
@@ -302,9 +314,10 @@ def export_site(
     open_browser: Callable[[], Browser],
     listed: Mapping[str, Any],
 ) -> Iterator[tuple[int, int, str]]:
-    """Write a copy of the pages of a running server into `out`, an empty folder.
+    """Write the pages of a running server into `out`, and yield number, count and address of each.
 
-    Yield number, count and address of each page before it is visited. `listed` is the answer of `v2/runs`.
+    They are yielded before the page is visited. `out` is an empty folder. `listed` is the answer of
+    `v2/runs`.
     """
     folder = out / ANSWERS
     folder.mkdir()

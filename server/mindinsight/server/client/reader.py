@@ -45,7 +45,7 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[T]):
-    """One recorded payload, which is read on demand.
+    """One recorded payload of a run, tag and step, which is read on demand.
 
     `data` raises Gone if the file was removed or replaced, and UnreadableError if the payload is invalid.
     """
@@ -188,7 +188,7 @@ class Summary:
         return self.items("tensor", tag, run)
 
     def texts(self, tag: str = "*", run: str = "*") -> Iterator[Item[str]]:
-        """Yield texts in Markdown."""
+        """Yield texts in Markdown, by run, tag and order of recording."""
         return self.items("text", tag, run)
 
     def sounds(self, tag: str = "*", run: str = "*") -> Iterator[Item[Sound]]:

@@ -29,7 +29,7 @@ _MOST_LINES: Final = 200  # of a console
 
 
 class Tools:
-    """Tools over one server. Each returns text of LONGEST characters at most, and raises ApiError."""
+    """Tools over one server. Each returns text of LONGEST bytes at most, and raises ApiError."""
 
     def __init__(self, ask: Ask, store: Store) -> None:
         """Ask a server by `ask`, and read runs in its `store`."""
@@ -113,7 +113,7 @@ class Tools:
         return _text([head, f"{len(listed)} of {len(line.steps)} points:", *listed], "ask for fewer points")
 
     async def compare_runs(self, run: str, baseline: str, tolerance: float = 0.001) -> str:
-        """Say at which step each scalar of a run diverges from a baseline, by more than a share of it."""
+        """Say at which step each scalar of a run diverges from a baseline, by more than `tolerance` of it."""
         first, second = self._run(run).id, self._run(baseline).id
         answer = await self._ask("v2/answers/alignment", run=first, baseline=second, tolerance=tolerance)
         rows = [f"{row['tag']}: {row['claim']['text']}" for row in answer["tags"]]

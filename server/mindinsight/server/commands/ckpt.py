@@ -13,6 +13,7 @@ from mindinsight.server.commands.options import add_command, add_flag, add_json,
 from mindinsight.server.debug import checkpoint_weights
 from mindinsight.server.files.opener import names_of
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.plain_differences import compare_plain
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 TensorError: TypeAlias = tuple[str, UnreadableError | None]  # name of a tensor, and its damage
@@ -86,9 +87,7 @@ def diff(options: argparse.Namespace) -> int:
     with worker_pool() as executor:
         compared = checkpoint_weights.compare_weights(first, second, executor)
         differences = list(terminal.progress(compared, len(total), "cli.progress.tensors_compared"))
-    claims = checkpoint_weights.difference_claims(
-        differences, checkpoint_weights.compare_plain(first, second)
-    )
+    claims = checkpoint_weights.difference_claims(differences, compare_plain(first, second))
     shown = [tensor for tensor in differences if options.all or tensor.state != "unchanged"]
     shown.sort(key=lambda tensor: -tensor.apart)
     if options.json:
@@ -97,7 +96,7 @@ def diff(options: argparse.Namespace) -> int:
         if shown:
             heads = terminal.heads(*_DIFFERENCE_HEADS)
             print(terminal.table(heads, map(_difference_row, shown), terminal.terminal_width()))
-        for claim in (*claims, *checkpoint_weights.apart_claims(differences)):
+        for claim in (*checkpoint_weights.non_finite_claims(differences), *claims):
             print(terminal.localize_claim(claim))
         counts = checkpoint_weights.count_states(differences)
         texts = [terminal.localize(f"dump.weights.count.{state}", {"n": n}) for state, n in counts.items()]

@@ -21,7 +21,8 @@ from mindinsight.server.commands.terminal import (
     table,
     terminal_width,
 )
-from mindinsight.server.curves.alignment import align, claim_of, one_sided_claims, paired_tags
+from mindinsight.server.curves.alignment import align, paired_tags
+from mindinsight.server.curves.alignment_claims import claim_of, one_sided_claims
 from mindinsight.server.curves.curve_statistics import difference
 from mindinsight.server.errors import BadSettings
 from mindinsight.server.store.run import Run
@@ -58,7 +59,7 @@ def register(subparsers: Any) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Compare and print.
+    """Print how the scalars of a run differ from those of a reference.
 
     Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing, or steps or a scalar of the
     reference could not be compared.

@@ -27,7 +27,7 @@ def register(subparsers: Any, name: str = "export") -> None:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Write the runs to files.
+    """Write the values of the runs whose names match to files.
 
     Return 0 if everything is written, 1 for damage or if there is nothing to export.
     """

@@ -35,7 +35,9 @@ def register(subparsers: Any) -> None:
 
 
 def get(options: argparse.Namespace) -> int:
-    """Print series and return 0. Raises BadSettings (exit code 1) if the run or tag does not exist."""
+    """Print scalar series, or values of another kind, and return 0. Raises BadSettings (exit code 1) if the
+    run or tag does not exist.
+    """
     summary = Summary(options.summary_base_dir)
     show = _print_scalars if options.kind == "scalar" else _print_payloads
     printed = show(summary, options)

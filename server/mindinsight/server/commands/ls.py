@@ -23,7 +23,7 @@ def register(subparsers: Any) -> None:
 
 
 def ls(options: argparse.Namespace) -> int:
-    """Print the runs.
+    """Print the runs whose names match.
 
     Return 0, or 1 if there is no such run, a directory cannot be listed, or a file is damaged or ends in an
     unfinished record (printed on standard error).

@@ -22,7 +22,7 @@ Unused: TypeAlias = tuple[
 def add_command(
     subparsers: Any, name: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
-    """Add the parser of a command."""
+    """Add the parser of a command that calls `run`, and return it."""
     parser: argparse.ArgumentParser = subparsers.add_parser(name, help="")
     parser.set_defaults(run=run)
     return parser
@@ -188,7 +188,7 @@ def unused_options() -> Mapping[str, Unused]:
 
 
 def token(text: str) -> str:
-    """Parse a token: long enough not to be guessed, and valid in an HTTP header."""
+    """Return a token unchanged. Raises ArgumentTypeError if it is short, or not valid in an HTTP header."""
     if len(text) < SHORTEST_TOKEN:
         raise argparse.ArgumentTypeError(terminal_text("cli.error.short_token", {"n": SHORTEST_TOKEN}))
     if not text.isprintable():
@@ -223,7 +223,7 @@ def choice(*allowed: str) -> Callable[[str], str]:
 
 
 def boolean(text: str) -> bool:
-    """Parse a boolean: True, False, 1 or 0, in any case."""
+    """Parse a boolean: True, False, 1 or 0, in any case. Raises ArgumentTypeError for other text."""
     if text.lower() not in ("true", "false", "1", "0"):
         raise argparse.ArgumentTypeError(terminal_text("cli.error.boolean", {"value": text}))
     return text.lower() in ("true", "1")

@@ -51,7 +51,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def chosen_run(name: str, bases: Sequence[str]) -> tuple[Summary, str]:
-    """Return all runs, and the id of the run called `name`. The name of a job selects its first rank.
+    """Return all runs, and the id of the only run called `name`. A job's name selects its first rank.
 
     Raises BadSettings, which suggests similar names, unless exactly one run matches.
     """

@@ -94,9 +94,9 @@ def write(text: str) -> None:
 
 
 def progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
-    """Yield the items and show their count on standard error, after the first second, at a terminal.
+    """Yield the items and show the text ``title`` with their count on standard error, at a terminal.
 
-    ``title`` is the key of a text.
+    ``title`` is the key of a text. The first second shows nothing.
     """
     shown = 0.0
     started = time.monotonic()
@@ -137,7 +137,7 @@ def _is_number(text: str) -> bool:
 
 
 def count_text(count: int, thing: str) -> str:
-    """Return a number with its noun: `1 step`, `2 steps`."""
+    """Return a number with the noun for ``thing``: `1 step`, `2 steps`."""
     return localize(f"cli.count.{thing}", {"n": count})
 
 
@@ -151,15 +151,12 @@ def describe_reason(reason: str, detail: str = "") -> str:
 
 
 def localize(key: str, words: Mapping[str, object] = MappingProxyType({})) -> str:
-    """Return a text of the locale files in the language of the terminal.
-
-    The values of `words` are escaped.
-    """
+    """Return a text of the locale files in the terminal's language, filled in with `words`, escaped."""
     return terminal_text(key, words, escape=cell)
 
 
 def heads(*names: str) -> list[str]:
-    """Return the headings of columns in the language of the terminal."""
+    """Return the headings of the columns ``names`` in the language of the terminal."""
     return [localize(f"cli.head.{name}") for name in names]
 
 
@@ -186,7 +183,7 @@ def describe_no_runs(summary: Summary, directories: Sequence[str], pattern: str)
 
 
 def near_names(name: str, runs: Sequence[str]) -> list[str]:
-    """Return the runs whose names are like ``name``, the nearest first."""
+    """Return up to three runs whose names are like ``name``, the nearest first."""
     plain = {run.removeprefix("./").lower(): run for run in runs}
     return [plain[near] for near in get_close_matches(name.removeprefix("./").lower(), plain, 3, 0.7)]
 

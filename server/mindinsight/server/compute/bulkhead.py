@@ -88,9 +88,9 @@ class Bulkhead:
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
     async def run(self, function: Callable[[], T], waits: bool = False) -> T:
-        """Return the result of `function`, called in a thread. Cancelling this cancels the function's token.
+        """Return the result of `function`, called in a thread. With `waits` it may wait for memory, too.
 
-        With `waits` a call that finds no memory waits for it as for a slot.
+        Cancelling this cancels the function's token. A call waits for memory as for a slot.
 
         Raises:
             Full: too many calls wait already, no slot was free in time, or there is no thread.

@@ -8,7 +8,8 @@ _EXACT: Final = 2**53  # all integers up to this are exact in float64
 
 
 def non_finite_as_text(value: Any) -> Any:
-    """Replace non-finite numbers by the text nan, inf or -inf, at any depth. Tuples become lists."""
+    """Return ``value`` with non-finite numbers replaced by the text nan, inf or -inf, at any depth. Tuples
+    become lists."""
     return _replaced(value, str)
 
 
@@ -27,7 +28,7 @@ def exact_as_text(value: Any) -> Any:
 
 
 def non_finite_as_null(value: Any) -> Any:
-    """Replace non-finite numbers by None, at any depth. Tuples become lists."""
+    """Return ``value`` with non-finite numbers replaced by None, at any depth. Tuples become lists."""
     return _replaced(value, lambda number: None)
 
 

@@ -49,8 +49,9 @@ def spread(
     executor: Executor | None,
     easy: Callable[[Work], bool] = lambda item: False,
 ) -> Iterator[Result]:
-    """Map over an executor, never far ahead of the reader. Without an executor map in this process.
+    """Yield the results of a function, called in an executor, or in this process for `easy` work.
 
+    Without an executor all calls run in this process. Work is never submitted far ahead of the reader.
     In the first half second calls run in this process, unless the executor is `isolated`: small jobs need no
     worker, and large ones show their first results while workers start. Items that are `easy` run in this
     process as long as no call is pending. Closing the iterator cancels the pending calls.

@@ -24,7 +24,7 @@ class PluginState:
         self._made: dict[type, object] = {}
 
     def of(self, kind: type[T]) -> T:
-        """Return the instance of this class, created on first use without arguments."""
+        """Return the instance of the class `kind`, created on first use without arguments."""
         made = self._made.get(kind)
         if made is None:
             made = self._made.setdefault(kind, kind())  # the instance of a quicker thread stays
@@ -44,9 +44,9 @@ _log = logging.getLogger(__name__)
 def modules_of(
     package: str, folders: Iterable[str], only: str = "", without: Container[str] = ()
 ) -> Iterator[ModuleType]:
-    """Import and yield the modules and packages directly inside a package, by name.
+    """Import and yield the modules and packages in `folders` of a package, by name, but not `without`.
 
-    If there is a module `only`, yield no other one. Skip the names in `without`. Log and skip a module that
+    If there is a module `only`, yield no other one. Log and skip a module that
     cannot be imported, because the others work without it.
     """
     names = sorted(info.name for info in pkgutil.iter_modules(folders) if info.name not in without)

@@ -53,7 +53,7 @@ class Table:
                 yield self.window(slice(top, top + height), slice(left, left + width))
 
     def shape_of(self, index: Index) -> tuple[int, int]:
-        """Return the number of rows and columns of a window."""
+        """Return the number of rows and columns of the window that an index selects."""
         sizes = [len(_selected(self.shape[axis], index[axis])) for axis in self._axes]
         return (sizes[0] if sizes else 1), (sizes[1] if len(sizes) > 1 else 1)
 

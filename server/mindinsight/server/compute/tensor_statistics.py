@@ -44,7 +44,10 @@ _MEASURABLE: Final = frozenset("?bhilqBHILQefdgFDG")
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Statistics of a tensor. The numbers from `minimum` on are None if no element is finite."""
+    """Statistics of a tensor: numbers of elements by kind, extremes, means, deviation and norm.
+
+    The numbers from `minimum` on are None if no element is finite.
+    """
 
     count: int
     zeros: int
@@ -72,7 +75,10 @@ class Statistics:
 
 
 class Part(NamedTuple):
-    """Sums over a section of a tensor. The parts of one tensor may come from several processes."""
+    """Numbers of elements by kind, extremes and sums over a section of a tensor.
+
+    The parts of one tensor may come from several processes.
+    """
 
     size: int
     zeros: int
@@ -101,7 +107,8 @@ class Extremes(NamedTuple):
 
 
 def measure(values: Array) -> Statistics:
-    """Measure an array of any shape, complex numbers by their magnitude and booleans as 0 and 1.
+    """Return the statistics of an array of any shape, of complex numbers by magnitude and of booleans as 0
+    and 1.
 
     Raises TypeError for strings, objects and dates.
     """
@@ -109,7 +116,7 @@ def measure(values: Array) -> Statistics:
 
 
 def measure_values(values: Values) -> Statistics:
-    """Measure a tensor like `measure`, holding one section at a time."""
+    """Return the statistics of a tensor as `measure` does, holding one section at a time."""
     if isinstance(values, Held):
         return measure(values.array)
     _check(values.dtype)
@@ -117,7 +124,8 @@ def measure_values(values: Values) -> Statistics:
 
 
 def parts(values: Array) -> list[Part]:
-    """Measure an array section by section, in memory order."""
+    """Return the sums over each `PIECE` elements of an array, in memory order if it is contiguous, else in C
+    order. Raises TypeError like `measure`."""
     _check(values.dtype)
     scratch = np.empty((2, min(values.size, PIECE)))  # a fresh one per piece would cost more than the sums
     with np.errstate(all="ignore"):

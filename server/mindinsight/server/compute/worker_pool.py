@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 import pickle
 import signal
@@ -16,12 +15,14 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from concurrent.futures import TimeoutError as TooLate
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from mindinsight.server.cancellation import LONGEST, watch
 from mindinsight.server.compute.background_jobs import Threads, start_within_limit
+from mindinsight.server.import_path import safe_context
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,7 +48,7 @@ class Task(Future[Any]):
         self.call = call
 
     def settle(self, result: Any, error: BaseException | None, trace: str = "") -> None:
-        """Set the error, or the result without one. Do nothing if the task was cancelled."""
+        """Set the error and its worker's `trace`, else the result. Do nothing if the task was cancelled."""
         if error is not None and trace:
             error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
         with contextlib.suppress(InvalidStateError):
@@ -235,10 +236,8 @@ class Worker:
 
     def __init__(self) -> None:
         """Start the process, which does not answer yet. Raises CannotBegin."""
-        # Not "fork", as this process has threads.
-        context: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-        context.set_forkserver_preload(list(_PRELOADED))
         try:
+            context = safe_context(_PRELOADED)
             self._pipe, child_end = context.Pipe()
             with socket.socket(fileno=os.dup(self._pipe.fileno())) as end:  # a pipe is a socket
                 for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
@@ -257,10 +256,9 @@ class Worker:
             raise CannotBegin("a process ended, or hung, before it began")
 
     def call(self, call: Call, end: float) -> Answer | None:
-        """Perform a call.
+        """Perform a call, and return its answer, or None if there is none at `end` (monotonic time).
 
-        Return None if the process ended, stopped in the middle of its answer, or has none at `end` (monotonic
-        time).
+        There is also none if the process ended, or stopped in the middle of its answer.
         """
         with contextlib.suppress(EOFError, OSError):
             self._pipe.send(call)
@@ -315,5 +313,5 @@ def _limit_memory(size: int) -> None:
 def _live_with_parent() -> None:
     """Ignore Ctrl-C, which the parent handles, and exit when the parent is gone, even killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent: Any = multiprocessing.parent_process()
+    parent: Any = parent_process()
     start_within_limit(threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True))

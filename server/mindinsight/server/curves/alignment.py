@@ -1,16 +1,15 @@
 """Precision alignment of two curves that should agree, and detection of the step at which they diverge."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.overflow_safe import relative_to, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
@@ -38,11 +37,11 @@ class Change:
 
 
 def find_change(values: Doubles, floor: float, poor: float = POOR) -> Change | None:
-    """Return the clearest change of finite ``values`` [n], or None if there is none beyond chance.
+    """Return the clearest change of ``values`` [n], None if none is beyond chance and a noise of ``floor``.
 
-    ``floor`` is the least noise assumed, in the unit of the values. With a noise of 0, rounding would be a
-    change. ``poor`` is the number of rows at which the limit is twice as high, because few rows give a poor
-    estimate of noise and autocorrelation.
+    The values are finite. ``floor`` is in their unit. With a noise of 0, rounding would be a change. ``poor``
+    is the number of rows at which the limit is twice as high, because few rows give a poor estimate of noise
+    and autocorrelation.
     """
     if len(values) < FEWEST:
         return None
@@ -158,11 +157,11 @@ _LEAST: Final = 0.3  # smallest lasting shift, in noise levels of a single row
 
 
 def find_divergence(relative: Doubles, floor: float, poor: float = POOR) -> Change | None:
-    """Return the change by which the finite difference ``relative`` [n] becomes larger, or None.
+    """Return the change by which ``relative`` [n] becomes larger, or None. Sizes below ``floor`` are none.
 
-    First the difference is searched for a shift or trend to one side, then the logarithm of its size for
-    growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
-    divergence. Sizes below ``floor`` count as none. ``poor`` is that of ``find_change`` for the growth.
+    First the finite difference is searched for a shift or trend to one side, then the logarithm of its size
+    for growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
+    divergence. ``poor`` is that of ``find_change`` for the growth.
     """
     signed = find_change(relative, floor)
     if signed is not None and _is_larger(relative, signed.onset, floor):
@@ -204,12 +203,18 @@ def _divergence(values: Doubles, base: Doubles, floor: float) -> Change | None:
     change = find_divergence(relative, floor)
     if change is None:
         return None
-    unit = max(unit_of(values), unit_of(base))
-    noise = np.minimum(local_noise(values / unit), local_noise(base / unit))
-    share = np.maximum(noise / np.maximum(size_nearby(base / unit), 1e-300), floor)
+    share = np.minimum(*_noise_shares(values, base, floor))
     weighted = np.clip(relative * (float(np.median(share)) / share), -_MOST, _MOST)
     judged = find_divergence(np.asarray(weighted, np.float64), floor, _POOR_GROWTH)
     return change if judged is not None else None
+
+
+def _noise_shares(values: Doubles, base: Doubles, floor: float) -> tuple[Doubles, Doubles]:
+    """Return [n] the noise of both curves nearby as shares of the baseline there. At least ``floor``."""
+    unit = max(unit_of(values), unit_of(base))
+    size = np.maximum(size_nearby(base / unit), 1e-300)
+    mine, theirs = (np.maximum(local_noise(curve / unit) / size, floor) for curve in (values, base))
+    return mine, theirs
 
 
 def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
@@ -226,7 +231,9 @@ def _is_larger(relative: Doubles, onset: int, floor: float) -> bool:
 Verdict: TypeAlias = Literal[
     "not_finite",
     "drifts",
+    "grows",
     "apart",
+    "scaled",
     "differs",
     "returns",
     "noise",
@@ -246,6 +253,23 @@ _SELDOM: Final = 0.1  # share of equal steps after the first that differs up to 
 _LASTS: Final = 5  # steps beyond the tolerance before a divergence is claimed
 _AGREES_AGAIN: Final = 16  # steps within the tolerance before a difference counts as over
 _APART: Final = 0.5  # share of steps beyond the tolerance from which curves without an onset are apart
+_CONSTANT: Final = 0.1  # share of the difference by which a constant factor varies at most
+_FEWEST_FACTORS: Final = 3  # two steps have a common factor by chance more easily
+_GROWTH_BLOCKS: Final = 8  # parts of a curve whose medians show growth
+_ORDERED: Final = 0.9  # rank correlation of these with time: 1 in 400 random orders reaches it
+_BEYOND: Final = 3.0  # noise levels from which a difference is none of the noise
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Median differences of the first and of the last eighth of the common steps of growing curves."""
+
+    first: int  # first and last step of the first eighth
+    first_end: int
+    early: float
+    last_start: int  # first and last step of the last eighth
+    last: int
+    late: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,13 +291,16 @@ class Alignment:
     score: float = 0.0  # size of the divergence in noise levels
     largest: float | None = None  # largest difference, None if no step has two finite values
     noise: float | None = None  # usual difference before the onset, or of all steps, None likewise
+    typical: float | None = None  # median difference of all common steps, None likewise
     later: int | None = None  # step after a broken one from which the finite values diverge
     early: int = 0  # number of common steps from the onset to the first beyond the tolerance
-    absolute: bool = False  # both are in the unit of the values, otherwise relative to the baseline
+    absolute: bool = False  # sizes are in the unit of the values, otherwise relative to the baseline
+    factor: float | None = None  # of the values to those of the baseline, if it is the same at all steps
+    growth: Growth | None = None
 
 
 def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float) -> Alignment:
-    """Judge a curve (steps ascending and unique) by its baseline. ``tolerance`` is relative."""
+    """Return the alignment of a curve with its baseline (ascending, unique steps) by a relative tolerance."""
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     count, either = len(shared), len(steps) + len(base_steps) - len(shared)
     if not count:
@@ -284,7 +311,8 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
     if same.all():
         verdict: Verdict = "identical" if finite.any() else "no_finite"
         size = 0.0 if finite.any() else None
-        return Alignment(verdict, count, either, agrees_to=int(shared[-1]), largest=size, noise=size)
+        last = int(shared[-1])
+        return Alignment(verdict, count, either, agrees_to=last, largest=size, noise=size, typical=size)
     broken = np.flatnonzero(~same & ~finite)
     end = int(broken[0]) if len(broken) else count
     rows = np.flatnonzero(finite[:end])
@@ -293,13 +321,13 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
     if not len(broken):
         return judged
     if judged.largest == 0:  # the curves are equal before the broken step, where no difference has a size
-        judged = replace(judged, largest=None, noise=None)
+        judged = replace(judged, largest=None, noise=None, typical=None)
     rest = np.flatnonzero(finite)
     if len(rest) == len(rows):
         return judged
     whole = _judged(Alignment("agrees", count, either), shared, rest, left[rest], right[rest], tolerance)
     later = whole.onset if whole.verdict == "drifts" and (whole.onset or 0) > int(shared[end]) else None
-    return replace(judged, later=later, largest=whole.largest, absolute=whole.absolute)
+    return replace(judged, later=later, largest=whole.largest, typical=whole.typical, absolute=whole.absolute)
 
 
 def _broken(
@@ -330,6 +358,7 @@ def _judged(
     over = np.flatnonzero(shares > tolerance)
     beyond = int(shared[rows[over[0]]]) if len(over) else facts.broken
     before = shared[shared < beyond] if beyond is not None else shared
+    typical = float(np.median(sizes / unit)) * unit if len(sizes) else None
     facts = replace(
         facts,
         agrees_to=int(before[-1]) if len(before) else None,
@@ -337,29 +366,87 @@ def _judged(
         last_beyond=int(shared[rows[over[-1]]]) if len(over) else None,
         over=len(over),
         largest=float(sizes.max()) if len(sizes) else None,
-        noise=float(np.median(sizes / unit)) * unit if len(sizes) else None,
+        noise=typical,
+        typical=typical,
         absolute=absolute,
     )
+    if facts.broken is None and (factor := _constant_factor(values, base, tolerance)) is not None:
+        return replace(facts, verdict="scaled", factor=factor)
     floor = max(tolerance * _NOISE_SHARE, _ROUNDING)
     change = _divergence(values, base, floor) if len(over) else None
     start = _equal_start(shares, over, floor)
     if change is not None:
         onset = _first_differing(shares, change.onset, floor)
         change = replace(change, onset=onset if start is None else start)
+    if change is not None and over[0] < max(change.onset, 1) <= _LASTS:
+        change = None  # too few steps before it to say that it differs more than before
     if change is not None and _lasts(over, change.onset, len(rows), facts.broken is not None):
         noise = float(np.median(sizes[: max(change.onset, 1)]))
         step = int(shared[rows[change.onset]])
         verdict: Verdict = "drifts" if facts.broken is None else "not_finite"
         early = max(int(over[0]) - change.onset, 0)
         return replace(facts, verdict=verdict, onset=step, score=change.score, noise=noise, early=early)
-    if facts.broken is not None:
-        return replace(facts, verdict="not_finite", onset=facts.broken)
     plain = start if start is not None else _plain_onset(shares, over, floor)
-    if plain is not None and not _ended(over, len(rows)):
+    if facts.broken is None and plain is not None and not _ended(over, len(rows)):
         noise = float(np.median(sizes[: max(plain, 1)]))
         early = max(int(over[0]) - plain, 0)
         return replace(facts, verdict="drifts", onset=int(shared[rows[plain]]), noise=noise, early=early)
+    if len(over) >= _APART * len(rows) and (row := _growth_start(values, base, floor)) is not None:
+        facts = replace(facts, verdict="not_finite", onset=int(shared[rows[row]]))
+        if facts.broken is not None:
+            return facts
+        return replace(facts, verdict="grows", growth=_growth(shared[rows], sizes))
+    if facts.broken is not None:
+        return replace(facts, verdict="not_finite", onset=facts.broken)
     return replace(facts, verdict=_without_onset(over, len(rows), change is not None))
+
+
+def _constant_factor(values: Doubles, base: Doubles, tolerance: float) -> float | None:
+    """Return the factor of a curve to its baseline if it is the same at all rows and no rounding, or None."""
+    rows = (values != 0) | (base != 0)  # any factor of 0 is 0
+    if rows.sum() < _FEWEST_FACTORS or not (base[rows] != 0).all():
+        return None
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        factors = values[rows] / base[rows]
+        factor = float(np.median(factors))
+        if not np.isfinite(factors).all() or factor == 0 or not (np.abs(factors - 1) > tolerance).all():
+            return None
+        varies = float(np.abs(factors / factor - 1).max())
+    return factor if varies <= min(tolerance, _CONSTANT * abs(factor - 1)) else None
+
+
+def _growth_start(values: Doubles, base: Doubles, floor: float) -> int | None:
+    """Return the row in the first half from which a growing difference is larger than noise, or None.
+
+    It grows as a share of the baseline and in units of the noise of the calmer curve as well, because the
+    noise of a falling curve is a growing share of it.
+    """
+    if len(values) < FEWEST:
+        return None
+    sizes = np.abs(relative_to_nearby(values, base))
+    noises = _noise_shares(values, base, floor)
+    medians, weighted = _block_medians(sizes), _block_medians(sizes / np.minimum(*noises))
+    order = np.corrcoef(np.argsort(np.argsort(medians)), np.arange(len(medians)))[0, 1]
+    if order < _ORDERED or any(course[-1] < _GROWS * course[0] for course in (medians, weighted)):
+        return None
+    beyond = sizes > _BEYOND * np.hypot(*noises)
+    after = np.cumsum(beyond[::-1])[::-1] / np.arange(len(beyond), 0, -1)
+    starts = np.flatnonzero((beyond & (after >= 1 - _SELDOM))[: len(beyond) // 2])
+    return int(starts[0]) if len(starts) else None
+
+
+def _block_medians(values: Doubles) -> Doubles:
+    """Return the medians of blocks of nearly equal length."""
+    edges = np.linspace(0, len(values), _GROWTH_BLOCKS + 1).astype(np.int64)
+    return np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
+
+
+def _growth(steps: Ints, sizes: Doubles) -> Growth:
+    """Return the growth of differences. ``steps`` and ``sizes`` are [n]."""
+    edges = np.linspace(0, len(sizes), _GROWTH_BLOCKS + 1).astype(np.int64)
+    first, last = slice(0, int(edges[1])), slice(int(edges[-2]), len(sizes))
+    early, late = (float(np.median(sizes[rows])) for rows in (first, last))
+    return Growth(int(steps[0]), int(steps[first][-1]), early, int(steps[last][0]), int(steps[-1]), late)
 
 
 def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
@@ -431,104 +518,6 @@ def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verd
     return "differs" if over[-1] == rows - 1 else "noise"  # at the end, a divergence may just have begun
 
 
-_EXACT_BELOW: Final = 10_000_000  # steps above are texts, because sentences shorten numbers
-
-
-def _step(step: int | None) -> int | str | None:
-    return step if step is None or abs(step) < _EXACT_BELOW else str(step)
-
-
-def _where(aligned: Alignment) -> Claim | None:
-    """Return as part of a claim in which run values are not finite, at how many steps, and at which."""
-    if aligned.broken_in is None:
-        return None
-    facts = {"n": aligned.broken_count, "first": _step(aligned.broken), "last": _step(aligned.broken_last)}
-    return Claim(f"claim.part.align_broken.{aligned.broken_in}", "note", facts)
-
-
-def claim_of(aligned: Alignment, tolerance: float, unit: str = "automatic") -> Claim:
-    """Return the claim about one scalar of two runs.
-
-    ``unit`` of shares is permille, percent, share or automatic: permille below one percent, else percent.
-    """
-    values: dict[str, Any] = {
-        "n": aligned.shared,
-        "steps": aligned.steps,
-        "over": aligned.over,
-        "step": _step(aligned.onset),
-        "agrees_to": _step(aligned.agrees_to),
-        "broken": _step(aligned.broken),
-        "where": _where(aligned),
-        "first": _step(aligned.beyond),
-        "last": _step(aligned.last_beyond),
-        "later": _step(aligned.later),
-        "tolerance": difference_claim(tolerance, False, unit),
-        "largest": difference_claim(aligned.largest, aligned.absolute, unit, tolerance),
-        "usual": difference_claim(aligned.noise, aligned.absolute, unit),
-    }
-    values = {name: value for name, value in values.items() if value is not None}
-    evidence = () if aligned.beyond is None else ({"step": aligned.onset or aligned.beyond},)
-    match aligned.verdict:
-        case "no_steps":
-            return Claim("claim.align.no_common_steps", "unknown", values)
-        case "no_finite":
-            return Claim("claim.align.no_finite", "unknown", values)
-        case "identical" | "agrees" as verdict:
-            key = "claim.align.equal" if verdict == "identical" else "claim.align.agrees"
-            if aligned.shared == aligned.steps:
-                return Claim(key, "clear", values)
-            return Claim(f"{key}_common", "unknown", values)
-        case "differs":
-            missing = ("claim.missing.align_steps",)
-            return Claim("claim.align.differs", "found", values, evidence, missing)
-        case "drifts" if (aligned.onset or 0) > (aligned.beyond or 0) or aligned.agrees_to is None:
-            return Claim("claim.align.diverges_beyond_noise", "found", values, evidence)
-        case "drifts" if (aligned.onset or 0) <= (aligned.agrees_to or 0):
-            if aligned.early <= max(2, aligned.shared // 100):  # no nearer than an onset is known
-                return Claim("claim.align.diverges", "found", {**values, "step": values["first"]}, evidence)
-            return Claim("claim.align.diverges_within", "found", values, evidence)
-        case "not_finite" if aligned.later is not None:
-            return Claim("claim.align.non_finite_then_diverges", "found", values, evidence)
-        case verdict:
-            return Claim(f"claim.align.{_FOUND[verdict]}", "found", values, evidence)
-
-
-_FOUND: Final[dict[Verdict, str]] = {
-    "not_finite": "non_finite",
-    "drifts": "diverges",
-    "apart": "apart",
-    "returns": "some_steps",
-    "noise": "noise",
-}
-
-
-_UNITS: Final = {
-    "permille": ("claim.part.align_relative", 1000),
-    "percent": ("claim.part.align_percent", 100),
-    "share": ("claim.part.align_share", 1),
-}
-
-
-def difference_claim(
-    size: float | None, absolute: bool, unit: str = "automatic", other: float | None = None
-) -> Claim | None:
-    """Return a difference as part of a claim, or None for None.
-
-    It is a share of the baseline, or with ``absolute`` a number, with enough digits to differ from ``other``.
-    """
-    if size is None:
-        return None
-    if absolute:
-        return Claim("claim.part.align_absolute", "note", {"size": size})
-    if unit == "automatic":  # 1 ‰ is the tolerance of the tutorials, and 11500 ‰ is hard to read
-        unit = "percent" if size >= 0.01 else "permille"
-    key, factor = _UNITS[unit]
-    shown = float(f"{factor * size:.3g}")
-    if other is not None and size > other and shown <= factor * other:
-        return Claim(key, "note", {"size": f"{factor * size:.9g}"})
-    return Claim(key, "note", {"size": shown})
-
-
 def relative_to_nearby(values: Doubles, base: Doubles) -> Doubles:
     """Return [n] ``values - base`` relative to the larger of ``|base|`` and its usual size nearby, always
     finite.
@@ -555,25 +544,12 @@ def size_nearby(base: Doubles) -> Doubles:
     return np.maximum(size, nearby)
 
 
-_NAMED: Final = 3  # scalars that a claim names
-
-
-def one_sided_claims(run: Sequence[str], baseline: Sequence[str]) -> list[Claim]:
-    """Return the claims that scalars were not compared because only the run or only the baseline has them."""
-    claims = []
-    if baseline:
-        values = {"n": len(baseline), "tags": few(baseline, _NAMED)}
-        claims.append(Claim("claim.align.only_baseline", "unknown", values))
-    if run:
-        claims.append(Claim("claim.align.only_run", "note", {"n": len(run), "tags": few(run, _NAMED)}))
-    return claims
-
-
 _DECORATION: Final = frozenset({"train", "training", "auto", "scalar", "scalars"})
 
 
 def paired_tags(base_tags: list[str], tags: list[str]) -> list[tuple[str, str]]:
-    """Pair the tags of two runs, by name or else by an unambiguous similar name."""
+    """Return the pairs (base tag, tag) of tags that are equal, or else similar and unambiguous. Other tags
+    are left out."""
     known = set(tags)
     pairs = [(tag, tag) for tag in base_tags if tag in known]
     base_alike, alike = _by_plain_name(base_tags, tags), _by_plain_name(tags, base_tags)

@@ -14,12 +14,14 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.overflow_safe import limited, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 CELLS: Final = 2_000_000  # limit of curves x columns: half a second
 FEWEST_STEPS: Final = 16  # steps below which curves of ranks are not compared
 NOT_ZERO: Final = 0.1  # share of its mean size that a curve keeps where shares of its values count
+_NAMED: Final = 3  # members that are named below a chart; the count tells how many there are
 _WRAP: Final = 1 << 64  # uint64 counts modulo this number
 
 
@@ -50,7 +52,7 @@ class Band:
 
 
 def cells(curves: Sequence[tuple[Ints, Floats]], columns: int) -> Cells:
-    """Put ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns."""
+    """Return ``curves`` (steps ascending, values) on a grid of at most ``columns`` columns."""
     grid = _grid([steps for steps, _ in curves], columns)
     shape = (len(curves), len(grid))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
@@ -272,3 +274,29 @@ def _spread(levels: Doubles, errors: Doubles) -> Spread | None:
     )
     share = (last - first) / (1 + first) if 1 + first > NOT_ZERO else last - first
     return Spread(tuple(order.tolist()), low if groups else 0, share)
+
+
+def non_finite_members(names: Sequence[str], curves: Sequence[tuple[Ints, Floats]]) -> list[Claim]:
+    """Return a claim about the members [m] that are non-finite up to their end, and one about those with
+    gaps.
+
+    Each claim has the first step. The mean leaves out the former from that step on, and interpolates the
+    gaps.
+    """
+    lasting: list[tuple[int, str]] = []
+    between: list[tuple[int, str]] = []
+    for name, (steps, values) in zip(names, curves, strict=True):
+        bad = np.flatnonzero(~np.isfinite(values))
+        finite = np.flatnonzero(np.isfinite(values))
+        end = int(finite[-1]) + 1 if len(finite) else 0
+        if end < len(values):
+            lasting.append((int(steps[end]), name))
+        if len(bad) and bad[0] < end:
+            between.append((int(steps[bad[0]]), name))
+    claims = []
+    for key, members in (("claim.group.non_finite", lasting), ("claim.group.gaps", between)):
+        if members:
+            members.sort()
+            facts = {"n": len(members), "step": members[0][0], "names": few([m for _, m in members], _NAMED)}
+            claims.append(Claim(key, "found", facts))
+    return claims

@@ -88,7 +88,11 @@ class _Grid:
 def compare_groups(
     good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]], scalars: int = 1
 ) -> GroupDivergence:
-    """Compare curves (steps ascending, values) of good and bad runs, not empty, one of some ``scalars``."""
+    """Return how curves of bad runs diverge from those of good runs, as one of ``scalars`` compared.
+
+    Probabilities are corrected for a comparison of as many scalars. Curves are ascending steps and values.
+    Neither group is empty.
+    """
     columns = cells([*good, *bad], _COLUMNS)
     whole = columns.mean / unit_of(columns.mean)  # only shares matter from here on
     split = len(good)

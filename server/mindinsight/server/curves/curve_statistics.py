@@ -8,14 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.curves.alignment import difference_claim
+from mindinsight.server.curves.alignment_claims import difference_claim
 from mindinsight.server.curves.overflow_safe import LARGEST, deviation, mean, relative_to, subtract, unit_of
 from mindinsight.server.types import Doubles, Floats, Ints
 
 
 class RangeStatistics(TypedDict):
-    """Statistics of the finite values in a range. The counts and the first and last value include non-finite
-    ones.
+    """Statistics of the values in a range: extremes, mean, deviation and slope of the finite ones.
+
+    The counts and the first and last value include non-finite ones.
 
     Fields without a value are None. A non-finite first or last value is the text nan, inf or -inf.
     """
@@ -37,7 +38,7 @@ class RangeStatistics(TypedDict):
 
 
 def range_statistics(steps: Ints, values: Floats) -> RangeStatistics:
-    """Return the statistics of [n] points."""
+    """Return the statistics of [n] points, with None for what needs a finite value if there is none."""
     wide = np.asarray(values, np.float64)
     finite = np.isfinite(wide)
     good, at = wide[finite], steps[finite]
@@ -113,10 +114,10 @@ def holds(condition: Condition, limit: float, values: Floats) -> Mask:
 
 
 def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
-    """Return the intervals of ``before`` and of the rows that follow.
+    """Return the intervals of ``before`` and of the rows that follow, in which the condition ``held``.
 
-    ``held`` [n] says where the condition holds in those rows, and ``starts`` at which of them a segment of
-    the series begins. An interval does not continue from one segment to the next.
+    ``held`` is [n] for those rows, and ``starts`` are the rows among them at which a segment of the series
+    begins. An interval does not continue from one segment to the next.
     """
     end = before.end + len(held)
     if not held.any():
@@ -149,7 +150,7 @@ def divergence_tags(tags: Iterable[str]) -> list[str]:
 
 
 def divergence_claims(curves: Mapping[str, tuple[Ints, Floats]]) -> list[Claim]:
-    """Return the claim that a run has diverged: that a scalar is non-finite from a step to its end.
+    """Return the claim that a run has diverged, if a scalar is non-finite from a step to its end.
 
     ``curves`` are steps and values by tag, of `divergence_tags` whose last value is non-finite. A curve
     without a finite value was perhaps never defined and is no evidence.
@@ -184,7 +185,10 @@ class Difference:
 def difference(
     steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, tolerance: float
 ) -> Difference:
-    """Compare two curves with ascending, unique steps. Equal non-finite values count as equal."""
+    """Return the difference of a curve from a base at their common steps, and where it exceeds a tolerance.
+
+    The tolerance is relative. Steps are ascending and unique. Equal non-finite values count as equal.
+    """
     shared, mine, theirs = np.intersect1d(steps, base_steps, assume_unique=True, return_indices=True)
     left = np.asarray(values, np.float64)[mine]
     right = np.asarray(base_values, np.float64)[theirs]

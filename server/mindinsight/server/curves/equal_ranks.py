@@ -43,22 +43,22 @@ class _Compared:
         return float(self.shares.max(initial=0.0))
 
 
-def diverged_from_equal(curves: Sequence[tuple[Ints, Floats]], mean: Doubles) -> list[RankOutlier]:
-    """Return the anomalies of the curves that diverge from the others, if those are equal but for rounding.
+def diverged_from_equal(curves: Sequence[tuple[Ints, Floats]], on_grid: Doubles) -> list[RankOutlier]:
+    """Return the anomalies of curves that diverge, [] unless the others are equal but for rounding.
 
     At most one of four curves, or of three, may diverge. Two curves diverge if they were equal before.
-    ``curves`` have ascending steps. ``mean`` [r, c] has their values on a common grid, in a unit in
+    ``curves`` have ascending steps. ``on_grid`` [r, c] has every curve on a common grid, in a unit in
     which sums do not overflow.
     """
-    rows = np.flatnonzero((~np.isnan(mean)).sum(axis=1) >= FEWEST_STEPS)
+    rows = np.flatnonzero((~np.isnan(on_grid)).sum(axis=1) >= FEWEST_STEPS)
     if len(rows) < 2:
         return []
     if len(rows) == 2:
         return _diverged_pair(int(rows[0]), int(rows[1]), curves)
-    centre = column_medians(mean[rows])
+    centre = column_medians(on_grid[rows])
     size = np.maximum(np.abs(centre), np.nanmedian(np.abs(centre)))
-    equal = (np.abs(mean[rows] - centre) <= _ROUNDING * size).sum(axis=1)
-    if float(np.median(equal)) < _EQUAL_COLUMNS * mean.shape[1]:
+    equal = (np.abs(on_grid[rows] - centre) <= _ROUNDING * size).sum(axis=1)
+    if float(np.median(equal)) < _EQUAL_COLUMNS * on_grid.shape[1]:
         return []
     reference = curves[int(rows[np.argmax(equal)])]
     compared = [_compared(row, curves[row], reference) for row in rows.tolist()]

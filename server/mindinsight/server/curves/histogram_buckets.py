@@ -116,7 +116,8 @@ def finite_edges(left: Doubles, width: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def on_edges(histograms: Bucketed, edges: Doubles) -> Doubles:
-    """Return the counts [n, b] of every histogram between common ``edges`` [b + 1]. Sums are preserved."""
+    """Return the counts [n, b] of every histogram between common ``edges`` [b + 1]. Counts beyond the edges
+    are left out."""
     counts = np.zeros((len(histograms), len(edges) - 1))
     for number in range(len(histograms)):
         own, below = histograms.cumulative(number)

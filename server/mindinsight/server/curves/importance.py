@@ -66,7 +66,7 @@ _FROM_ONE: Final = re.compile(r"(?:^|[/:(])1\s*[-−]")
 
 @dataclass(frozen=True, slots=True)
 class ColumnImportance:
-    """Importance of one setting."""
+    """Importance of one setting for an objective."""
 
     key: str  # of its column
     importance: float  # mean fall of the explained share over the shuffles, 0 or more
@@ -443,12 +443,12 @@ def _extreme(
     groups = [(name, chosen) for name, column in columns.items() for chosen in _value_groups(column)]
     count = len(trials.first)
     chances = np.array([2 / math.comb(count, int(chosen[trials.first].sum())) for _, chosen in groups])
-    separated = [
+    extreme = [
         (float(chances[chances <= chance].sum()), number)
         for number, ((_, chosen), chance) in enumerate(zip(groups, chances.tolist(), strict=True))
         if target[chosen].max() < target[~chosen].min() or target[chosen].min() > target[~chosen].max()
     ]
-    chance, number = min(separated, default=(1.0, 0))
+    chance, number = min(extreme, default=(1.0, 0))
     if chance > _EXTREME:
         return
     name, chosen = groups[number]

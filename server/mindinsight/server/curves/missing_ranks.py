@@ -20,10 +20,10 @@ _DEVICES: Final = 4
 
 
 def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:
-    """Return the claims that ranks have no data, up to the highest or to the number that was ``recorded``.
+    """Return claims that ranks have no data, up to the highest or the number ``recorded``, [] if none lacks.
 
-    They may be among the runs that are ``left_out``. Ranks without a 0 that begin with 1 are counted from 1.
-    If the same ranks of each node have data, it is unknown whether the others recorded any.
+    They may be among the runs that are ``left_out``, a number. Ranks without a 0 that begin with 1 are
+    counted from 1. If the same ranks of each node have data, it is unknown whether the others recorded any.
     """
     numbers = np.unique(np.array([*ranks], np.int64))
     if not len(numbers):

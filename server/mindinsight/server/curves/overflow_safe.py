@@ -20,10 +20,10 @@ def limited(values: Doubles) -> Doubles:
 
 
 def unit_of(values: Floats) -> float:
-    """Return the largest power of two not above the largest finite magnitude in ``values``, or 1.0 if all are
-    0.
+    """Return the largest power of two up to the largest finite magnitude in ``values``, at most 2**1022.
 
-    Dividing by it leaves values of at most 2 and rounds only those 2**-1022 times smaller.
+    Return 1.0 if all are 0. Dividing by it leaves values of less than 4 and rounds only those 2**-1022 times
+    smaller.
     """
     largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
     return float(np.ldexp(1.0, min(int(np.frexp(largest)[1]) - 1, _TOP))) if largest else 1.0

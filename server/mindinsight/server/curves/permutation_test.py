@@ -27,13 +27,14 @@ _ROUNDING: Final = 1e-8  # share of a column below which nothing of it is left
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """Setting of a number of runs."""
+    """Setting as a factor of a permutation test: its values by run, as groups and as ranks."""
 
     groups: Ints  # [n] number of the value: in ascending order for numbers, which are binned
     order: Doubles | None  # [n] ranks of numbers, None for texts; -1 for a missing value
 
     def bins(self, most: int) -> Doubles:
-        """Return [n, k] 0 and 1: a column a text, or at most ``most`` of numbers, one of missing."""
+        """Return indicators [n, k], 0 or 1, of a column for each text, or of at most ``most`` bins of numbers
+        and one for missing values."""
         if self.order is None:
             return _indicators(self.groups)
         known = self.order >= 0

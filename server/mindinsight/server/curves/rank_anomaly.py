@@ -78,7 +78,8 @@ def noisier_rows(values: Doubles) -> frozenset[int]:
 
 
 def growth(shares: Doubles) -> float | None:
-    """Return the difference at the end if it grows from fifth to fifth to twice its size, or None."""
+    """Return the median of the last fifth of ``shares`` [n] if the medians of the fifths rise towards it and
+    more than double, or None."""
     fifths = np.array([float(np.nanmedian(part)) for part in np.array_split(shares, 5)])
     if len(shares) < FEWEST_STEPS or np.isnan(fifths).any():
         return None
@@ -107,7 +108,10 @@ def row_evidence(ranks: Sequence[int | None], rows: Sequence[int]) -> tuple[dict
 
 
 def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim:
-    """Return the claim about one curve, or about two that differ from each other."""
+    """Return the claim about an anomaly: of one curve, or of two that differ from each other.
+
+    ``ranks`` [r] are those of the curves, for its evidence.
+    """
     rows = [stray.row] if stray.other is None else [stray.row, stray.other]
     evidence = row_evidence(ranks, rows) if ranks else ()
     facts: dict[str, Any] = {"step": stray.step}

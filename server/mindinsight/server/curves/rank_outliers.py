@@ -84,16 +84,16 @@ def _typical(values: Doubles) -> float:
 
 
 def cumulated(values: Doubles, edges: Ints) -> Doubles:
-    """Return [r, b + 1] the sums of the columns below each edge."""
+    """Return [r, b + 1] the sums of the columns of ``values`` [r, c] before each of ``edges`` [b + 1]."""
     below = np.zeros((len(values), len(edges)))
     below[:, 1:] = np.cumsum(np.add.reduceat(values, edges[:-1], axis=1), axis=1)
     return below
 
 
 def inflation(sums: Doubles, counts: Doubles) -> float:
-    """Return the variance of block means relative to that of independent steps, at least 1.0.
+    """Return the variance of block means ``sums / counts`` as a multiple of that of independent steps.
 
-    ``sums`` [ranks, blocks] are of values in units of the usual change, ``counts`` [ranks, blocks] theirs.
+    It is at least 1.0. Both are [ranks, blocks]. The values are in units of the usual change.
     """
     full = counts > 0
     means = np.where(full, sums / np.maximum(counts, 1.0), np.nan)
@@ -108,10 +108,12 @@ def inflation(sums: Doubles, counts: Doubles) -> float:
 
 
 def expected_largest(scaled: Doubles) -> tuple[float, float]:
-    """Return limits for one spike, and for each of several of one rank, from the tail of all differences.
+    """Return two thresholds of a spike, in the units of ``scaled`` [ranks, columns]: for a rank with one
+    spike, and a lower one for each of several spikes of a rank.
 
-    The tail is a power law through the 95th and 99th percentile of the median rank (Hill). Two ranks have one
-    series of differences, which includes the spikes, so their limits are fixed.
+    Both are estimated from the tail of all differences. The tail is a power law through the 95th and 99th
+    percentile of the median rank (Hill). Two ranks have one series of differences, which includes the spikes,
+    so their limits are fixed.
     """
     ranks, columns = scaled.shape
     if ranks == 2:
@@ -153,7 +155,9 @@ class Differences:
         self.decided = (~np.isnan(values)).sum(axis=0) >= min(self.ranks, 3)
 
     def lasting(self) -> list[tuple[float, RankOutlier]]:
-        """Return the clearest interval in which each curve differs, if any, with its score."""
+        """Return (score, outlier) of each curve that differs in an interval, for the clearest one.
+
+        Of two curves that differ at most one is listed."""
         edges = np.unique(np.linspace(0, self.columns, min(_BLOCKS, self.columns // 2) + 1).astype(np.int64))
         there = ~np.isnan(self.scaled)
         clipped = np.clip(np.where(there, self.scaled, 0.0), -_CLIP, _CLIP)
@@ -379,9 +383,9 @@ class Judgement:
     def claims(
         self, ranks: Sequence[int | None], job: Sequence[int | None], left_out: int = 0
     ) -> list[Claim]:
-        """Return the claims about ``ranks`` [r], one for each curve, among the ranks of ``job``.
+        """Return the claims about the curves of ``ranks`` [r], and about the ranks of ``job`` without one.
 
-        The server shows all runs but ``left_out``.
+        ``left_out`` is the number of runs that the server does not show.
         """
         claims = [outlier_claim(stray, ranks) for stray in self.strays]
         faulty = {row for stray in self.strays if not stray.shared for row in (stray.row, stray.other)}
@@ -410,7 +414,8 @@ class Judgement:
 
 
 def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
-    """Return the anomalies of ``curves`` (steps ascending, values). Empty for fewer than two curves."""
+    """Return the anomalies of ``curves`` (steps ascending, values), and the rows that could be compared.
+    Empty for fewer than two curves."""
     alive = [row for row, (steps, _) in enumerate(curves) if len(steps)]
     if len(alive) < 2:
         return Judgement()

@@ -41,7 +41,7 @@ def identity(value: Value) -> str | tuple[str, Value]:
 
 
 def numbered(rows: Iterable[Sequence[Value]]) -> Ints:
-    """Return [n] for each row of values the number of the first row that equals it, counted without gaps."""
+    """Number the distinct rows from 0 in order of first occurrence, and return the number of each row [n]."""
     numbers: dict[tuple[object, ...], int] = {}
     return np.array([numbers.setdefault((*map(identity, row),), len(numbers)) for row in rows], np.int64)
 

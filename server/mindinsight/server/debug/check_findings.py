@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.conditions import Finding, Limits
-from mindinsight.server.debug.operator_links import canonical
-from mindinsight.server.debug.tensor_targets import tensor_in_words
+from mindinsight.server.debug.operator_links import canonical, module_of
+from mindinsight.server.debug.tensor_targets import is_shift, tensor_in_words
 
 if TYPE_CHECKING:
     from mindinsight.server.debug.watchpoints import Hit
@@ -47,11 +48,11 @@ _STATED: Final = {  # limit named by the sentence of a kind: a hit of another li
 _SATURATED: Final = {"tanh": -1.0, "sigmoid": 0.0}  # lower end of functions that are flat at both ends
 _INACTIVE: Final = ("relu", "relu6", "reluv2")  # functions that are flat below zero, unlike leaky ones
 _NEAR: Final = 1e-4  # largest distance of a range from both ends that still counts as all of the function
-_SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
 
 
 def condition_in_words(name: str) -> Claim | str:
-    """Return the name that the pages give to a condition: its id if it is another distribution's."""
+    """Return the claim that names a condition, or the id itself if it contains a dot, as those of other
+    distributions do."""
     return name if "." in name else Claim(f"dump.condition.{name}", "note")
 
 
@@ -60,7 +61,8 @@ _WITH_FIGURE: Final = ("exploding", "inactive", "saturated", "slow", "vanishing"
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """Anomaly of one tensor, with the hits at all its steps."""
+    """Anomaly that a check reports of one tensor: its kind, its hits at all steps, and the ranks that share
+    it."""
 
     kind: str  # one of _SEVERITY
     hits: tuple[Hit, ...]  # of the first rank, in order of steps
@@ -69,23 +71,25 @@ class CheckFinding:
 
     @property
     def steps(self) -> list[int]:
-        """Return the steps of the hits, in ascending order."""
+        """Return the distinct steps of the hits, in ascending order."""
         return sorted({hit.entry.step for hit in self.hits})
 
     @property
     def name(self) -> str | Claim:
-        """Return the tensor's name for a sentence."""
+        """Return the name of the tensor, or the claim that describes it, to be put into a sentence."""
         return tensor_in_words(self.hits[0].entry)
 
     @property
     def tensor(self) -> str | Claim:
-        """Return the tensor in words, with its ranks if the dump has several."""
+        """Return the tensor for a sentence, followed by its ranks if `names_ranks` is set."""
+        return self.of_ranks(self.name)
+
+    def of_ranks(self, name: str | Claim) -> str | Claim:
+        """Return a name followed by the ranks if `names_ranks` is set."""
         if not self.names_ranks:
-            return self.name
+            return name
         ranks = few([str(rank) for rank in self.ranks], _SHOWN)
-        return Claim(
-            "claim.part.of_ranks", "note", {"tensor": self.name, "n": len(self.ranks), "ranks": ranks}
-        )
+        return Claim("claim.part.of_ranks", "note", {"tensor": name, "n": len(self.ranks), "ranks": ranks})
 
     @property
     def claim(self) -> Claim:
@@ -109,6 +113,17 @@ class CheckFinding:
         return Claim(f"claim.check.{self.kind}", "found", values, evidence)
 
     @property
+    def excess(self) -> float:
+        """Return how many times its limit the worst figure is, or below it, and 1.0 without a figure."""
+        _, finding = self._worst
+        limit = abs(self.hits[0].watchpoint.limits[finding.name]) if finding else 0.0
+        if finding is None or not limit:
+            return 1.0
+        pair = abs(finding.actual), limit
+        below = finding.name.endswith("_lt")
+        return math.inf if below and not pair[0] else max(pair) / min(pair) if all(pair) else 1.0
+
+    @property
     def _worst(self) -> tuple[int | None, Finding | None]:
         """Return the figure that is farthest beyond its limit, and its step if other steps have others."""
         findings = [
@@ -126,7 +141,8 @@ class CheckFinding:
 
 
 def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFinding]:
-    """Return one anomaly for each tensor and kind, the worst kind first, then by first step.
+    """Return one finding for each tensor and kind that no stronger one implies, by severity, then by the
+    ratio to the limit, then by first step.
 
     Ranks with equal anomalies share one.
     """
@@ -144,11 +160,14 @@ def group_hits(hits: Iterable[Hit], names_ranks: bool = False) -> list[CheckFind
         if not _is_implied(kind, own, kinds)
     ]
     merged = _of_ranks(findings)
-    return sorted(merged, key=lambda finding: (_SEVERITY.index(finding.kind), finding.steps[0]))
+    return sorted(
+        merged, key=lambda finding: (_SEVERITY.index(finding.kind), -finding.excess, finding.steps[0])
+    )
 
 
 def operator_findings(findings: Iterable[CheckFinding]) -> list[list[CheckFinding]]:
-    """Return the findings by kind and operator, in their order. Those of one operator are its tensors."""
+    """Return lists of findings that differ by direction and slot alone, in the order of their first
+    findings."""
     grouped: dict[tuple[object, ...], list[CheckFinding]] = {}
     for finding in findings:
         entry, watchpoint = finding.hits[0].entry, finding.hits[0].watchpoint
@@ -177,19 +196,50 @@ def _of_ranks(anomalies: Iterable[CheckFinding]) -> list[CheckFinding]:
     return list(merged.values())
 
 
-def grouped_claims(findings: Iterable[CheckFinding]) -> list[Claim]:
-    """Return one claim for each kind and set of steps, about the first tensor, with the names of the rest."""
+def grouped_claims(findings: Iterable[CheckFinding], weights: Collection[str] = ()) -> list[Claim]:
+    """Return for each kind, ranks and steps the claim about the first tensor, and one that names the others,
+    if any. Modules that stand still as a whole, given the names of all weights, have one claim each, before.
+    """
     groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[CheckFinding]] = {}
     for finding in findings:
         key = (finding.kind, finding.ranks, tuple(finding.steps))
         groups.setdefault(key, []).append(finding)
     claims = []
-    for first, *others in groups.values():
-        claims.append(first.claim)
-        if others:
+    for group in groups.values():
+        remaining = group
+        for module, members in _whole_modules(group, weights) if group[0].kind == "frozen" else ():
+            claims.append(_module_claim(module, members))
+            remaining = [finding for finding in remaining if finding not in members]
+        claims += [finding.claim for finding in remaining[:1]]
+        if others := remaining[1:]:
             names = few([other.name for other in others], _SHOWN)
             claims.append(Claim("claim.check.more", "note", {"n": len(others), "tensors": names}))
     return claims
+
+
+def _whole_modules(
+    findings: Sequence[CheckFinding], weights: Collection[str]
+) -> Iterator[tuple[str, list[CheckFinding]]]:
+    """Yield the outermost modules, "" for the network, all of whose weights have a finding, with these."""
+    named = {finding.hits[0].entry.operator: finding for finding in findings}
+    covered: set[str] = set()
+    paths = {"", *(name[:end] for name in named for end, letter in enumerate(name) if letter == ".")}
+    for module in sorted(paths, key=lambda path: (path.count(".") if path else -1, path)):
+        members = {name for name in weights if not module or name.startswith(f"{module}.")}
+        if len(members) > 1 and members <= named.keys() - covered:
+            covered |= members
+            yield module, [finding for name, finding in named.items() if name in members]
+
+
+def _module_claim(module: str, members: Sequence[CheckFinding]) -> Claim:
+    """Return the claim that no parameter of a module changed, with those of its members as evidence."""
+    claim = members[0].claim
+    values = {name: claim.values[name] for name in ("steps", "limit")} | {"n": len(members)}
+    evidence = tuple(entry for member in members for entry in member.claim.evidence)
+    if not module:
+        return Claim("claim.check.frozen_network", "found", values, evidence)
+    named = members[0].of_ranks(module)
+    return Claim("claim.check.frozen_module", "found", values | {"module": named}, evidence)
 
 
 def _kind(hit: Hit) -> str:
@@ -224,7 +274,7 @@ def _explained(kinds: dict[str, list[Hit]]) -> dict[str, list[Hit]]:
         return kinds
     exploding = kinds.get("exploding", [])[1:]
     remaining = {**kinds, "exploding": exploding}
-    if _SHIFT.search(kinds["initial"][0].entry.operator):
+    if is_shift(kinds["initial"][0].entry.operator):
         del remaining["initial"]
     return {kind: hits for kind, hits in remaining.items() if hits}
 
@@ -234,3 +284,34 @@ def _is_implied(kind: str, hits: Sequence[Hit], kinds: dict[str, list[Hit]]) -> 
     implying = _IMPLIED.get(kind, ())
     stronger = {hit.entry.step for name in implying for hit in kinds.get(name, ())}
     return {hit.entry.step for hit in hits} <= stronger
+
+
+EXPECTED: Final = ("claim.check.cancelled", "claim.check.small")  # notes about a healthy training
+
+
+def expected_claims(hits: Iterable[Hit]) -> Iterator[Claim]:
+    """Yield the notes about limits that a healthy training exceeds as well, given those hits."""
+    by_reason: dict[str, dict[str, list[Hit]]] = {}
+    for hit in hits:
+        by_reason.setdefault(hit.expected, {}).setdefault(hit.entry.operator, []).append(hit)
+    if cancelled := by_reason.get("cancelled"):
+        named = {re.sub(r"[./]", "_", name): name for name in map(_module, cancelled)}
+        values: dict[str, object] = {"n": len(named), "modules": few(sorted(named.values()), _SHOWN)}
+        yield Claim("claim.check.cancelled", "note", values)
+    if small := by_reason.get("small"):
+        changes = [
+            (finding.actual, hit)
+            for own in small.values()
+            for hit in own
+            for finding in hit.verdict.findings
+            if finding.name == _STATED["slow"]
+        ]
+        actual, least = min(changes, key=lambda item: item[0])
+        values = {"n": len(small), "tensor": tensor_in_words(least.entry), "actual": actual}
+        yield Claim("claim.check.small", "note", values | {"limit": least.watchpoint.limits[_STATED["slow"]]})
+
+
+def _module(name: str) -> str:
+    """Return the module of a bias or of the operator that makes its gradient."""
+    scope, _, operator = name.rpartition("/")
+    return module_of(scope.split("/")) if "-op" in operator else re.sub(r"[._/][^._/]+$", "", name)

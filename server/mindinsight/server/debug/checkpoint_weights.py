@@ -22,7 +22,7 @@ from mindinsight.server.debug.compare.error_measures import Measures, measure_va
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.formats.arrays.lazy_array import Values
 from mindinsight.server.formats.read_limits import UnreadableError
-from mindinsight.server.formats.sanitizer import show_name
+from mindinsight.server.formats.weights.plain_differences import PlainDifference
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile, open_weights
 
 State: TypeAlias = Literal[
@@ -55,7 +55,13 @@ class WeightDifference:
     measures: Measures | None = None  # of the second against the first
     equal: float | None = None  # share of elements with the same bytes
     error: UnreadableError | None = None
-    non_finite: int | None = None  # number of non-finite elements in both files, None if they are not numbers
+    broken: tuple[int | None, ...] = ()  # non-finite elements in each file that has it, None for no numbers
+
+    @property
+    def non_finite(self) -> int | None:
+        """Return the number of non-finite elements in both files, None if they are not numbers."""
+        known = [count for count in self.broken if count is not None]
+        return sum(known) if known else None
 
     @property
     def apart(self) -> int:
@@ -65,7 +71,7 @@ class WeightDifference:
 
 
 def list_weights(path: Path) -> WeightFile:
-    """List a file in a worker process. The result can be pickled, but its values cannot be read."""
+    """Return a file's weights without their values, which can be pickled. Reading raises RuntimeError."""
     return replace(open_weights(path), read=_unavailable, values=_unavailable)
 
 
@@ -101,7 +107,7 @@ def damage_of(file: WeightFile) -> Iterator[UnreadableError]:
 
 
 def damaged_files(files: Sequence[WeightFile], executor: Executor | None = None) -> Iterator[int]:
-    """Yield the places of the files that are damaged as a whole, each read once."""
+    """Yield the indices in `files` of those that are damaged as a whole, each read once."""
     for at, damaged in enumerate(spread(_is_damaged, [file.path for file in files], executor)):
         if damaged:
             yield at
@@ -114,8 +120,8 @@ def _is_damaged(path: Path) -> bool:
 def compare_weights(
     first: WeightFile, second: WeightFile, executor: Executor | None = None
 ) -> Iterator[WeightDifference]:
-    """Yield the differences of two files by name, in the order of the first. Tensors only in the second come
-    last."""
+    """Yield a `WeightDifference` for each tensor name, equal ones included, in the order of the first file.
+    Tensors only in the second come last."""
     sizes: dict[str, int] = {}
     for weight in (*first.weights, *second.weights):
         sizes[weight.name] = sizes.get(weight.name, 0) + weight.size
@@ -130,29 +136,20 @@ def count_states(differences: Iterable[WeightDifference]) -> dict[State, int]:
     return {state: counts[state] for state in get_args(State) if counts[state]}
 
 
-def compare_plain(first: WeightFile, second: WeightFile) -> list[str]:
-    """Return the numbers and texts that differ between two files, ``lr: 0.1 → 0.2``, by name."""
-    missing = object()
-    pairs = {
-        name: (first.plain.get(name, missing), second.plain.get(name, missing))
-        for name in [*first.plain, *(name for name in second.plain if name not in first.plain)]
-    }
-    return [
-        f"{name}: {' → '.join('–' if value is missing else show_name(repr(value)) for value in pair)}"
-        for name, pair in pairs.items()
-        if repr(pair[0]) != repr(pair[1])  # tells 1 from True and 1.0, and takes NaN for NaN
-    ]
-
-
-def difference_claims(differences: Sequence[WeightDifference], plain: Sequence[str] = ()) -> list[Claim]:
+def difference_claims(
+    differences: Sequence[WeightDifference], plain: Sequence[PlainDifference] = ()
+) -> list[Claim]:
     """Return the claims about two files, given the differences of all tensors.
 
     A tensor that cannot be read is neither equal nor different. ``plain`` are the differences of the other
     values.
     """
     claims = _tensor_claims(differences)
-    values = {"n": len(plain), "names": few(plain, _NAMED)}
-    return [*claims, Claim("claim.checkpoint.other_values", "found", values)] if plain else claims
+    for key, is_counter in (("other_values", False), ("counters", True)):
+        if texts := [value.text for value in plain if value.is_counter == is_counter]:
+            values = {"n": len(texts), "names": few(texts, _NAMED)}
+            claims.append(Claim(f"claim.checkpoint.{key}", "found", values))
+    return claims
 
 
 def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
@@ -219,11 +216,23 @@ def unread_claims(names: Sequence[str]) -> list[Claim]:
     return [Claim("claim.checkpoint.not_read", "unknown", values)] if names else []
 
 
-def apart_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
-    """Return the claim that names the tensors with non-finite values in one file alone, if there are any."""
+def non_finite_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
+    """Return the claims that name the tensors with non-finite values in both files, or in one file alone."""
+    both = [item for item in differences if len(item.broken) > 1 and all(item.broken) and item.second]
+    texts = [
+        Claim(
+            "claim.part.checkpoint.broken",
+            "note",
+            {"name": item.name, "broken": item.broken[1], "count": math.prod(item.second.shape)},
+        )
+        for item in both
+        if item.second
+    ]
+    facts = {"n": len(both), "names": few(texts, _NAMED)}
+    claims = [Claim("claim.checkpoint.non_finite_both", "found", facts)] if both else []
     names = [tensor.name for tensor in differences if tensor.apart]
-    values = {"n": len(names), "names": few(names, _NAMED)}
-    return [Claim("claim.checkpoint.apart", "found", values)] if names else []
+    facts = {"n": len(names), "names": few(names, _NAMED)}
+    return [*claims, Claim("claim.checkpoint.apart", "found", facts)] if names else claims
 
 
 def _names(weights: Sequence[Weight]) -> list[str]:
@@ -273,13 +282,12 @@ def _compare_named(
         ]
     except UnreadableError:
         return difference
-    known = [count for count in counts if count is not None]
-    return replace(difference, non_finite=sum(known) if known else None)
+    return replace(difference, broken=tuple(counts))
 
 
 def compare_tensor(file: WeightFile, other: WeightFile, first: Weight, second: Weight) -> WeightDifference:
-    """Compare one tensor of two files by parts. A tensor that cannot be read is returned as
-    ``unreadable``."""
+    """Return the difference of one tensor between two files, as `unreadable` if it cannot be read. Read by
+    parts."""
     try:
         return _read_and_compared(file, other, first, second)
     except UnreadableError as error:
@@ -328,7 +336,7 @@ _EPOCH_AND_STEP: Final = 2  # numbers in a name that MindSpore gives: net-EPOCH_
 
 @dataclass(frozen=True, slots=True)
 class SavedStep:
-    """Checkpoint of a series."""
+    """Checkpoint of a series: file id, label, and the training step, None if the name does not contain it."""
 
     id: str
     label: str  # the numbers of its name: "2_100"
@@ -418,15 +426,17 @@ class TimelineCell:
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """One tensor in all checkpoints of a series."""
+    """One tensor, with a cell for each checkpoint of a series."""
 
     name: str
     shape: tuple[int, ...]
     cells: tuple[TimelineCell, ...]
     dtype: str = ""
+    whole: float | None = None  # change from the first to the last checkpoint, None if either lacks it
 
     def is_weight(self, names: Collection[str]) -> bool:
-        """Return True for a floating-point tensor, unless among ``names`` it is an optimizer's state."""
+        """Return True if the tensor is floating-point and, judged by the `names` of all tensors, no optimizer
+        state."""
         return "float" in self.dtype and not is_state(self.name, names)
 
 
@@ -484,9 +494,10 @@ def timeline_claims(
 
 
 def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Claim which weight changed most from one checkpoint to the next, unless two changed by the same share.
+    """Claim which weight changed most between neighbours, and which from the first checkpoint to the last.
 
-    States of optimizers and counters are left out, as in the comparison of two files.
+    Nothing is claimed if two changed by the same share. States of optimizers and counters are left out, as in
+    the comparison of two files.
     """
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
@@ -494,10 +505,11 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
         (cell.change, row, at)
         for row in weights
         for at, cell in enumerate(row.cells)
-        if cell.state == "changed" and cell.change is not None and math.isfinite(cell.change)
+        if cell.state in _MEASURED and not cell.non_finite
+        if cell.change is not None and math.isfinite(cell.change)
     ]
     changes.sort(key=lambda change: -change[0])
-    if not changes or changes[0][0] in (share for share, _, _ in changes[1:2]):
+    if not changes or changes[0][0] in (0, *(share for share, _, _ in changes[1:2])):
         return
     share, row, at = changes[0]
     before = max(number for number in range(at) if row.cells[number].state != "absent")
@@ -511,8 +523,22 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
     }
     evidence = {"tensor": row.name, "checkpoint": checkpoints[at]}
     yield Claim("claim.checkpoint.largest_step", "note", values, (evidence,))
+    if len(checkpoints) > 2:  # of two, it is the same
+        yield from _largest_whole(weights, checkpoints)
 
 
+def _largest_whole(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
+    """Claim which weight changed most from the first checkpoint to the last, if one did."""
+    shares = {row.name: row.whole for row in weights if row.whole and math.isfinite(row.whole)}
+    (name, share), *others = sorted(shares.items(), key=lambda item: -item[1])[:2] or [("", 0.0)]
+    if name and share not in (other for _, other in others):
+        values = {"n": len(shares), "name": name, "share": share}
+        values |= {"before": checkpoints[0], "checkpoint": checkpoints[-1]}
+        evidence = {"tensor": name, "checkpoint": checkpoints[-1]}
+        yield Claim("claim.checkpoint.largest_whole", "note", values, (evidence,))
+
+
+_MEASURED: Final[frozenset[CellState]] = frozenset({"changed", "bits", "unchanged"})
 _FROZEN: Final[frozenset[CellState]] = frozenset({"start", "absent", "unchanged"})
 
 
@@ -534,7 +560,9 @@ def _row(name: str, files: Sequence[WeightFile], weights: Sequence[Weight | None
         if weight is not None:
             previous = (file, weight)
     shape, dtype = (previous[1].shape, previous[1].dtype) if previous else ((), "")
-    return TimelineRow(name, shape, tuple(cells), dtype)
+    first, last = weights[0], weights[-1]
+    whole = _compared(files[0], files[-1], first, last)[1] if first and last else None
+    return TimelineRow(name, shape, tuple(cells), dtype, whole)
 
 
 def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: Weight) -> TimelineCell:
@@ -544,12 +572,17 @@ def _cell(previous: tuple[WeightFile, Weight] | None, file: WeightFile, weight: 
         return TimelineCell("unreadable")
     if previous is None:
         return TimelineCell("start", None, non_finite)
-    difference = compare_tensor(previous[0], file, previous[1], weight)
+    return TimelineCell(*_compared(previous[0], file, previous[1], weight), non_finite)
+
+
+def _compared(file: WeightFile, other: WeightFile, before: Weight, now: Weight) -> tuple[State, float | None]:
+    """Return the state of a tensor in another file and its change, None if undefined."""
+    difference = compare_tensor(file, other, before, now)
     if difference.state == "unchanged":
-        return TimelineCell("unchanged", 0.0, non_finite)
+        return "unchanged", 0.0
     # A distance that leaves out elements, because they are not finite on one side, is not the change.
     measures = difference.measures if not difference.apart else None
-    return TimelineCell(difference.state, measures.relative_distance if measures else None, non_finite)
+    return difference.state, measures.relative_distance if measures else None
 
 
 def count_non_finite(values: Values) -> int | None:

@@ -53,7 +53,7 @@ class TensorResult:
     fresh_identity: Identity | None = None  # of a tensor that was just measured, to be added to the cache
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of tables that describe the tensor: operator, slot, dtype and shape."""
+        """Return the cells of a table that describe the tensor, by column, from rank to shape."""
         entry, measurement = self.entry, self.measurement
         return {
             "rank": entry.rank,
@@ -83,7 +83,8 @@ class _Once:
 
 
 def examine(task: TensorTask) -> TensorResult:
-    """Measure and judge one tensor. Damage of its file is returned in the result, not raised."""
+    """Return the statistics of one tensor and the verdicts of the task's rules. Damage of its file is
+    returned in the result, not raised."""
     entry = task.entry
     if entry.ref is None:
         return _without_values(task)
@@ -229,7 +230,8 @@ def operator_key(entry: TensorEntry) -> OperatorKey:
 
 
 def finiteness(result: TensorResult) -> Finiteness:
-    """Return whether a measured tensor is finite. Tensors of text are finite."""
+    """Return whether a tensor is finite, as measured, else by its type or recorded extremes. "unknown" if
+    these do not decide. Tensors of text are finite."""
     if result.measurement is None:
         texts = result.damage is not None and result.damage.reason == "dump.no_numbers"
         return "finite" if texts or surely_finite(result.entry) else "unknown"

@@ -30,7 +30,7 @@ LARGEST: Final[Mapping[str, float]] = {  # largest finite number by element type
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One non-finite element of an output, and the inputs it was computed from."""
+    """One non-finite element of an output at an index, and the inputs it was computed from."""
 
     inputs: Sequence[Array]
     output: Array
@@ -62,34 +62,35 @@ Rule: TypeAlias = Callable[[Element], Cause | None]
 
 
 class Span(NamedTuple):
-    """Bounds of the result of an operator, computed from its inputs."""
+    """Result of an operator that is nearest to zero, and magnitudes of the sums in it, from its inputs."""
 
     result: float  # the possible result nearest to zero
-    inside: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
-    both: float = 0.0  # sum of its positive or of its negative terms, by the smaller magnitude; 0 if unknown
+    largest_sum: float = 0.0  # largest magnitude of a sum inside the operator, 0 without a sum
+    cancelling: float = 0.0  # smaller magnitude of its positive and its negative terms' sums; 0 if unknown
 
 
 Reach: TypeAlias = Callable[[Element], Span | None]
 
 
 def number_text(value: float) -> str:
-    """Return a number with six digits for a sentence."""
+    """Return a number as text with six significant digits, for a sentence."""
     return f"{value:.6g}" if math.isfinite(value) else format_number(value).replace("−", "-")
 
 
 def number_beside(value: float, *limits: float) -> str:
-    """Return a number with six digits, or with more if it would look like one of ``limits``."""
+    """Return a number as text with six significant digits, or with more if it would look like one of
+    ``limits``."""
     digits = range(6, 18)
     texts = (f"{value:.{count}g}" for count in digits if math.isfinite(value))
     return next((text for text in texts if float(text) not in limits or value in limits), number_text(value))
 
 
-def cause_of(operator: str, element: Element) -> Cause | None:
+def cause_of(operator_type: str, element: Element) -> Cause | None:
     """Return the cause by the rule of an operator type, else by overflow, or None if no rule holds.
 
     Case and punctuation of types are ignored: ``aten::log_``, ``Log`` and ``torch.log`` have one rule.
     """
-    name = canonical(operator)
+    name = canonical(operator_type)
     rule = _RULES.get(name)
     cause = rule(element) if rule else None
     if cause is not None and not _gives(cause.reason, element.result):
@@ -106,17 +107,18 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
     return None
 
 
-def sum_of_terms(operator: str, element: Element) -> Cause | None:
+def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
     """Return the cause of a non-finite sum: an infinite result of its terms, or a sum too small to overflow.
 
-    Returns None if the terms are unknown. The elements at the index of the result decide nothing for a sum.
+    Return None if it does not add, or terms are unknown. Elements at the result's index decide nothing.
     """
     with np.errstate(all="ignore"):
-        span = _REACH[canonical(operator)](element) if is_sum(operator) else None
+        span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None
     if span is not None and span.result == element.result:
         return Cause("carried", _value(span.result))
-    known = span is not None and span.inside <= LARGEST.get(element.dtype, 0.0)
-    return Cause("unexplained", {"sum": number_text(span.inside)}) if span is not None and known else None
+    if span is None or span.largest_sum > LARGEST.get(element.dtype, 0.0):
+        return None
+    return Cause("unexplained", {"sum": number_text(span.largest_sum)})
 
 
 def _gives(reason: str, result: float) -> bool:
@@ -347,10 +349,10 @@ def _overflow(name: str, element: Element) -> Cause | None:
         return None
     words = {"dtype": element.dtype, "limit": number_text(largest), "value": number_text(greatest)}
     if math.isnan(broken):
-        return Cause("overflow_both", words) if span.both > largest else None
+        return Cause("overflow_both", words) if span.cancelling > largest else None
     if abs(span.result) > largest and span.result * broken > 0:
         return Cause("overflow", words)
-    return Cause("overflow_inside", words) if span.inside > largest else None
+    return Cause("overflow_inside", words) if span.largest_sum > largest else None
 
 
 def _greatest(values: Array) -> float:
@@ -406,8 +408,8 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
     """Return the span of several possible results, or None without one."""
     if not results:
         return None
-    both = min((whole - abs(result)) / 2 for whole, result in zip(inside, results, strict=True))
-    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside), both)
+    cancelling = min((whole - abs(result)) / 2 for whole, result in zip(inside, results, strict=True))
+    return Span(min(results, key=abs) if min(results) * max(results) > 0 else 0.0, max(inside), cancelling)
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
@@ -416,7 +418,7 @@ def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
         span = _span([float(result(part)) for part in parts], [float(inside(part)) for part in parts])
-        return span if span is None or result is np.sum else span._replace(both=0.0)
+        return span if span is None or result is np.sum else span._replace(cancelling=0.0)
 
     return reach
 

@@ -21,8 +21,9 @@ from mindinsight.server.debug.examine import (
     surely_finite,
 )
 from mindinsight.server.debug.fault_search import Kind, Measure, Origin, OriginSearch
+from mindinsight.server.debug.operator_links import written_by
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import is_gradient, tensor_in_words
+from mindinsight.server.debug.tensor_targets import is_gradient, is_weight, parameter_names, tensor_in_words
 from mindinsight.server.formats.dumps import compares_arguments, list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded, Operator, TensorEntry
 from mindinsight.server.formats.graphs.call_stacks import Frame, own_frame
@@ -125,15 +126,25 @@ class Fault:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Return the claim about the fault, and one about the other inputs that brought non-finite values."""
+        """Return the claim about the fault, one about the other inputs that brought non-finite values, and
+        one about the weight that the operator overwrote."""
         entry, named = self.entry, [self.origin.source] * bool(self.origin.source)
         names = dict.fromkeys(other.source for other in self.others if other.source not in ("", *named))
         slots = [other.entry.slot for other in self.others if not other.source]
         others = [*names, *(Claim("claim.part.input", "note", {"slot": slot}) for slot in slots)]
-        if not others:
-            return (self.claim,)
         values = {"operator": entry.operator, "n": len(others), "inputs": others}
-        return (self.claim, Claim("claim.fault.met.also", "note", values))
+        also = [Claim("claim.fault.met.also", "note", values)] if others else []
+        return (self.claim, *also, *self._written)
+
+    @property
+    def _written(self) -> Iterator[Claim]:
+        """Yield the claim that the operator at fault wrote its result into a weight."""
+        operator = faulty_operator(self)
+        if operator is None or self.kind == "unknown" or not self.is_located:
+            return
+        weight = written_by(operator, self.operators)
+        if is_weight(weight, parameter_names(self.entries)):
+            yield Claim("claim.fault.written", "note", {"operator": operator.name, "weight": weight})
 
 
 @dataclass
@@ -193,7 +204,7 @@ class Coverage:
             yield Claim("claim.fault.no_backward", "note")
 
     def count(self, result: TensorResult) -> None:
-        """Add one measured tensor."""
+        """Add one measured tensor to the numbers."""
         unknown = finiteness(result) == "unknown"
         self.tensors += 1
         unread = is_unread(result)
@@ -230,7 +241,8 @@ class Report:
 
     @property
     def no_overflow(self) -> bool:
-        """Return True if a dump that records only operators that overflow has no tensor."""
+        """Return True if the recorder kept only overflows or non-finite outputs, and the dump has no tensor
+        and no damage."""
         partial = bool(self.overflow_mode or self.checked)
         return partial and not self.coverage.tensors and not self.damage
 
@@ -302,13 +314,24 @@ def gaps_at(dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 def missing_place(
     dump: Dump, ranks: Sequence[int] | None, steps: Sequence[int] | None
 ) -> tuple[int, int] | None:
-    """Return the first requested (rank, step) that a dump does not have, or None if it has them all."""
+    """Return the first requested (rank, step) that a dump lacks, or None. A step is missing if no searched
+    rank has it."""
     for rank in ranks or ():
         if rank not in dump.ranks:
             return rank, (steps or (0,))[0]
     searched = list(ranks or dump.ranks)
     known = {step for rank in searched for step in dump.steps(rank)}
     return next(((rank, step) for step in steps or () if step not in known for rank in searched[:1]), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedStep:
+    """Step that is searched now, and its position among the steps to search."""
+
+    rank: int
+    step: int
+    position: int  # from 1
+    count: int
 
 
 def find_faults(
@@ -319,10 +342,26 @@ def find_faults(
     cache: StatisticsCache | None = None,
     every: bool = False,
 ) -> Report:
-    """Return a report with the fault of the earliest step that has one, or with ``every`` those of all steps.
+    """Return the report at the end of `search_faults`."""
+    *_, report = search_faults(dump, ranks, steps, executor, cache, every)
+    assert isinstance(report, Report)
+    return report
 
-    If several ranks have one, the rank that did not receive it in a collective operation is reported. Only
-    the tensors needed to decide are read. The coverage counts the steps searched.
+
+def search_faults(
+    dump: Dump,
+    ranks: Sequence[int] | None = None,
+    steps: Sequence[int] | None = None,
+    executor: Executor | None = None,
+    cache: StatisticsCache | None = None,
+    every: bool = False,
+) -> Iterator[SearchedStep | Report]:
+    """Yield each step of a rank before it is searched, and at the end a report with the fault of the earliest
+    step that has one, or with ``every`` those of all steps.
+
+    By default all ranks and steps are searched. If several ranks have one, the rank that did not receive it
+    in a collective operation is reported. Only the tensors needed to decide are read. The coverage counts the
+    steps searched.
     """
     mode = _OVERFLOW_MODE.search(dump.config)
     report = Report(
@@ -332,21 +371,25 @@ def find_faults(
         ranks=dump.ranks if ranks is None else (),
         overflow_mode=int(mode[1]) if mode else 0,
     )
-    for step in dump.steps():
-        for rank in dump.ranks:
-            wanted = (steps is None or step in steps) and (ranks is None or rank in ranks)
-            if wanted and step in dump.steps(rank):
-                report.checked += sum(
-                    folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
-                )
-                report.coverage.backward |= bool(report.checked)  # looked at, if not kept
-                _search_step(report, dump, rank, step, executor, cache)
-                if report.faults and not every and not report.faults[-1].is_received:
-                    report.faults = report.faults[-1:]  # the ranks before received it from this one
-                    return report
-        if report.faults and not every:
+    places = [
+        (step, rank)
+        for step in dump.steps()
+        for rank in dump.ranks
+        if (steps is None or step in steps) and (ranks is None or rank in ranks) and step in dump.steps(rank)
+    ]
+    for position, (step, rank) in enumerate(places, 1):
+        if report.faults and not every and report.faults[-1].step != step:
             break
-    return report
+        yield SearchedStep(rank, step, position, len(places))
+        report.checked += sum(
+            folder.checked for folder in dump.folders if (folder.rank, folder.step) == (rank, step)
+        )
+        report.coverage.backward |= bool(report.checked)  # looked at, if not kept
+        _search_step(report, dump, rank, step, executor, cache)
+        if report.faults and not every and not report.faults[-1].is_received:
+            report.faults = report.faults[-1:]  # the ranks before received it from this one
+            break
+    yield report
 
 
 def _search_step(
@@ -376,11 +419,14 @@ def _search_step(
         measured = measure_all(
             (entry for entry in unmeasured if entry.sequence not in known), executor, cache
         )
-        return (known.get(entry.sequence) or next(measured) for entry in wanted)
+        for entry in wanted:
+            while entry.sequence not in known:  # another call may have measured it in the meantime
+                result = next(measured)
+                known[result.entry.sequence] = result
+            yield known[entry.sequence]
 
     search: OriginSearch | None = None
     for result in measure(candidates):
-        known[result.entry.sequence] = result
         coverage.count(result)
         if is_unread(result) and result.damage is not None and result.entry.ref is not None:
             report.damage.append(result.damage)
@@ -415,7 +461,7 @@ def find_step_fault(
     measure: Measure,
     certain: bool = False,
 ) -> Fault | None:
-    """Return the fault of one rank and step, or None if all known tensors are finite.
+    """Return the fault of one rank and step, or None if all tensors that ``measure`` knows are finite.
 
     With ``certain``, only an operator that produced non-finite values from finite inputs counts.
     """

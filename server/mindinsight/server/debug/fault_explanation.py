@@ -169,12 +169,12 @@ def _growth(dump: Dump, fault: Fault, claims: Sequence[Claim]) -> list[Claim]:
     return []
 
 
-def _values(operator: str, element: Element, slots: Sequence[str]) -> Cause:
+def _values(operator_type: str, element: Element, slots: Sequence[str]) -> Cause:
     """Return a cause that lists the operands, for use if no rule holds. Operands of a sum are not its
     terms."""
     if not slots:
         return Cause("no_inputs", {})
-    if is_sum(operator) and len(slots) > 1:
+    if is_sum(operator_type) and len(slots) > 1:
         return Cause("result", {})
     pairs = zip(slots, element.operands, strict=True)
     shown = [

@@ -79,7 +79,7 @@ class MaskSearch:
         self._without_effect: dict[int, bool] = {}  # by position
 
     def is_mask(self, position: int) -> bool:
-        """Return True if the minus infinities of a tensor were filled in, or come only from masks.
+        """Return True if minus infinities of the tensor at a position were filled in, or come from masks.
 
         Plus infinities were filled in on purpose if they had no effect, as before a minimum.
         An input is a mask if the outputs of its operator are masks or finite. A single number, such as a
@@ -91,8 +91,10 @@ class MaskSearch:
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Return True if recorded operators received a tensor and all results that follow from it are
-        finite."""
+        """Return True if operators received the tensor at a position, and all that follows is finite.
+
+        Only recorded operators and results count.
+        """
         if position not in self._without_effect:
             self._without_effect[position] = False  # ends the recursion of a cycle
             entry = self._entries[position]
@@ -339,7 +341,8 @@ class OriginSearch:
         return sorted(non_finite, key=lambda result: result.entry != entry)
 
     def other_inputs(self, entry: TensorEntry) -> list[Origin]:
-        """Return the origins of the other non-finite inputs of the operator that received a tensor."""
+        """Return the origins of the other non-finite inputs, except masks, of the operator that received a
+        tensor."""
         inputs = self._side(operator_key(entry), "input", "parameter", "constant")
         others = [p for p in inputs if self._entries[p] != entry and self._finiteness(p) == "non_finite"]
         return [self._trace_input(position) for position in others if not self._masks.is_mask(position)]

@@ -1,4 +1,4 @@
-"""Spread of a first fault: operators, weights and gradients that hold NaN or infinity, by step."""
+"""Spread of a first fault: operators, gradients, updates and weights that hold NaN or infinity, by step."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
@@ -10,12 +10,13 @@ from mindinsight.server.debug.examine import finiteness, is_non_finite, measure_
 from mindinsight.server.debug.fault import Fault
 from mindinsight.server.debug.fault_search import OriginSearch
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import is_gradient, parameter_names, targets
+from mindinsight.server.debug.tensor_targets import is_gradient, is_update, parameter_names, targets
 from mindinsight.server.formats.dumps import list_operators, list_tensors
 from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry
 
 STEPS: Final = 4  # of a spread, each of which is measured as a whole: that of the fault and those after it
 _NAMED: Final = 4  # weights in a sentence
+_GROUPS: Final = ("operators", "gradients", "updates", "weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +27,21 @@ class Spread:
     """
 
     step: int
-    operators: int  # with an output that is not finite
+    operators: int  # of the forward pass with an output that is not finite
     of_operators: int  # with an output known to be finite or not
     weights: tuple[str, ...]  # names of those that are not finite
     of_weights: int
     gradients: int  # that are not finite, of operators of the backward pass
     of_gradients: int
+    updates: int  # operators of optimizers with an output that is not finite
+    of_updates: int
 
     @property
     def claim(self) -> Claim:
         """Return the sentence about the step."""
         parts = [_part("operators", self.operators, self.of_operators)]
         parts += [_part("gradients", self.gradients, self.of_gradients)] if self.of_gradients else []
+        parts += [_part("updates", self.updates, self.of_updates)] if self.of_updates else []
         named = {"names": few(self.weights, _NAMED)} if self.weights else {}
         parts += [_part("weights", len(self.weights), self.of_weights, **named)] if self.of_weights else []
         return Claim(
@@ -73,14 +77,16 @@ def _at_step(
     search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
     parameters = parameter_names(entries)
     given = [entry for entry in entries if entry.direction in ("output", "parameter")]
-    known: dict[str, dict[object, bool]] = {"operators": {}, "weights": {}, "gradients": {}}
+    known: dict[str, dict[object, bool]] = {name: {} for name in _GROUPS}
     for result in measure_all(given, executor, cache):
         entry = result.entry
         if finiteness(result) == "unknown":
             continue
         lost = is_non_finite(result) and not search.is_mask(entry)
         if entry.direction == "output":
-            group = known["gradients" if is_gradient(entry) else "operators"]
+            group = known[
+                "gradients" if is_gradient(entry) else "updates" if is_update(entry) else "operators"
+            ]
             group[operator_key(entry)] = group.get(operator_key(entry), False) or lost
         elif "weight" in targets(entry, parameters):
             known["weights"][entry.operator] = lost
@@ -93,4 +99,6 @@ def _at_step(
         len(weights),
         sum(known["gradients"].values()),
         len(known["gradients"]),
+        sum(known["updates"].values()),
+        len(known["updates"]),
     )

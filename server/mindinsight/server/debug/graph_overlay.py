@@ -1,6 +1,6 @@
 """Overlay of a dump's step on a graph: operators joined to nodes, with their symptom for drawings."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.debug.examine import (
     OperatorKey,
     TensorResult,
@@ -23,6 +24,7 @@ from mindinsight.server.debug.fault_search import (
     holds_plus_infinity,
 )
 from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.operator_links import is_view
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.debug.watchpoints import Hit, overflowed_operators
 from mindinsight.server.formats.dumps.dump_names import escape_name, resolve_names
@@ -30,6 +32,8 @@ from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
 from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
 from mindinsight.server.graph.scopes.scope_tree import Tree
 from mindinsight.server.types import Doubles
+
+_NAMED: Final = 3  # operators in a sentence
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -55,7 +59,7 @@ def symptoms(
     fault: OperatorKey | None = None,
     masks: Collection[int] = (),
 ) -> dict[OperatorKey, Symptom]:
-    """Return the worst symptom of each operator with a measured tensor.
+    """Return the worst symptom of each operator with a measured tensor, a hit or the first fault.
 
     ``overflowed`` are names, full or as recorded. ``caught`` are operators hit by a watchpoint. ``fault`` is
     the operator of the first fault, if known. ``masks`` are the sequence numbers of tensors that are masks.
@@ -114,8 +118,10 @@ def magnitudes(
 
 
 def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]) -> Doubles:
-    """Return a column [t] with the largest value of each leaf of a tree, NaN for other leaves and for
-    scopes."""
+    """Return a column [indices of the tree] with the largest of the values of each leaf, else NaN.
+
+    ``nodes`` are the nodes of operators, and ``values`` theirs. Scopes have NaN.
+    """
     column = np.full(len(tree.paths), np.nan)
     known = [(nodes[key], value) for key, value in values.items() if key in nodes]
     if known:
@@ -129,10 +135,11 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Return a column [t] with the symptoms of parameters at the operators that receive them, NaN elsewhere.
+    """Return a column [indices of the tree] of parameters' values, at operators that receive them, else NaN.
 
-    A non-finite parameter counts as ``RECEIVED`` there: those operators did not make it, and their outputs
-    may be finite. ``Load`` passes it on.
+    ``nodes`` are the nodes of parameters, and ``values`` their symptoms. A non-finite parameter counts as
+    ``RECEIVED`` there: those operators did not make it, and their outputs may be finite. ``Load`` passes it
+    on.
     """
     graph, edges = tree.graph, tree.graph.edges
     status = np.full(len(graph), np.nan)
@@ -171,7 +178,8 @@ def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Nodes of operators and parameters by key. Those without a match are missing.
+    """Join of a dump with a graph: the node of each matched operator or parameter, by key. Those without a
+    match are missing.
 
     The numbers count operators that recorded tensors, without parameters. Those matched by order have another
     ``-opN`` in the graph: they are paired with nodes of the same name by rising N. Those matched by module
@@ -188,7 +196,11 @@ class Join:
 
 
 def join(operators: Iterable[Operator], graph: Graph) -> Join:
-    """Join operators to nodes of a graph by full name, else by recorded name (see ``resolve_names``)."""
+    """Return the join of operators with the nodes of a graph, by full name, else by recorded name, else by
+    module.
+
+    `resolve_names` explains recorded names.
+    """
     dumped_operators = list(operators)
     numbers = {name: node for node, name in enumerate(graph.names)}
     nodes = {
@@ -260,7 +272,7 @@ SYMPTOMS: Final = "symptoms"
 
 
 class Overlay:
-    """Columns of symptoms and statistics for the nodes of a graph, cached in a session."""
+    """Join of a dumped step with a graph, with columns of symptoms and statistics for the graph's nodes."""
 
     def __init__(self, tree: Tree, listing: Listing) -> None:
         self.tree = tree
@@ -282,7 +294,8 @@ class Overlay:
 
     @cached_property
     def updated(self) -> frozenset[OperatorKey]:
-        """Return the parameters recorded after the operators ran, which may have received other values."""
+        """Return the keys of parameters recorded after the operators ran, which may have received other
+        values."""
         entries = self.listing.entries
         ran = [entry.sequence for entry in entries if entry.type != "Parameter"]
         first = min(ran, default=None)
@@ -293,7 +306,8 @@ class Overlay:
         )
 
     def broken_afterwards(self) -> list[str]:
-        """Return the parameters measured so far that are non-finite, as recorded after the operators ran."""
+        """Return the names of the parameters in `updated` that are non-finite, among those measured so
+        far."""
         return [
             result.entry.operator
             for result in list(self.listing.results)
@@ -301,8 +315,8 @@ class Overlay:
         ]
 
     def column(self, colour: str, hits: Sequence[Hit] = ()) -> Doubles:
-        """Return a column [t] with the symptom or the magnitude of a statistic of each leaf, NaN
-        elsewhere."""
+        """Return a column [indices of the tree] of symptoms, or of magnitudes of the statistic ``colour``, by
+        leaf, NaN elsewhere."""
         done = self.listing.done  # read first, so that results are complete
         known = self._columns.get(colour)
         if known is not None and known[0] == len(hits):
@@ -314,7 +328,8 @@ class Overlay:
             masks = step_masks(self.listing, results, done)
             values = symptoms(results, self._overflowed, self._caught(hits), fault, masks)
         else:
-            values = magnitudes(results, colour, operator_key)
+            sizes = magnitudes(results, colour, operator_key)
+            values = {key: size for key, size in sizes.items() if key not in self._views_beside}
         column = leaf_column(self.tree, self.joined.nodes, values)
         if colour == SYMPTOMS:
             timely = {
@@ -324,6 +339,57 @@ class Overlay:
         if done:
             self._columns[colour] = (len(hits), column)
         return column
+
+    def other_inputs(self, node: int) -> Iterator[Claim]:
+        """Yield a claim if an operator received the output of an operator that the graph does not have,
+        instead of one that it has, as in a graph recorded before the code changed.
+
+        Of an input in the graph that the dump does not have it is unknown which operators it stands for.
+        """
+        graph, nodes = self.tree.graph, self.joined.nodes
+        before = graph.edges.sources[graph.edges.targets == node].tolist()
+        expected = [source for source in before if graph.kinds[source] == OPERATOR]
+        for operator in self.operators_of.get(node, ()):
+            received = [self._by_name.get((operator.graph, name)) for name in operator.sources]
+            known = [source for source in received if source is not None and source.type != "Parameter"]
+            elsewhere = [source for source in known if key_of(source) not in nodes]
+            matched = {nodes[key_of(source)] for source in known if key_of(source) in nodes}
+            absent = [source for source in expected if source not in matched]
+            if elsewhere and absent and all(source in self.operators_of for source in absent):
+                about = {
+                    "operator": operator.name,
+                    "sources": few([source.name for source in elsewhere], _NAMED),
+                    "inputs": few([graph.names[source] for source in absent], _NAMED),
+                }
+                yield Claim("claim.graph.other_input", "note", about)
+
+    @cached_property
+    def _views_beside(self) -> frozenset[OperatorKey]:
+        """Return the keys of views, as of a module's input, whose node has other operators too."""
+        return frozenset(
+            key_of(operator)
+            for operators in self.operators_of.values()
+            if not all(is_view(operator.type) for operator in operators)
+            for operator in operators
+            if is_view(operator.type)
+        )
+
+    def computed(self, column: Doubles) -> Doubles:
+        """Return a column without the leaves that are views: their values were computed elsewhere, as those
+        of a module's input."""
+        views = [
+            node
+            for node, known in self.operators_of.items()
+            if all(is_view(operator.type) for operator in known)
+        ]
+        leaves = self.tree.leaf_indices[views]
+        shown = column.copy()
+        shown[leaves[leaves >= 0]] = np.nan
+        return shown
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], Operator]:
+        return {(operator.graph, operator.name): operator for operator in self.listing.operators.values()}
 
     def stop(self) -> None:
         """Do nothing, because no work runs in the background. Sessions call it."""

@@ -114,7 +114,7 @@ class Listing:
         return self._job.wait(seconds)
 
     def stop(self) -> None:
-        """Stop the job."""
+        """Stop measuring. Results so far remain."""
         self._job.stop()
 
 

@@ -19,7 +19,10 @@ MAX_SOURCES: Final = 4  # operators considered as the source of one tensor: nest
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Tensor passed from one operator to another. Names are as recorded. Unknown slots are ""."""
+    """Tensor passed from a slot of one operator to a slot of another.
+
+    Names are as recorded. Unknown slots are "".
+    """
 
     source: str
     source_slot: str
@@ -29,7 +32,10 @@ class Link:
 
 
 def graph_links(operators: Iterable[Operator]) -> list[Link]:
-    """Return the links of the graph. Operators and parameters that were not dumped keep their full names."""
+    """Return the links between operators that the graph records.
+
+    Operators and parameters that were not dumped keep their full names.
+    """
     all_operators = list(operators)
     recorded = {operator.name: operator.recorded for operator in all_operators}
     return [
@@ -85,16 +91,15 @@ _SUMS: Final = frozenset(
 )  # fmt: skip
 
 
-def canonical(operator: str) -> str:
-    """Return an operator type in lower case letters and digits: ``realdiv`` of "RealDiv", ``log`` of
-    "at::log_"."""
-    name = re.split(r"[.:/]", operator)[-1]
+def canonical(operator_type: str) -> str:
+    """Return the last part of an operator type in lower case letters and digits: ``log`` of "at::log_"."""
+    name = re.split(r"[.:/]", operator_type)[-1]
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def is_sum(operator: str) -> bool:
+def is_sum(operator_type: str) -> bool:
     """Return True if the results of an operator type are sums or means of elements or of products."""
-    return canonical(operator) in _SUMS
+    return canonical(operator_type) in _SUMS
 
 
 _CONSTANTS: Final = frozenset(  # operators that fill a tensor with a given constant
@@ -107,14 +112,14 @@ _PLACING: Final = _CONSTANTS | frozenset(  # operators that write one into a ten
 )  # fmt: skip
 
 
-def places_constants(operator: str) -> bool:
+def places_constants(operator_type: str) -> bool:
     """Return True if an operator of this type writes constants, so that an infinite output was intended."""
-    return _plain(operator) in _PLACING
+    return _plain(operator_type) in _PLACING
 
 
-def is_constant(operator: str) -> bool:
+def is_constant(operator_type: str) -> bool:
     """Return True if an operator of this type fills its output with a given constant, such as zero."""
-    return _plain(operator) in _CONSTANTS
+    return _plain(operator_type) in _CONSTANTS
 
 
 _ZEROS: Final = frozenset(["newzeros", "zero", "zeros", "zeroslike"])
@@ -125,23 +130,23 @@ _VIEWS: Final = frozenset(
 )  # fmt: skip
 
 
-def makes_zeros(operator: str) -> bool:
+def makes_zeros(operator_type: str) -> bool:
     """Return True if an operator of this type fills its output with zeros on purpose."""
-    return _plain(operator) in _ZEROS
+    return _plain(operator_type) in _ZEROS
 
 
-def is_product(operator: str) -> bool:
+def is_product(operator_type: str) -> bool:
     """Return True if the results of an operator type are zero if one of its factors is."""
-    return _plain(operator) in _PRODUCTS
+    return _plain(operator_type) in _PRODUCTS
 
 
-def is_view(operator: str) -> bool:
+def is_view(operator_type: str) -> bool:
     """Return True if an operator of this type returns the values of its input, as a transposition does."""
-    return _plain(operator) in _VIEWS
+    return _plain(operator_type) in _VIEWS
 
 
-def _plain(operator: str) -> str:
-    return re.sub(r"v\d+$", "", canonical(operator))  # MindSpore has a FillV2
+def _plain(operator_type: str) -> str:
+    return re.sub(r"v\d+$", "", canonical(operator_type))  # MindSpore has a FillV2
 
 
 _OF_ONE: Final = frozenset(
@@ -158,7 +163,7 @@ _SCALED: Final = frozenset(["add", "sub", "addmm", "baddbmm", "addmv"])  # take 
 
 
 def takes_no_number(operator_type: str, tensors: int, module: str = "") -> bool:
-    """Return True if an operator of this type that was given ``tensors`` tensors takes no number besides.
+    """Return True if an operator that was given ``tensors`` tensors takes no number besides, by its type.
 
     ``module`` is the innermost scope. A linear layer of PyTorch calls ``addmm`` without factors.
     """
@@ -173,9 +178,32 @@ _NOT_RANDOM: Final = ("normaliz", "grad", "backward")
 
 
 def draws_random(operator_type: str) -> bool:
-    """Whether an operator of this type can draw random numbers."""
+    """Return True if an operator of this type can draw random numbers."""
     name = canonical(operator_type)
     return any(word in name for word in _RANDOM) and not any(word in name for word in _NOT_RANDOM)
+
+
+_ALIASES: Final = frozenset(  # operators whose output shares its memory with their input
+    ["alias", "asstrided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "squeeze",
+     "t", "transpose", "unsqueeze", "view"]
+)  # fmt: skip
+
+
+def written_by(operator: Operator, operators: Iterable[Operator]) -> str:
+    """Return the name of the parameter that an operator of PyTorch overwrites, itself or through views, or ""
+    if it works on no parameter or that is unknown."""
+    known = {(other.graph, other.name): other for other in operators}
+    name = operator.sources[0] if operator.type.endswith("_") and operator.sources else ""
+    while (source := known.get((operator.graph, name))) is not None and source.type != "Parameter":
+        aliases = canonical(source.type) in _ALIASES and len(source.sources) == 1
+        name = source.sources[0] if aliases else ""
+    return name
+
+
+def module_of(scope: Iterable[str]) -> str:
+    """Return a module as parameters name it: ``blocks.0.fc1`` of Gradients/Default/blocks-ModuleList/0-Block/
+    fc1-Linear."""
+    return ".".join(part.rpartition("-")[0] for part in scope if "-" in part)
 
 
 class ValueFlow:

@@ -103,9 +103,9 @@ class OperatorTree:
 def operator_tree(
     operators: Iterable[Operator], links: Sequence[Link], order: Sequence[tuple[str, str]] = ()
 ) -> OperatorTree:
-    """Build the tree of the operators of a graph, without parameters and data.
+    """Build the tree of operators joined by ``links``, and by control edges for pairs of names in ``order``.
 
-    ``order`` are pairs of recorded names joined by control edges. Raises UnreadableError without an operator.
+    Parameters and data are left out. Names are as recorded. Raises UnreadableError without an operator.
     """
     candidates = [operator for operator in operators if operator.type != "Parameter"]
     paths = zip(candidates, paths_of(candidates), strict=True)

@@ -117,7 +117,10 @@ def find_divergence(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Divergence | None:
-    """Return the earliest divergence, else the first one that is unknown, or None if the ranks agree."""
+    """Return the earliest divergence, else the first one that is unknown, or None.
+
+    Steps with more than ``MAX_TENSORS`` tensors, and operators that a rank did not run, are skipped.
+    """
     searched = (step for step in dump.steps() if steps is None or step in steps)
     return _first_known(
         divergence for step in searched for divergence in _in_step(dump, step, executor, cache)

@@ -29,10 +29,10 @@ def bin_values(values: Values, bins: int) -> tuple[Doubles, Doubles]:
 
 
 def shrink_rows(read: Callable[[int, int], Array], rows: int, most: int) -> Doubles:
-    """Shrink a table to at most ``most`` rows and columns. A cell is the element farthest from zero.
+    """Return a table, read by ``read(first row, end)``, shrunk to at most ``most`` rows and columns.
 
-    ``read(start, stop)`` returns some of its ``rows``. A single large or non-finite element stays visible.
-    Complex numbers count by magnitude.
+    The table has ``rows`` rows. A cell is the element farthest from zero of those in its place. A single
+    large or non-finite element stays visible. Complex numbers count by magnitude.
     """
     if rows <= most:
         return _shrink_columns(_magnitudes(read(0, rows)), most)

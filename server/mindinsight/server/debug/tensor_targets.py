@@ -28,6 +28,7 @@ _STATE: Final = re.compile(
 # These prefixes can be layers too: linear.weight is a weight, linear.fc1.weight the state of fc1.weight.
 _STATE_OR_LAYER: Final = re.compile(r"(?:linear|stat|prev|ax_?)[._/](?P<weight>.+[._/].+)", re.I)
 _WEIGHT: Final = re.compile(r"(^|[._/])(weight|bias|gamma|beta|embedding_table)$", re.I)
+_SHIFT: Final = re.compile(r"(^|[._/])(bias|beta)$", re.I)  # parameters that start with zeros by design
 _GRADIENT: Final = re.compile(r"^gradients[/_]|(^|\.)(backward|parameters_grad)(\.|$)", re.I)
 
 
@@ -61,6 +62,11 @@ def is_gradient(entry: TensorEntry) -> bool:
     return bool(_GRADIENT.search(entry.operator) or _GRADIENT.search(entry.recorded))
 
 
+def is_update(entry: TensorEntry) -> bool:
+    """Return True if a tensor belongs to an operator of an optimizer."""
+    return "optimizer-" in entry.operator
+
+
 def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
     """Return the names of the parameters among the tensors."""
     return frozenset(entry.operator for entry in entries if entry.direction == "parameter")
@@ -69,6 +75,11 @@ def parameter_names(entries: Iterable[TensorEntry]) -> frozenset[str]:
 def is_weight(name: str, parameters: Collection[str] = ()) -> bool:
     """Return True if a parameter has the name of a weight and not of an optimizer's state."""
     return bool(_WEIGHT.search(name)) and not is_state(name, parameters)
+
+
+def is_shift(name: str) -> bool:
+    """Return True if a parameter has the name of a bias."""
+    return bool(_SHIFT.search(name))
 
 
 def is_state(name: str, parameters: Collection[str] = ()) -> bool:

@@ -21,7 +21,7 @@ _WEIGHT_RULES: Final = ("weight_change_too_large", "weight_not_changed")
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Trend of one weight or gradient between two steps.
+    """Change of one weight or gradient between two steps, from mean magnitudes.
 
     ``ratio`` is mean |change| / mean |before| for weights, mean magnitude now / before for gradients, and
     None if unknown.
@@ -41,7 +41,8 @@ def trends(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Trend]:
-    """Yield the trends of weights and gradients from an earlier to a later step of one rank, in order."""
+    """Yield the trends of the weights and gradients that both steps of a rank have, in the order of the later
+    step ``now``."""
     earlier = {slot_key(entry): entry for entry in before}
     parameters = parameter_names(now)
     pairs = [

@@ -147,10 +147,10 @@ def magnitude(result: TensorResult | None) -> float:
 def cut_out(
     chain: Iterable[ChainLink], operators: Mapping[str, Operator], links: Iterable[Link], limit: int
 ) -> tuple[list[Operator], list[Link]]:
-    """Return the operators around the start of a chain, without scopes, and the links between them.
+    """Return up to ``limit`` operators of a chain, those next to its first, and the links between them all.
 
-    These are the first ``limit`` links of the chain and the direct neighbours of its first operator.
-    Parameters have their kind as type.
+    The neighbours are the sources and targets of the first operator, ``limit`` of each. Operators have no
+    scopes. Parameters have their kind as type.
     """
     shown = list(chain)[:limit]
     if not shown:

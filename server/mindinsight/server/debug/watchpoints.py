@@ -6,13 +6,18 @@ import math
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.check_findings import condition_in_words, group_hits, grouped_claims
+from mindinsight.server.debug.check_findings import (
+    condition_in_words,
+    expected_claims,
+    group_hits,
+    grouped_claims,
+)
 from mindinsight.server.debug.conditions import (
     FAILED,
     HOLDS_INF,
@@ -24,23 +29,27 @@ from mindinsight.server.debug.conditions import (
     Verdict,
     conditions,
 )
+from mindinsight.server.debug.conditions.expected_hits import Expectation, ExpectedHits
 from mindinsight.server.debug.examine import TensorResult, TensorTask, examine_all, is_unread, measure_all
 from mindinsight.server.debug.fault_search import OriginSearch, holds_minus_infinity, holds_plus_infinity
 from mindinsight.server.debug.operator_links import ValueFlow, is_constant, is_view
 from mindinsight.server.debug.statistics_cache import StatisticsCache
-from mindinsight.server.debug.tensor_targets import parameter_names, targets
+from mindinsight.server.debug.tensor_targets import is_update, parameter_names, targets
 from mindinsight.server.errors import ValueProblem
 from mindinsight.server.formats.dumps import list_operators, list_overflows, list_tensors
-from mindinsight.server.formats.dumps.dump_types import Dump, TensorEntry, TensorRef
+from mindinsight.server.formats.dumps.dump_types import Dump, Operator, TensorEntry, TensorRef
 
 _OF_ZEROS: Final = ("tensor_all_zero", "gradient_vanishing")
+_OF_STANDSTILL: Final = ("weight_change_too_small", "weight_not_changed")
 
 SlotKey: TypeAlias = tuple[str, str, str, str]  # graph, operator as recorded, direction, slot
 
 
 @dataclass(frozen=True, slots=True)
 class Watchpoint:
-    """Condition with its limits and scope. An empty field does not restrict the scope.
+    """Condition with its limits, and the operators, types, ranks and steps it is checked at.
+
+    An empty field does not restrict the scope.
 
     Without operators, or with patterns, only tensors of the condition's target are checked. An operator named
     in full is always checked.
@@ -78,12 +87,15 @@ class Watchpoint:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Hit of a watchpoint on a tensor, or, if ``verdict.error`` is set, a tensor that could not be judged."""
+    """Hit of a watchpoint on a tensor.
+
+    With ``verdict.error`` the tensor could not be judged. With ``expected`` it is no hit."""
 
     watchpoint: Watchpoint
     result: TensorResult
     verdict: Verdict
     viewed: str = ""  # operator or parameter whose values a view returns, such as a transposition
+    expected: Expectation = ""  # why the limit is exceeded without a fault: the verdict is then no hit
 
     @property
     def entry(self) -> TensorEntry:
@@ -93,13 +105,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a check covered: verdicts that could be reached by condition, and ranks of the dump."""
+    """Coverage of a check: number of verdicts reached by each condition, and ranks of the dump."""
 
     decided: Counter[str]  # by condition id
     requested: Mapping[str, bool]  # condition ids, with True if a person asked for them
     ranks: int
     unread: int = 0  # tensors that could not be read
     failed: Mapping[str, str] = field(default_factory=dict)  # what rules of extensions raised, by condition
+    weights: frozenset[str] = frozenset()  # names of all that were checked for a change
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -126,7 +139,8 @@ def check(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit]:
-    """Yield hits by rank, then by step, in execution order. Tensors without a watchpoint are not read."""
+    """Yield hits, and tensors that could not be judged, by rank, then by step, in execution order. Tensors
+    without a watchpoint are not read."""
     judgements = check_and_count(dump, watchpoints, executor, cache)
     return (item for item in judgements if isinstance(item, Hit))
 
@@ -137,53 +151,133 @@ def check_and_count(
     executor: Executor | None = None,
     cache: StatisticsCache | None = None,
 ) -> Iterator[Hit | Tally]:
-    """Yield the hits as ``check`` does and, last, what the check covered."""
+    """Yield the hits as ``check`` does and, last, the `Tally` of what the check covered."""
     unread = 0
     decided: Counter[str] = Counter()
     failed: dict[str, str] = {}
-    search = lru_cache(maxsize=1)(partial(_search, dump, executor, cache))
-    flows = lru_cache(maxsize=1)(partial(_value_flow, dump))
+    weights: set[str] = set()
+    evidence = _Evidence(dump, executor, cache)
+    still = _Standstill(evidence)
     for result, rules in _results(dump, watchpoints, executor, cache):
-        entry = result.entry
         unread += is_unread(result)
+        yield from still.next(result, rules)
         for watchpoint, first in zip(rules, result.verdicts, strict=False):  # none when unreadable
-            infinite = holds_minus_infinity(result) or holds_plus_infinity(result)
-            masked = first.hit and watchpoint.spares_masks and infinite
-            verdict = _without_mask(search(entry.rank, entry.step), entry, first) if masked else first
-            if verdict.hit and watchpoint.spares_masks and watchpoint.condition in _OF_ZEROS:
-                constant = watchpoint.condition == "tensor_all_zero" and _may_be_zeros(entry)
-                zeros = constant or flows(entry.rank, entry.step).follows_from_zeros(entry)
-                verdict = Verdict(False) if zeros else verdict
-            if not verdict.error:
+            hit = evidence.hit(watchpoint, result, first)
+            if watchpoint.condition == "weight_not_changed":
+                weights.add(result.entry.operator)
+            if not hit.verdict.error:
                 decided[watchpoint.condition] += 1
-            if verdict.error == FAILED:
-                failed.setdefault(watchpoint.condition, verdict.why)
-            elif verdict.hit or verdict.error:
-                view = verdict.hit and not watchpoint.operators and is_view(entry.type)
-                viewed = flows(entry.rank, entry.step).viewed(entry) if view else ""
-                yield Hit(watchpoint, result, verdict, viewed)
+            if hit.verdict.error == FAILED:
+                failed.setdefault(watchpoint.condition, hit.verdict.why)
+            elif not still.holds(hit) and (hit.verdict.hit or hit.verdict.error or hit.expected):
+                yield hit
+    yield from still.end()
     if not any(list_overflows(dump, rank, step).items for rank in dump.ranks for step in dump.steps(rank)):
         del decided["operator_overflow"]  # whether the device looked for overflows is not recorded
     requested = {watchpoint.condition: not watchpoint.spares_masks for watchpoint in watchpoints}
-    yield Tally(decided, requested, len(dump.ranks), unread, failed)
+    yield Tally(decided, requested, len(dump.ranks), unread, failed, frozenset(weights))
 
 
-def _search(
-    dump: Dump, executor: Executor | None, cache: StatisticsCache | None, rank: int, step: int
-) -> OriginSearch:
-    entries, operators = list(list_tensors(dump, rank, step).items), list_operators(dump, rank, step).items
-    return OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
+class _Evidence:
+    """What the other tensors of a step say about a hit of a common check."""
+
+    def __init__(self, dump: Dump, executor: Executor | None, cache: StatisticsCache | None) -> None:
+        self._dump = dump
+        self._measure = partial(measure_all, executor=executor, cache=cache)
+        self._search = lru_cache(maxsize=1)(self._new_search)
+        self._flow = lru_cache(maxsize=1)(self._new_flow)
+        self.expected = lru_cache(maxsize=1)(self._new_expected)
+
+    def hit(self, watchpoint: Watchpoint, result: TensorResult, first: Verdict) -> Hit:
+        """Return the hit with the final verdict, given that of the rule."""
+        entry, common = result.entry, watchpoint.spares_masks
+        infinite = holds_minus_infinity(result) or holds_plus_infinity(result)
+        masked = first.hit and common and infinite
+        verdict = _without_mask(self._search(entry.rank, entry.step), entry, first) if masked else first
+        expected: Expectation = ""
+        if verdict.hit and common and watchpoint.condition in _OF_ZEROS:
+            constant = watchpoint.condition == "tensor_all_zero" and _may_be_zeros(entry)
+            zeros = constant or self._flow(entry.rank, entry.step).follows_from_zeros(entry)
+            verdict = Verdict(False) if zeros else verdict
+            if verdict.hit:
+                least = watchpoint.limits.get("abs_mean_lt", 0.0)
+                expected = self.expected(entry.rank, entry.step).of_gradient(entry, least)
+        if verdict.hit and common and watchpoint.condition == "weight_change_too_large":
+            ratio, limit = _ratio(verdict), watchpoint.limits["abs_mean_update_ratio_gt"]
+            expected = self.expected(entry.rank, entry.step).of_change(entry, ratio or 0.0, limit)
+        if expected:
+            return Hit(watchpoint, result, replace(verdict, hit=False), expected=expected)
+        view = verdict.hit and not watchpoint.operators and is_view(entry.type)
+        return Hit(
+            watchpoint, result, verdict, self._flow(entry.rank, entry.step).viewed(entry) if view else ""
+        )
+
+    def _new_search(self, rank: int, step: int) -> OriginSearch:
+        entries, operators = list(list_tensors(self._dump, rank, step).items), self._operators(rank, step)
+        return OriginSearch(entries, operators, self._measure)
+
+    def _new_flow(self, rank: int, step: int) -> ValueFlow:
+        return ValueFlow(self._operators(rank, step))
+
+    def _new_expected(self, rank: int, step: int) -> ExpectedHits:
+        earlier = [number for number in self._dump.steps(rank) if number < step]
+        before = list_tensors(self._dump, rank, max(earlier)).items if earlier else ()
+        entries = list(list_tensors(self._dump, rank, step).items)
+        return ExpectedHits(entries, before, self._operators(rank, step), self._measure)
+
+    def _operators(self, rank: int, step: int) -> Sequence[Operator]:
+        return list_operators(self._dump, rank, step).items
 
 
-def _value_flow(dump: Dump, rank: int, step: int) -> ValueFlow:
-    return ValueFlow(list_operators(dump, rank, step).items)
+class _Standstill:
+    """Hits on weights that hardly change, held back until the changes of all weights of a step are known."""
+
+    def __init__(self, evidence: _Evidence) -> None:
+        self._evidence = evidence
+        self._step: tuple[int, int] | None = None  # rank, step
+        self._changes: dict[SlotKey, float] = {}
+        self._held: list[Hit] = []
+
+    def next(self, result: TensorResult, rules: Sequence[Watchpoint]) -> Iterator[Hit]:
+        """Take the change of a weight, and yield the hits of the step before if this is of another one."""
+        if self._step != (result.entry.rank, result.entry.step):
+            yield from self.end()
+            self._step = result.entry.rank, result.entry.step
+        for watchpoint, verdict in zip(rules, result.verdicts, strict=False):
+            ratio = _ratio(verdict) if watchpoint.condition == "weight_change_too_small" else None
+            if ratio is not None and watchpoint.spares_masks:
+                self._changes[slot_key(result.entry)] = ratio
+
+    def holds(self, hit: Hit) -> bool:
+        """Hold a hit back if it depends on the other weights of the step, and return True if it does."""
+        common = hit.watchpoint.spares_masks and hit.watchpoint.condition in _OF_STANDSTILL
+        if hit.verdict.hit and common:
+            self._held.append(hit)
+        return hit.verdict.hit and common
+
+    def end(self) -> Iterator[Hit]:
+        """Yield the hits that were held back."""
+        held, changes, self._held, self._changes = self._held, self._changes, [], {}
+        for hit in held:
+            ratio = changes.get(slot_key(hit.entry))
+            step = self._evidence.expected(hit.entry.rank, hit.entry.step)
+            expected = step.of_standstill(hit.entry, ratio, list(changes.values()))
+            yield replace(hit, verdict=replace(hit.verdict, hit=not expected), expected=expected)
+
+
+def _ratio(verdict: Verdict) -> float | None:
+    """Return the change of a tensor as a multiple of its magnitude, or None if it could not be judged."""
+    finding = next(
+        (known for known in verdict.findings if known.name.startswith("abs_mean_update_ratio")), None
+    )
+    return finding.actual if finding and not verdict.error else None
 
 
 def _may_be_zeros(entry: TensorEntry) -> bool:
     """Return True if an operator fills in constants, is of an optimizer, whose state starts at zero, or
     gives flags, indices or counts, as a test for NaN does that finds none."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
-    return discrete or is_constant(entry.type) or "optimizer-" in entry.operator
+    return discrete or is_constant(entry.type) or is_update(entry)
 
 
 def _without_mask(search: OriginSearch, entry: TensorEntry, verdict: Verdict) -> Verdict:
@@ -253,7 +347,9 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
     Without a hit the check is clear only about the tensors it could judge.
     """
     judged = tally.decided.total()
-    confirmed = grouped_claims(group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1))
+    findings = group_hits((hit for hit in hits if hit.verdict.hit), tally.ranks > 1)
+    confirmed = grouped_claims(findings, tally.weights)
+    expected = expected_claims([hit for hit in hits if hit.expected])
     undecided = sum(hit.verdict.error not in (0, NO_PREVIOUS) and not hit.verdict.hit for hit in hits)
     if not confirmed:
         clear, unknown = Claim("claim.check.none", "clear"), Claim("claim.check.unknown", "unknown")
@@ -265,14 +361,14 @@ def check_claims(hits: Sequence[Hit], tally: Tally) -> list[Claim]:
         confirmed.append(Claim("claim.check.failed", "unknown", facts))
     if undecided and judged:
         confirmed.append(Claim("claim.check.undecided", "note", {"n": undecided}))
-    return [*confirmed, *tally.claims] if judged else confirmed
+    return [*confirmed, *expected, *tally.claims] if judged else confirmed
 
 
 def checked_limits(condition_id: str, requested: Mapping[str, float | None]) -> Limits:
-    """Return the limits of a condition: those requested, or all defaults if none is.
+    """Return the limits of a condition: those requested, or all defaults if none is. Raises ValueError.
 
-    Supporting parameters (epsilon, atol) always have their default. Raises ValueError with the name of the
-    wrong parameter and its allowed values.
+    Supporting parameters (epsilon, atol) that are not requested have their default. The error
+    names the wrong parameter and its allowed values.
     """
     condition = conditions().get(condition_id)
     if condition is None:

@@ -54,7 +54,10 @@ def open_file(path: str | os.PathLike[str]) -> int:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[int]:
-    """Open a regular file for reading and close its descriptor on exit. Raises as `open_file`."""
+    """Open a regular file, yield its descriptor for reading, and close it on exit. Raises as `open_file`.
+
+    Content of a remote file is fetched whole before.
+    """
     with _raw_file(path) as file:
         yield file.fileno()  # the file is complete, not fetched in blocks
 
@@ -71,7 +74,7 @@ def open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
 
 @contextmanager
 def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """List a folder and close it on exit.
+    """Open a folder, yield an iterator of its entries, and close it on exit.
 
     The ``path`` of an entry is only its name.
 
@@ -88,10 +91,10 @@ def entries_of(path: str | os.PathLike[str]) -> Iterator[Iterator[os.DirEntry[st
 
 @contextmanager
 def open_folder(path: str | os.PathLike[str], new: Sequence[str] = ()) -> Iterator[int]:
-    """Open a folder, for names relative to it, and close its descriptor on exit.
+    """Open a folder, or the nested folders `new` below it, yield a descriptor, and close it on exit.
 
-    Open the folders `new` below it, one in the other, and create those that are missing. Raises LinkError or
-    another OSError.
+    The descriptor is for calls with ``dir_fd``. Folders of `new` are created if they are missing, and that of
+    the innermost is yielded. Raises LinkError or another OSError.
     """
     descriptor = _walk(os.fspath(path), _WAY)
     try:
@@ -245,11 +248,9 @@ def _names(path: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
 
 
 def refused_in(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and reason of the entries that are never opened:
+    """Yield name and reason (``link`` or ``not_a_file``) of the entries of a folder that are never opened.
 
-    ``link`` or ``not_a_file``.
-
-    A folder that is itself a link yields ``("", "link")``.
+    A folder that is itself a link yields ``("", "link")``, an unreadable folder nothing.
     """
     try:
         with entries_of(path) as entries:

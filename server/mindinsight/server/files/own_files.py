@@ -24,9 +24,7 @@ class NotOursError(OSError):
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder, and missing folders above it, with mode 0700.
-
-    Return the path.
+    """Create a folder, and missing folders above it, with mode 0700, and return its path.
 
     An existing folder of this user is made private. Raises NotOursError for a link or a folder of another
     user.
@@ -40,9 +38,7 @@ def own_folder(path: Path) -> Path:
     elif stat.S_IMODE(path.lstat().st_mode) & 0o077:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
         try:
-            _check_owner(
-                os.fstat(descriptor), path
-            )  # the folder may have been replaced since the first check
+            _check_owner(os.fstat(descriptor), path)  # may have been replaced since the first check
             os.fchmod(descriptor, 0o700)
         finally:
             os.close(descriptor)
@@ -60,9 +56,9 @@ def check_folder(path: Path, writable: int = 0o022) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Return a descriptor of a regular file of this user.
+    """Return a descriptor of a regular file of this user, opened with `flags`.
 
-    `O_CREAT` creates it with mode 0600.
+    `O_CREAT` creates the file with mode 0600.
 
     Raises NotOursError for a file that another user owns or can write to, and for a file with a second name.
     Raises OSError for a link. `O_TRUNC` truncates the file after these checks.
@@ -94,9 +90,9 @@ def read_own(path: Path) -> bytes:
 
 @contextmanager
 def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file of this user and close it on exit.
+    """Open an SQLite file of this user, yield the connection, and close it on exit.
 
-    Create it if it is missing and `to_write`.
+    The file is created if it is missing and `to_write`.
 
     A query may take `STEPS` instructions. Raises NotOursError for a file of another user or one with views or
     triggers, which would run within our queries. Raises OSError for a missing file, and sqlite3.Error.
@@ -118,9 +114,9 @@ def own_database(path: Path, to_write: bool) -> Iterator[sqlite3.Connection]:
 
 
 def trust_copies(folder: str | os.PathLike[str], hosts: Iterable[str] = ()) -> None:
-    """Trust the copies of stores in `folder`, the `<workspace>/remote` of the server of this process.
+    """Trust the copies of stores in `folder`, and allow redirects of web servers to `hosts`.
 
-    Redirects of web servers to `hosts` are allowed.
+    `folder` is the `<workspace>/remote` of this process's server.
     """
     _copies.add(os.path.realpath(folder))
     redirect_hosts.update(host.lower() for host in hosts)

@@ -24,10 +24,10 @@ from mindinsight.server.files.remote_store import RemoteFile, RemoteStore, Store
 
 CATALOGUE: Final = ".placeholders.sqlite"
 PIECE: Final = 16 << 20  # bytes of one request
-ROOM: Final = 512 << 20  # bytes that stay free on the disk of the workspace
+ROOM: Final = 512 << 20  # bytes that stay free on the disk of the workspace, for whatever else writes there
 AHEAD: Final = 15  # following files of a folder that are fetched with one
 AHEAD_SIZE: Final = 32 << 20  # bytes of these files together
-REQUESTS: Final = 8  # in flight at a time
+REQUESTS: Final = 8  # in flight at a time; bounds the load on a store, and memory with PIECE
 PAUSE: Final = 5.0  # seconds without requests after a failure of the store
 WAIT: Final = 600.0  # seconds that another process may take to fetch the same file
 _PARTS: Final = ".parts"
@@ -83,7 +83,7 @@ class PlaceholderIndex:
             return {path: RemoteFile(*file) for path, *file in rows}
 
     def put(self, url: str, files: Mapping[str, RemoteFile], gone: Iterable[str]) -> None:
-        """Add new placeholders, and remove the paths `gone`. Raises OSError."""
+        """Set the store's URL, add or replace placeholders, and remove the paths `gone`. Raises OSError."""
         with self._open(to_write=True) as database, database:
             database.executescript(_TABLES)
             database.execute("DELETE FROM store")
@@ -95,9 +95,9 @@ class PlaceholderIndex:
             )
 
     def find(self, path: str) -> list[Placeholder]:
-        """Return the placeholder at a path and the following ones of its folder that were not fetched.
+        """Return the placeholder at a path and up to 15 unfetched ones after it in its folder, or no items.
 
-        Empty if there is none at the path. Raises OSError.
+        Raises OSError.
         """
         with self._open() as database:
             rows = database.execute(
@@ -109,7 +109,7 @@ class PlaceholderIndex:
         return wanted if wanted and wanted[0].path == path else []
 
     def note_fetched(self, paths: Iterable[str], moment: float) -> None:
-        """Set when the files were fetched, in Unix seconds. 0 makes them placeholders again."""
+        """Record in the index when files were fetched, in Unix seconds, or 0 for placeholders."""
         with self._open(to_write=True) as database, database:
             database.executemany(
                 "UPDATE file SET fetched = ? WHERE path = ?", [(moment, path) for path in paths]
@@ -193,10 +193,9 @@ def fetch(path: str) -> bool:
 
 
 def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholder]] | None:
-    """Return the placeholder at a path, or None if no trusted copy has one.
+    """Return the copy, its index and the placeholders from a path on, or None if no trusted copy has any.
 
-    The result is the top folder of the copy, its index, and the placeholder with those that follow in its
-    folder.
+    The copy is its top folder. The placeholders are those of `PlaceholderIndex.find`.
     """
     copy = trusted_copy(path)
     if copy is None or not (catalogue := PlaceholderIndex(copy)).exists():
@@ -206,7 +205,7 @@ def find_placeholder(path: str) -> tuple[Path, PlaceholderIndex, list[Placeholde
 
 
 def fetcher_of(url: str) -> Fetcher:
-    """Return the reader of a store, one for each process."""
+    """Return the cached reader of a store, one for each URL and process."""
     return _fetcher(url, os.getpid())
 
 
@@ -216,7 +215,7 @@ def store_failure(error: StoreError, path: str) -> OSError:
 
 
 def make_room(copy: Path) -> None:
-    """Replace the files fetched first by placeholders while the disk is nearly full."""
+    """Replace the files fetched first by placeholders until the disk has twice `ROOM` bytes free."""
     catalogue = PlaceholderIndex(copy)
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return
@@ -254,7 +253,7 @@ def _check_room(copy: Path, size: int, path: str) -> None:
 
 
 def finish(part: Path, local: Path, file: RemoteFile) -> None:
-    """Give a complete file its time and its final name."""
+    """Give the complete file `part` the time of the remote file and the name `local`."""
     if file.modified:
         os.utime(part, (time.time(), file.modified))
     part.replace(local)
@@ -272,7 +271,7 @@ def _choose_ahead(files: Iterable[Placeholder]) -> list[Placeholder]:
 
 
 def part_path(copy: Path, path: str, file: RemoteFile) -> Path:
-    """Return the path for incomplete content. Each version of a file has its own."""
+    """Return the path for incomplete content, and create its folder. Each version of a file has its own."""
     digest = hashlib.sha256(repr((path, *file[1:])).encode("utf-8", "surrogateescape")).hexdigest()
     return own_folder(copy.with_name(_PARTS)) / digest[:40]
 
@@ -330,9 +329,13 @@ class RangedFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position. Return it."""
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        self._at = max(0, start + offset)
+        """Set the position. Return it. Raises ValueError for a negative one or an unknown `whence`."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}.get(whence)
+        if start is None:
+            raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
+        if start + offset < 0:
+            raise ValueError(f"negative seek position {start + offset}")
+        self._at = start + offset
         return self._at
 
     def tell(self) -> int:

@@ -26,7 +26,7 @@ _WEB: Final = frozenset(("http", "https"))  # read by our own client, which limi
 _WRAPPERS: Final = frozenset(  # file systems of fsspec that lead to further stores
     ("generic", "reference", "blockcache", "filecache", "simplecache", "cached", "data", "asyncwrapper")
 )
-REQUESTS: Final = 8  # in flight at a time
+REQUESTS: Final = 8  # in flight at a time; bounds the load on a store
 _QUEUED: Final = 1000  # queued calls; each takes more than a kilobyte
 S = TypeVar("S")
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class RemoteFile(NamedTuple):
 
 
 class RemoteStore:
-    """Files below one URL. ``stopping`` ends waits between attempts."""
+    """Client of the files below one URL of a store. ``stopping`` ends waits between attempts."""
 
     def __init__(self, url: str, stopping: threading.Event) -> None:
         self.url = url
@@ -61,7 +61,7 @@ class RemoteStore:
         self.requests = 0  # listings and reads; a listing may take several requests of the store
 
     def list_files(self) -> Mapping[str, RemoteFile]:
-        """Return the files by path below the URL, without hidden ones. Raises StoreError."""
+        """Return the files by path below the URL, without hidden and unsafe paths. Raises StoreError."""
         infos = self._try(self._find)
         root = self._root.rstrip("/")
         files = {}
@@ -136,7 +136,7 @@ def concurrently(function: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
 
 
 def open_store(url: str) -> tuple[Any, str]:
-    """Return file system and root of a URL.
+    """Return the fsspec file system of a URL, or a `WebStore`, and the root in it.
 
     Raises BadSettings if it cannot be opened or a package is missing.
     """
@@ -166,7 +166,10 @@ def open_store(url: str) -> tuple[Any, str]:
 
 
 def is_safe(path: str) -> bool:
-    """Return True if a path can be created below a folder of ours. Hidden files are incomplete copies."""
+    """Return True if a relative path can be created below a folder of ours: no part is hidden, empty or long.
+
+    Hidden files are incomplete copies. Only the metadata folder of a dump may be hidden.
+    """
     parts = path.split("/")
     return "\0" not in path and all(
         0 < len(part) < 250 and (part[0] != "." or part == DUMP_METADATA) for part in parts
@@ -174,7 +177,7 @@ def is_safe(path: str) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the key of the locale files for an error of a store."""
+    """Return the key of the locale files for an error of a store, ``remote.unreachable`` if it is unknown."""
     if reason := getattr(error, "reason", None):  # a LimitError
         return str(reason) if str(reason).startswith("remote.") else "remote.unreachable"
     status = getattr(error, "status", None)
@@ -187,7 +190,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def time_of(value: object) -> float:
-    """Return any statement of a time as Unix seconds, 0 if it is invalid."""
+    """Return a datetime, a number or a text in ISO 8601 as Unix seconds, 0 if it is invalid."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     if isinstance(value, int | float):

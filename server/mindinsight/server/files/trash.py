@@ -35,7 +35,7 @@ def new_stamp() -> str:
 
 
 def discard(base: Path, below: str, stamp: str) -> None:
-    """Move the directory `below` a base directory into its trash.
+    """Move the directory `below` a base directory into the folder `stamp` of its trash.
 
     Raises LinkError, or OSError, also if the trash is on another file system.
     """

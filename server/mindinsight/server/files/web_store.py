@@ -27,6 +27,7 @@ from mindinsight.server.files.own_files import redirect_hosts
 from mindinsight.server.files.remote_store import REQUESTS, StoreError, concurrently
 
 TIMEOUT: Final = 30.0  # seconds in which a server must send something
+# These limits bound what a hostile server can cost in memory and time. The page says when one was reached.
 PAGE: Final = 8 << 20  # bytes of the listing of one folder
 PAGES: Final = 20_000  # folders, the same number as in a local search for runs
 ENTRIES: Final = 500_000  # files
@@ -63,7 +64,7 @@ class StatusError(Exception):
 
 
 class WebStore:
-    """Files below one URL, with the methods of an fsspec file system that are used."""
+    """Client of the files below one URL of a web server, with the used methods of an fsspec file system."""
 
     def __init__(self, url: str) -> None:
         self.root = url.rstrip("/") + "/"
@@ -101,28 +102,45 @@ class WebStore:
         return {url: self._heads[url].answer for url in addresses if url in self._heads} if infos else {}
 
     def info(self, address: str) -> Mapping[str, Any]:
-        """Return size, time and tag of one file."""
+        """Return size, time and tag of one file. Raises StatusError or LimitError."""
         return self._head(address)
 
     def cat_file(self, address: str, start: int, end: int) -> bytes:
         """Return the bytes from `start` to before `end`, fewer if the file is shorter."""
-        with self._lock:
-            stream = self._streams.pop(address, None)
-        if stream is None or stream.at != start:
+        stream = self._kept(address, start)
+        if stream is None:
             stream = self._open(address, start, end)
-        else:
-            stream.connection.until = time.monotonic() + SECONDS
         try:
             data = stream.read(end - start)
         except BaseException:
             stream.connection.close()
             raise
-        if stream.goes_on and len(data) == end - start and len(self._streams) < REQUESTS:
-            with self._lock:
-                self._streams[address] = stream  # of a server without ranges: the next section follows
+        if stream.goes_on():
+            self._keep(address, stream)  # of a server without ranges: the next section follows
         else:
             stream.connection.close()
         return data
+
+    def _kept(self, address: str, start: int) -> _Stream | None:
+        """Return the open response that continues at `start`, or None. Close one that is elsewhere."""
+        with self._lock:
+            stream = self._streams.pop(address, None)
+        if stream is None or stream.at == start:
+            if stream is not None:
+                stream.connection.until = time.monotonic() + SECONDS
+            return stream
+        stream.connection.close()
+        return None
+
+    def _keep(self, address: str, stream: _Stream) -> None:
+        """Keep a response open for the next section, instead of the oldest one if there are `REQUESTS`."""
+        with self._lock:
+            closed = [self._streams.pop(address, None)]
+            if len(self._streams) >= REQUESTS:
+                closed.append(self._streams.pop(next(iter(self._streams))))
+            self._streams[address] = stream
+        for other in filter(None, closed):
+            other.connection.close()
 
     def _open(self, address: str, start: int, end: int) -> _Stream:
         """Request a section. Raises LimitError or StatusError."""
@@ -245,10 +263,13 @@ class _Stream:
         limit: int | None,
     ) -> None:
         self.connection = connection
-        self.goes_on = limit is None  # a whole file
         self.at = at  # offset in the file
         self._answer = answer
         self._limit = limit
+
+    def goes_on(self) -> bool:
+        """Return True if the body is a whole file of which bytes are left, as far as the response says."""
+        return self._limit is None and not self._answer.isclosed() and self._answer.length != 0
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, fewer at the end."""

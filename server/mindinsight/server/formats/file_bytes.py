@@ -75,7 +75,7 @@ def read_bytes(file: IO[bytes], offset: int, size: int) -> npt.NDArray[np.uint8]
 
 
 def allocated_bytes(file: IO[bytes]) -> int | None:
-    """Return the bytes allocated on disk for an open file, or None for a file of a remote store."""
+    """Return the number of bytes allocated on disk for an open file, or None for one of a remote store."""
     try:
         return os.fstat(file.fileno()).st_blocks * 512
     except UnsupportedOperation:

@@ -102,7 +102,7 @@ class EvaluationLineage:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Lineage of one file, or of several files merged."""
+    """Lineage of one file, or of several merged: training, evaluation, data pipeline, user's facts."""
 
     train: TrainLineage | None = None
     evaluation: EvaluationLineage | None = None
@@ -139,7 +139,7 @@ _NAMES: Final = {
 
 
 def repeated_facts(lineages: Iterable[Lineage]) -> set[str]:
-    """Return the facts of the training that repeat a setting of the user in all the lineages with them."""
+    """Return the names of the training facts that repeat a setting of the user in every lineage with them."""
     repeated: dict[str, bool] = {}
     for lineage in lineages:
         for name, names in _NAMES.items():
@@ -165,9 +165,9 @@ def read_lineage_file(descriptor: int) -> Lineage:
 
 
 def decode_lineage(data: bytes, unread: int = 0) -> Lineage:
-    """Decode the lineage in the first MAX_BYTES of a file.
+    """Decode the lineage in ``data``, the first MAX_BYTES of a file with ``unread`` bytes after them.
 
-    ``unread`` is the number of bytes after them. A record with more than MAX_ITEMS values counts as damaged.
+    A record with more than MAX_ITEMS values counts as damaged.
     """
     records = verified_records(data, at_end=not unread)
     lineage, damage = Lineage(), list(records.damage)
@@ -202,6 +202,13 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
             merged.pending + lineage.pending,
         )
     return merged
+
+
+def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
+    """Return the lineage with the settings that it lacks added to those of the user."""
+    known = lineage or Lineage()
+    added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
+    return replace(known, user_defined={**safe_value(added), **known.user_defined})
 
 
 def _with_event(lineage: Lineage, event: lineage_pb2.LineageEvent) -> Lineage:

@@ -38,7 +38,7 @@ def unreadable(reason: str, content: str, *errors: type[Exception]) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one reader. 0 means that a limit does not apply."""
+    """Limits of one reader for size in bytes, number of items and depth of nesting. 0 is no limit."""
 
     content: str  # what is counted, in English
     size: int  # bytes

@@ -54,7 +54,7 @@ def parse_integer(digits: str) -> int | float | str:
 
 
 def encodable(value: Any) -> Any:
-    """Apply `show_text` to every text in a JSON value. Containers are changed in place."""
+    """Return a JSON value with `show_text` applied to every text. Containers are changed in place."""
     if isinstance(value, str):
         return show_text(value)
     waiting: list[Any] = [value]
@@ -86,7 +86,7 @@ def safe_text(text: str | bytes) -> str:
 
 
 def safe_value(value: Any) -> Any:
-    """Return a value of JSON or protobuf types with all texts and integers made safe.
+    """Return a JSON or protobuf value with every text as of `safe_text`, every integer as of `show_integer`.
 
     Raises RecursionError for a value that is nested too deeply.
     """
@@ -102,7 +102,7 @@ def safe_value(value: Any) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse JSON to safe values. Raises ValueError or RecursionError."""
+    """Parse JSON to a value as of `safe_value`. Raises ValueError or RecursionError."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     return safe_value(json.loads(text, parse_int=parse_integer))

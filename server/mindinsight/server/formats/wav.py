@@ -36,7 +36,7 @@ _Samples = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Wav:
-    """Header of a WAV file. ``missing`` bytes of samples are announced but absent."""
+    """Header of a WAV file, and the number of bytes of samples that it announces but that are missing."""
 
     encoding: int
     bits: int  # of a sample
@@ -44,7 +44,7 @@ class Wav:
     rate: int  # frames a second
     frames: int  # that are present
     begin: int  # offset of the first frame
-    missing: int
+    missing_bytes: int
 
     @property
     def seconds(self) -> float:
@@ -101,7 +101,7 @@ def _header(form: tuple[int, ...], start: int, size: int, length: int) -> Wav:
 
 
 def peaks(encoded: bytes, header: Wav, intervals: int) -> Peaks:
-    """Return the peaks of the first channels.
+    """Return the peaks of the first 8 channels in ``intervals`` equal intervals, at most one for each frame.
 
     Raises UnreadableError with the reason ``audio.encoding`` for other types of samples.
     """

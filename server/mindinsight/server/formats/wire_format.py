@@ -67,7 +67,10 @@ def message_fields(data: Octets, at: int, end: int) -> Iterator[tuple[int, int, 
 
 
 def last_field(data: Octets, at: int, end: int, key: int) -> tuple[int, int] | None:
-    """Return start and end of the content of the last field with the key, or None. Raises UnparsableError."""
+    """Return start and end of the content of the last field with the key, or None without one.
+
+    Raises UnparsableError.
+    """
     spans = [(start, stop) for number, start, stop in message_fields(data, at, end) if number == key]
     return spans[-1] if spans else None
 

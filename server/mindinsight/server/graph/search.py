@@ -18,7 +18,7 @@ _MEMORY: Final = 8 << 20  # limit of the bytes of a compiled expression and its 
 
 
 class BadPattern(ValueError):  # noqa: N818
-    """Regular expression that RE2 rejects. The message has the reason and the position."""
+    """Error: RE2 rejects a regular expression. The message has the reason and the position."""
 
 
 def matcher(pattern: str, regex: bool, ignore_case: bool = True) -> Callable[[str], int]:
@@ -83,7 +83,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Parsed query. Case is ignored."""
+    """Parsed query: words in a path, and predicates of a node's type, shapes, element types and attributes.
+
+    Case is ignored.
+    """
 
     words: tuple[Word, ...] = ()
     types: tuple[_Match, ...] = ()
@@ -227,10 +230,9 @@ def match_end_of_path(tree: Tree, text: str) -> list[int]:
 
 
 def query_nodes(tree: Tree, query: Query, types: Sequence[str] = ()) -> list[int]:
-    """Return the indices of the given types that match a query. Names that begin with its first word come
-    first.
+    """Return the indices that match a query and are of one of ``types`` (empty: any).
 
-    Scopes are matched only by words.
+    Names that begin with a word of the query come first. Scopes are matched only by words.
     """
     ranked = []
     type_filter = set(types)

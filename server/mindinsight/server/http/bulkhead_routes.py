@@ -115,7 +115,7 @@ def payload_series(kind: Kind) -> Any:
 
 
 def payload_row(kind: Kind, noun: str) -> Any:
-    """Return a FastAPI dependency: the series selected by `run` and `tag`, which has the row `row`.
+    """Return a FastAPI dependency: the series of a kind selected by `run` and `tag`, which has the row `row`.
 
     The dependency raises ApiError 404 otherwise. `noun` names the payloads in its message.
     """
@@ -127,7 +127,7 @@ def payload_row(kind: Kind, noun: str) -> Any:
 
 
 def check_row(series: ReferenceSeries, row: int, noun: str) -> ReferenceSeries:
-    """Return the series. Raises ApiError 404 if it has no such row."""
+    """Return the series. Raises ApiError 404, which counts its `noun`, if it has no such row."""
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} {noun}.", count=series.count)
     return series
@@ -144,7 +144,7 @@ def table_of(shape: tuple[int, ...], dims: str) -> Table:
 def stream(
     chunks: Iterator[bytes], headers: Mapping[str, str], media_type: str = "application/octet-stream"
 ) -> StreamingResponse:
-    """Return a download.
+    """Return a download, sent as its `chunks` are produced.
 
     Each chunk is produced in the bulkhead of this request, which holds no slot in between.
     """

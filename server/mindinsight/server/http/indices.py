@@ -2,10 +2,7 @@
 
 
 def index_of(text: str, count: int) -> int | None:
-    """Return the index below `count` that decimal digits name.
-
-    Return None for any other text, however long.
-    """
+    """Return the index below `count` that decimal digits name, None for any other text, however long."""
     if not (text.isascii() and text.isdecimal()) or len(text) > len(str(count)):
         return None
     index = int(text)
@@ -13,9 +10,9 @@ def index_of(text: str, count: int) -> int | None:
 
 
 def indices_of(text: str | None, count: int) -> list[int]:
-    """Return the indices in a comma-separated text.
+    """Return the indices below `count` in a comma-separated text, without invalid ones, [] for None.
 
-    Invalid ones are omitted, as in a link to an older graph.
+    A link to an older graph may hold invalid ones.
     """
     indices = (index_of(part, count) for part in (text or "").split(","))
     return [index for index in indices if index is not None]

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LONGEST_HEAD: Final = 1 << 16  # bytes of address and headers, which are buffered before a token is checked
 PIECE: Final = 1 << 10  # bytes parsed at a time: at most 57 requests, of about 15 kB each in memory
+# The two below bound how long a client that sends or reads nothing holds a descriptor.
 HEAD_SECONDS: Final = 20.0  # from the start of a connection, or of its next request, to the end of the head
 STALLED_SECONDS: Final = 60.0  # without progress after which a connection that does not read is closed
 FEWEST: Final = 8  # connections allowed with any limit of descriptors
@@ -149,7 +150,7 @@ def most_connections() -> int:
     descriptors.
     """
     if sys.platform == "win32":
-        return 512
+        return 512  # Windows has no limit of descriptors to ask for
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

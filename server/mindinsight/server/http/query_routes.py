@@ -25,7 +25,10 @@ class NoQuery(BaseModel):
 
 @dataclass(frozen=True)
 class QueryRoute:
-    """Route of GET requests for one path. The docstring of `answer` describes it."""
+    """Route of GET requests for one path: the model of its query, and the function that answers it.
+
+    The docstring of `answer` describes the route.
+    """
 
     path: str
     query: type[BaseModel]

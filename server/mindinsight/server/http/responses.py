@@ -72,7 +72,7 @@ def pack(answer: Any) -> bytes:
 
 
 def as_json(answer: Any) -> Any:
-    """Replace every array in a response by a `Column`."""
+    """Return a response with every array replaced by a `Column`."""
     return _replace(answer, encode)
 
 
@@ -106,7 +106,10 @@ def attachment(name: str) -> dict[str, str]:
 
 
 def steps_answer(run: str, series: ReferenceSeries, accept: str, **more: Any) -> Response:
-    """Return the response with steps and times of all payloads of a series, in the order written."""
+    """Return the response with steps and times of all payloads of a series, and the fields `more`.
+
+    The payloads are in the order written.
+    """
     head = {"run": run, "tag": series.tag, "step": series.steps, "wall": series.walls}
     return answer({**head, **more}, accept)
 
@@ -138,8 +141,7 @@ def answer(content: Any, accept: str) -> Response:
 
 
 def encoded(content: Any, accept: str) -> bytes:
-    """Return the body of `answer`."""
-
+    """Return `content` as packed columns if `accept` names them, else as JSON."""
     if COLUMNS in accept:
         return pack(content)
     text = json.dumps(as_json(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -157,7 +159,7 @@ def encoded_answers(bodies: Sequence[bytes], accept: str) -> bytes:
 
 
 def encoded_response(body: bytes, accept: str) -> Response:
-    """Return a response with the body of `encoded`."""
+    """Return a response with a body made by `encoded` for the same `accept`."""
     if COLUMNS in accept:
         # Columns of sampled curves hardly shrink, so that compressing them is not worth its time.
         return Response(body, media_type=COLUMNS, headers={"Content-Encoding": "identity"})
@@ -165,7 +167,7 @@ def encoded_response(body: bytes, accept: str) -> Response:
 
 
 def json_response(content: Any, status: int = 200) -> Response:
-    """Encode as JSON, with null for non-finite numbers and escaped lone surrogates."""
+    """Return a JSON response, with null for non-finite numbers and escaped lone surrogates."""
     from pydantic_core import PydanticSerializationError, to_json  # loaded with the interfaces
 
     try:

@@ -169,7 +169,7 @@ def host_names(allowed: Iterable[str]) -> frozenset[str]:
 
 
 def host_name(host: str) -> str:
-    """Remove the port: `[::1]:8080` becomes `::1`, `name:8080` becomes `name`."""
+    """Return a host without its port: `[::1]:8080` becomes `::1`, `name:8080` becomes `name`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
@@ -214,12 +214,12 @@ def forwarded_prefix(value: str) -> str:
 
 
 def below_prefix(scope: Scope, taken: str, prefix: str) -> Scope:
-    """Return the scope with `root_path` set to all prefixes of our paths: `taken`, then `prefix`.
+    """Return the scope with `taken`, which a proxy removed, back in `path`, and all prefixes in `root_path`.
 
-    A proxy removed the prefix `taken` from the path. It is added again.
+    A proxy that left `taken` in place is recognized by the start of the path.
     """
     path = scope["path"]
-    if taken and not path.startswith(taken + "/"):
+    if taken and path != taken and not path.startswith(taken + "/"):
         path = taken + path
     return {**scope, "path": path, "root_path": taken + prefix}
 

@@ -35,7 +35,7 @@ class Body:
 
 
 class Assets:
-    """Files by name (`js/app.js`, `locales/en.json`, `plotly.min.js`). No other file is served.
+    """Assets of the pages by name (`js/app.js`, `locales/en.json`, `plotly.min.js`). No other file is served.
 
     `locales/en.json` joins all files of `locales/en/`, because each view has its own texts. `css/all.css`
     joins all styles. `scripts` is the folder of the scripts that pages load: the bundle if it was built from

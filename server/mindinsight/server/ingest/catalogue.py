@@ -27,7 +27,7 @@ _MAX_FILES: Final = 256  # files read at a time, however small they are
 
 
 class ReadQueue:
-    """Files by priority: files of runs on open pages first, then files of the run with the newest write."""
+    """Queue of files with unread bytes: runs on open pages come first, then the run written to last."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[str, Item]] = {}
@@ -51,7 +51,7 @@ class ReadQueue:
         self._wanted = frozenset(runs)
 
     def add(self, stage: RunStage, file: FileStage) -> None:
-        """Queue a file. Nothing happens while it is being read, because it is checked again afterwards."""
+        """Queue a file, unless it is being read. Then it is checked again afterwards."""
         if not file.busy:
             self._runs.setdefault(stage.discovered.id, {})[file.name] = (stage, file)
 
@@ -63,7 +63,10 @@ class ReadQueue:
             self._runs.pop(run, None)
 
     def take(self, budget: int = PIECE) -> list[Item]:
-        """Remove and return the next files, up to ``budget`` bytes together, at least one."""
+        """Remove and return the next files, up to ``budget`` bytes together but at least one, none if empty.
+
+        A suspect file comes alone.
+        """
         taken: list[Item] = []
         for stage, file in self._in_order():
             if taken and (file.suspect or budget < file.unread):
@@ -89,7 +92,7 @@ class ReadQueue:
 
 
 def request_of(file: FileStage, budget: int = PIECE) -> SectionRequest:
-    """Return the request for the next section of a file."""
+    """Return the request for the next section of a file, at most ``budget`` bytes. Lineage is read whole."""
     if file.role == "lineage":
         return SectionRequest(file.path, 0, file.stamp.size, lineage=True)
     size = min(file.unread, budget)
@@ -107,7 +110,7 @@ _log = logging.getLogger(__name__)
 
 
 class BaseStatus(NamedTuple):
-    """Status of the base directories in a snapshot."""
+    """Status of the base directories: the fields of `Snapshot` with these names."""
 
     base: str
     watch: str
@@ -138,6 +141,7 @@ class Catalogue:
         self._cache = cache
         self.stages: dict[str, RunStage] = {}
         self._folders: dict[str, list[RunStage]] = {}  # runs by the folder they are in
+        self._not_shown: set[str] = set()  # runs that the last snapshot left out
         self._store = store
         self._queue = queue
         self._directory_damage: tuple[DirectoryDamage, ...] = ()
@@ -150,13 +154,13 @@ class Catalogue:
         """Return True if there is anything to publish."""
         before = self._store.snapshot()
         return (
-            self.stages.keys() != before.runs.keys()
+            self.stages.keys() - self._not_shown != before.runs.keys()
             or self.status != _status_of(before)
             or any(stage.changed for stage in self.stages.values())
         )
 
     def settle(self, discovery: Discovery) -> None:
-        """Update the runs and their files from a discovery."""
+        """Add, update and remove runs and their files so that they are those of a discovery."""
         before, self.stages = self.stages, {}
         for discovered in discovery.runs:
             stage = before.pop(discovered.id, None)
@@ -193,7 +197,10 @@ class Catalogue:
         return len(known) == len(stamps)
 
     def retry(self, now: float) -> None:
-        """Queue files again that could not be opened some time ago."""
+        """Queue files again that are due for another attempt at the monotonic time ``now``.
+
+        Files with lost values on disk are read from their beginning.
+        """
         for item, due in list(self._retry_at.items()):
             if due <= now:
                 del self._retry_at[item]
@@ -253,19 +260,25 @@ class Catalogue:
         runs: dict[str, Run] = {}
         kinds: dict[str, frozenset[ChangedKind]] = {}
         for name, stage in self.stages.items():
-            if stage.changed or name not in before.runs:
+            run, changed = before.runs.get(name), None
+            if run is None or stage.changed:
                 self._settle(stage)
                 run, changed = stage.publish(version)
-                below = f"{name.removesuffix('/')}/"
-                sessions = (other for other in self.stages if other != name and other.startswith(below))
-                if not stage.only_describes or not any(sessions):
-                    runs[name], kinds[name] = run, changed
-            else:
-                runs[name] = before.runs[name]
+            if stage.only_describes and self._has_runs_below(name):
+                continue
+            runs[name] = run
+            if changed is not None:
+                kinds[name] = changed
+        self._not_shown = self.stages.keys() - runs.keys()
         gone = before.runs.keys() - runs.keys()
         listed = bool(gone or runs.keys() - before.runs.keys()) or self.status != _status_of(before)
         after = replace(before, version=version, runs=runs, scanned=time.time(), **self.status._asdict())
         self._store.publish(after, Changes(version, frozenset(kinds) | gone, kinds, listed))
+
+    def _has_runs_below(self, name: str) -> bool:
+        """Return True if there is a run in a folder below that of another run."""
+        below = f"{name.removesuffix('/')}/"
+        return any(other != name and other.startswith(below) for other in self.stages)
 
     def _settle(self, stage: RunStage) -> None:
         """Add waiting scalars of a run to its columns. A file that fails is skipped."""

@@ -81,7 +81,7 @@ class ValueFile:
 
 
 class ValueSection(NamedTuple):
-    """Values of consecutive rows of a group of tags in a file."""
+    """Section of a `ValueFile`: consecutive values of a group of tags."""
 
     file: ValueFile
     offset: int
@@ -91,11 +91,11 @@ class ValueSection(NamedTuple):
 
     @property
     def row_size(self) -> int:
-        """Return the bytes of a tag with its checksum."""
+        """Return the number of bytes of one tag's values and their checksum."""
         return self.length * self.dtype.itemsize + _CRC
 
     def is_complete(self) -> bool:
-        """Return True if the file has the rows of all tags. Raises OSError without a file."""
+        """Return True if the file is long enough for the rows of all tags. Raises OSError without a file."""
         end = self.offset + len(self.tags) * self.row_size
         return self.offset >= 0 and self.length > 0 and self.file.path.lstat().st_size >= end
 
@@ -109,7 +109,7 @@ class ValueSection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TagValues:
-    """Values of one tag in sections, oldest first."""
+    """Reader of the values of one tag on disk, in sections, oldest first."""
 
     sections: tuple[ValueSection, ...]
     tag: str
@@ -180,9 +180,9 @@ class ColdColumns:
         return moved
 
     def store(self, tags: Mapping[str, int], values: Array, file: ValueFile | None) -> ValueSection | None:
-        """Write ``values`` [k, n] to a file of values, by default a new one.
+        """Write ``values`` [k, n] to a file and return their section, or None if they stay in memory.
 
-        Return their section, or None if they stay in memory. ``tags`` are the rows of the tags.
+        Without ``file`` it is a new one. ``tags`` are the rows of the tags.
         """
         if self._full or self._values_folder is None:
             return None
@@ -205,7 +205,7 @@ class ColdColumns:
         return ValueFile(self._values_folder / name, self.lost)
 
     def release(self) -> None:
-        """Release pages that were read. The next access reads them from the system's cache again."""
+        """Release the memory of mapped pages. The next access reads them from the system's cache again."""
         for pages in list(self._maps):
             pages.madvise(mmap.MADV_DONTNEED)
 

@@ -75,16 +75,16 @@ class FileStage:
 
     @property
     def unread(self) -> int:
-        """Return the bytes that were not read, or that may complete an incomplete record."""
+        """Return the number of bytes that were not read, with those of an incomplete record."""
         return max(0, self.stamp.size - self.read)
 
     def has_more(self, offset: int) -> bool:
-        """Return True if there is more to read after a section from ``offset`` on."""
+        """Return True if there is more to read after a section from ``offset`` on was read."""
         return self.stamp != self.checked or (self.read > offset and self.unread > self.pending)
 
     @property
     def bytes_seen(self) -> int:
-        """Return the bytes that were examined, including an incomplete record or an unreadable file."""
+        """Return the number of bytes examined, with those of an incomplete record or an unreadable file."""
         return self.stamp.size if self.error else min(self.read + self.pending, self.stamp.size)
 
     @property
@@ -121,9 +121,7 @@ class FileStage:
     def fold(
         self, section: DecodedSection, lineage: Lineage | None = None, fingerprint: Fingerprint | None = None
     ) -> list[Key]:
-        """Add the next section of the file.
-
-        Return the kinds and tags of payloads that grew.
+        """Add the next section of the file, and return the kinds and tags of payloads that grew.
 
         ``settle`` returns the scalars that grew. ``lineage`` is the content of a lineage file, which is
         always read whole.
@@ -160,9 +158,9 @@ class FileStage:
         return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
-        """Reduce the memory of columns that are large, or of a file that was read to its end.
+        """Reduce the memory of large columns, or of a file read to its end, by use of ``cold`` if given.
 
-        Return the tags that moved.
+        Return the kinds and tags whose rows moved.
         """
         moved: list[str] = []
         if cold is not None and self.scalars.in_memory >= MAX_IN_MEMORY:
@@ -175,7 +173,7 @@ class FileStage:
         return [("scalar", tag) for tag in moved]
 
     def fold_whole(self) -> list[Key]:
-        """Add a ``.pb`` file, which is one graph payload. Return its key."""
+        """Add a ``.pb`` file, which is one graph payload. Return its key, or no item for an empty file."""
         self.read = self.stamp.size
         self.error = ""
         if not self.stamp.size:
@@ -187,7 +185,7 @@ class FileStage:
         return [key]
 
     def part(self, key: Key) -> Part:
-        """Return the rows of one tag."""
+        """Return a snapshot of the rows of one kind and tag. Raises KeyError if there are none."""
         return self._scalar_part(key[1]) if key[0] == "scalar" else self._reference_part(key)
 
     def _scalar_part(self, tag: str) -> ScalarPart:

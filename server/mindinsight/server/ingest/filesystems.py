@@ -14,7 +14,7 @@ _ESCAPED: Final = re.compile(r"\\(\d{3})")
 
 
 def reports_changes(path: str, mounts: str | None = None) -> bool:
-    """Return True if the system reports all changes below ``path`` to this machine.
+    """Return True if the system reports all changes below ``path`` to this machine, judged by mount types.
 
     It does not for file systems shared with other machines (NFS, CIFS, cluster file systems), and not
     reliably for FUSE and for the lower layers of an overlay. ``mounts`` is the text of /proc/self/mounts.
@@ -24,7 +24,10 @@ def reports_changes(path: str, mounts: str | None = None) -> bool:
 
 
 def is_shared(path: str, mounts: str | None = None) -> bool:
-    """Return True if a folder is on another machine or is served by another program (FUSE)."""
+    """Return True if a folder is on another machine or is served by another program (FUSE).
+
+    ``mounts`` is the text of /proc/self/mounts.
+    """
     return any(_SHARED.fullmatch(kind) for kind in _kinds(path, mounts)[1])
 
 

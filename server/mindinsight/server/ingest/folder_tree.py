@@ -20,7 +20,10 @@ _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class Stamp(NamedTuple):
-    """Change stamp of a file or folder. Compared for equality only, because clocks can be set back."""
+    """Change stamp of a file or folder: its identity, size and times.
+
+    Compared for equality only, because clocks can be set back.
+    """
 
     device: int
     inode: int
@@ -52,7 +55,7 @@ class Folder:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """Return the stamp of a file or folder, or None if it is missing. Raises PermissionError."""
+    """Return the stamp of a file or folder, or None if it cannot be examined. Raises PermissionError."""
     try:
         return _stamp(os.lstat(path))
     except PermissionError:
@@ -62,10 +65,10 @@ def stamp_of(path: str) -> Stamp | None:
 
 
 def list_folder(path: str, now: int) -> Folder | None:
-    """Return the files and folders directly inside ``path``, or None if the folder is missing.
+    """Return the listing of the folder ``path``, or None if it is missing or a link.
 
-    A folder that cannot be read is returned with its `reason`. Links are not followed. ``now`` is in
-    nanoseconds, Unix time.
+    The listing of a folder that cannot be read is empty and has a `reason`. ``now`` is in nanoseconds, Unix
+    time.
     """
     try:
         stamp = stamp_of(path)
@@ -83,7 +86,7 @@ def list_folder(path: str, now: int) -> Folder | None:
 
 
 def holds_profile(path: str) -> bool:
-    """Return True if a folder holds a profile of a rank by MindSpore's profiler."""
+    """Return True if a folder holds a profile of a rank by MindSpore's profiler, False if unreadable."""
     try:
         with entries_of(path) as entries:
             return any(file_names.is_profile_of_rank(entry.name) for entry in entries)
@@ -141,9 +144,9 @@ def is_rank(name: str) -> bool:
 
 
 def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
-    """Return the ranks in the names of event files of one folder if two ranks wrote at the same time.
+    """Return the ranks in the names of a folder's event files if two ranks wrote at the same time, else none.
 
-    Otherwise the set is empty. A training resumed on another device names its files after that device, but
+    A training resumed on another device names its files after that device, but
     writes after the earlier one has stopped. The ranks of a job start together.
     """
     if len(files) < 2:
@@ -163,9 +166,9 @@ def concurrent_ranks(files: Mapping[str, Stamp]) -> frozenset[int]:
 
 
 def job_ranks(devices: Mapping[str, frozenset[int]]) -> dict[str, JobRank]:
-    """Return job and rank of each run.
+    """Return job and rank of each run, given by its id with the device ids in the names of its files.
 
-    ``devices`` are the device ids in the names of its files.
+    The job of a run outside of jobs is the run, its rank None.
 
     Known forms: ``job/rank_0``, ``job/rank_1``; ``job0``, ``job1`` next to each other; both together,
     ``job0/rank_0``, ``job1/rank_1``; and ``job`` with the files of one rank next to folders of the others.
@@ -241,7 +244,7 @@ def child(parent: str, name: str) -> str:
 
 
 def depth(folder: str) -> int:
-    """Return the number of folders below the base, including this one."""
+    """Return the depth of a folder's id: 0 for the base, 1 directly below it."""
     return 0 if folder == BASE else folder.count("/")
 
 
@@ -254,7 +257,10 @@ class FolderChange:
 
 
 class FolderTree:
-    """Folders by id. Links are never followed, and nothing is searched below a dump."""
+    """Tree of the folders below the base directories, by id.
+
+    Links are never followed, and nothing is searched below a dump.
+    """
 
     def __init__(self, bases: Bases, dump: Callable[[str], bool] = is_dump) -> None:
         self.folders: dict[str, Folder] = {}
@@ -266,14 +272,14 @@ class FolderTree:
         self.mount()
 
     def mount(self) -> None:
-        """Find the current base directories. The next scan lists them."""
+        """Find the base directories again, as patterns match now. The next scan lists them."""
         self.mounts: tuple[Mount, ...] = mounts_of(self._bases)
         self.roots = {mount.real: mount.id for mount in self.mounts if not mount.inside}
         self._folder_paths.update({folder: path for path, folder in self.roots.items()})
 
     @property
     def missing(self) -> bool:
-        """Return True if there is no base directory at all."""
+        """Return True if no base directory was found by the last scan."""
         return self.folders.keys().isdisjoint(self.roots.values())
 
     @property
@@ -282,7 +288,7 @@ class FolderTree:
         return len(self.folders) >= MAX_FOLDERS
 
     def path(self, folder: str) -> str:
-        """Return the absolute path of a folder."""
+        """Return the absolute path of a folder by its id. Raises KeyError if it is unknown."""
         return self._folder_paths[folder]
 
     def scan(self) -> None:
@@ -290,11 +296,10 @@ class FolderTree:
         self._visit(BASE, deep=True)
 
     def check_folder(self, folder: str, only: Iterable[str] = ()) -> FolderChange:
-        """Check one folder for changes.
+        """Check a folder, or ``only`` some of its files, update the tree, and return the changes.
 
-        If its own stamp is unchanged, only its files are checked.
-
-        ``only`` names the files to check. Empty means all.
+        There are none for an unknown folder. If its own stamp is unchanged, only its files are checked.
+        ``only`` are names of files. Empty means all.
         """
         before = self.folders.get(folder)
         if before is None or self._nowhere(folder):
@@ -323,7 +328,7 @@ class FolderTree:
         return None
 
     def root(self, folder: str) -> str:
-        """Return the id of the base directory of a folder."""
+        """Return the id of the base directory around a folder."""
         return "/".join(folder.split("/", 2)[:2]) if self.several else BASE
 
     def parent(self, folder: str) -> str:

@@ -46,7 +46,7 @@ class StaleError(Exception):
 
 
 class CacheFileWriter:
-    """Writer of a cache file under a temporary name, which is replaced when the file is complete."""
+    """Writer of a cache file, which has a temporary name until it is complete."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -60,13 +60,19 @@ class CacheFileWriter:
         self._begin_run()
 
     def array(self, array: Array) -> list[Any]:
-        """Write one array of the current run, once even if it is added again. Return its position."""
+        """Write an array of the current run, once even if it is added again, and return its position.
+
+        The position is a list for `Body.array`.
+        """
         if id(array) not in self._written:
             self._written[id(array)] = (array, self.rows(array))
         return self._written[id(array)][1]
 
     def rows(self, array: Array, count: int = 1) -> list[Any]:
-        """Write an array of ``count`` rows of equal length. Return its position."""
+        """Write a flat array that holds ``count`` rows of equal length, and return its position.
+
+        The position is a list for `Body.array`.
+        """
         if len(array) < max(_MIN_SHRUNK, 2 * count):
             return [*self._block.append(array)]
         octets = array.dtype.itemsize
@@ -90,14 +96,14 @@ class CacheFileWriter:
         ]
 
     def run(self, name: str, note: Any) -> None:
-        """End a run. The arrays since the previous run belong to it. ``note`` is stored as JSON."""
+        """End a run: store the arrays since the previous run under its ``name``, with ``note`` as JSON."""
         size = self._block.size
         self._index[name] = [self._offset, size, self._crc, note]
         self._offset += size
         self._begin_run()
 
     def finish(self) -> None:
-        """Give the file its final name."""
+        """Write the index, close the file and give it its final name."""
         index = json.dumps(self._index, separators=(",", ":")).encode()
         self._file.write(index)
         self._file.write(_FOOTER.pack(self._offset, len(index), zlib.crc32(index), FORMAT, _MAGIC))
@@ -105,7 +111,7 @@ class CacheFileWriter:
         self._temporary.replace(self._path)
 
     def abandon(self) -> None:
-        """Remove the temporary file."""
+        """Close and remove the temporary file."""
         self._file.close()
         self._temporary.unlink(missing_ok=True)
 
@@ -131,7 +137,7 @@ class _Entry:
 
 
 class CacheFile:
-    """Cache file that was opened: notes in memory, arrays read run by run."""
+    """Open cache file: notes in memory, arrays read run by run."""
 
     def __init__(self, path: Path) -> None:
         """Open a cache file.
@@ -151,13 +157,11 @@ class CacheFile:
         return frozenset(self._entries)
 
     def note(self, run: str) -> Any:
-        """Return the note of a run."""
+        """Return the note that was stored with a run. Raises KeyError if the file lacks the run."""
         return self._entries[run].note
 
     def body(self, run: str, cold: ColdColumns | None = None) -> Body:
-        """Read the arrays of one run.
-
-        Raises StaleError if their checksum does not match.
+        """Check the arrays of one run and return their reader. Raises StaleError for a wrong checksum.
 
         They are read and not mapped, because a map of a file that another process truncates ends this one.
         ``cold`` takes large arrays.
@@ -177,13 +181,13 @@ class CacheFile:
 
 
 class Body:
-    """Arrays of one run, read from the file, or from ``data`` if the run is small."""
+    """Reader of the arrays of one run in a cache file, or in ``data`` if the run is small."""
 
     def __init__(self, file: IO[bytes], entry: _Entry, cold: ColdColumns | None, data: bytes) -> None:
         self._file, self._entry, self._cold, self._data = file, entry, cold, data
 
     def array(self, position: Sequence[Any]) -> Array:
-        """Return a read-only array. Raises StaleError for an invalid position."""
+        """Return the read-only array at a position. Raises StaleError for an invalid position."""
         try:
             dtype, at, length, *shrunk = position
             array = self._expanded(dtype, at, length, *shrunk) if shrunk else self._at(dtype, at, length)
@@ -192,7 +196,7 @@ class Body:
         return array if self._cold is None else self._cold.move([array])[0]
 
     def value_file(self, name: str) -> ValueFile:
-        """Return a file of values. Raises StaleError or ValueError."""
+        """Return the file of values with this name. Raises StaleError without cold columns, or ValueError."""
         if self._cold is None:
             raise StaleError(name)
         return self._cold.value_file(name)
@@ -247,7 +251,7 @@ Note = dict[str, Any]
 
 
 def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
-    """Write the columns of a file to a cache file. Return a note with everything else."""
+    """Write the columns of a file by ``pack`` to a cache file. Return a note with everything else."""
     assert file.fingerprint is not None
     groups = {id(group): group for group in file.scalars.groups.values()}
     files = {stored: number for number, stored in enumerate(file.scalars.files())}
@@ -270,7 +274,7 @@ def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
 
 
 def decode_file(note: Note, body: Body, path: str) -> FileStage:
-    """Return a file as it was cached.
+    """Return the file at ``path`` as it was cached, from its note and arrays.
 
     Raises KeyError, TypeError, ValueError or StaleError for an invalid note.
     """
@@ -399,7 +403,10 @@ class IndexCache:
             self._notes.update({run: (self._files[-1], files) for run, files in notes.items()})
 
     def find(self, run: str, name: str, path: str, stamp: Stamp) -> FileStage | None:
-        """Return the cached state of a file if it still begins with the same bytes, else None."""
+        """Return the cached state of a file if it still begins with the same bytes, else None.
+
+        ``stamp`` is the present one. Only between `open` and `release`.
+        """
         pack, notes = self._notes.get(run, (None, {}))
         note = notes.get(name)
         if pack is None or note is None:
@@ -417,7 +424,7 @@ class IndexCache:
         return file
 
     def release(self, stages: Mapping[str, RunStage]) -> None:
-        """Forget everything that the first scan did not ask for."""
+        """Close the cache files after the first scan, forget their notes, and remove unused value files."""
         self._saved_sizes = {run: _bytes_read(stages[run]) for run in self._notes.keys() & stages.keys()}
         notes = [note for _, files in self._notes.values() for note in files.values()]
         used = {name for note in notes for name in note.get("files", ())}
@@ -429,9 +436,10 @@ class IndexCache:
         self._files, self._notes, self._bodies = [], {}, {}
 
     def save(self, stages: Mapping[str, RunStage], growth: float | None = GROWTH) -> None:
-        """Write the runs that grew by more than a share ``growth``.
+        """Write the runs that changed by more than a share ``growth`` of their bytes since they were written.
 
-        With 0 write all that changed, with None those that grew by more than a gigabyte.
+        With 0 write all that changed, with None those that changed by more than a gigabyte. A failure is
+        logged.
         """
         self._remove_unused(stages)
         changed = [stage for stage in stages.values() if self._is_worth_saving(stage, growth)]
@@ -524,7 +532,7 @@ def _bytes_read(stage: RunStage) -> int:
 
 
 def cache_folder(workspace: Path, base: Path) -> Path:
-    """Return the folder of the cache of a base directory."""
+    """Return the path of the folder with the cache of a base directory. It need not exist."""
     return workspace / "cache" / hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
 
 

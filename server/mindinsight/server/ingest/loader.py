@@ -71,7 +71,7 @@ class Dispatcher:
         return bool(self._running or self._queue)
 
     def collect(self) -> None:
-        """Pass results of workers to the catalogue, and cancel batches that are overdue."""
+        """Pass results of workers to the catalogue without waiting, and cancel batches that are overdue."""
         now = time.monotonic()
         for future in [future for future, submission in self._running.items() if submission.due < now]:
             future.cancel()  # ends the worker that reads it
@@ -87,7 +87,7 @@ class Dispatcher:
                 self._catalogue.take(stage, file, request, answer)
 
     def dispatch(self) -> None:
-        """Start reading the next files."""
+        """Start reading the next files: in workers, or one batch in this thread if little is queued."""
         if self._executor is None or self._is_small:
             self._read_inline()
             return
@@ -133,14 +133,14 @@ class Dispatcher:
         self._wake()
 
 
-_PUBLISH: Final = 0.1  # seconds between two publications during reading
+_PUBLISH: Final = 0.1  # seconds between two publications during reading: how late pages show what was read
 _PAUSE: Final = 5  # times a publication until the next one; publishing a wide run is slow
 _SHARE: Final = 2  # after checking for changes, twice that time is left to other threads
-_SAVE: Final = 5.0  # seconds between two checks whether to write the cache
-_RELEASE: Final = 1.0  # seconds between two releases of pages of cold columns
+_SAVE: Final = 5.0  # seconds between two checks whether to write the cache, which a killed server lacks
+_RELEASE: Final = 1.0  # seconds between two releases of pages of cold columns; bounds the memory they take
 _MIN_MOVED: Final = 16 << 20  # bytes moved to cold columns after which freed memory is returned to the system
-_STOP: Final = 0.5  # seconds that shutdown waits for the loader
-_REST: Final = 1.0  # seconds that the loop sleeps, at most
+_STOP: Final = 0.5  # seconds that shutdown waits for the loader, which may hang in a read
+_REST: Final = 1.0  # seconds that the loop sleeps, at most, so that the time of the last scan is current
 
 _log = logging.getLogger(__name__)
 
@@ -191,7 +191,7 @@ class Loader:
             self._thread = None
 
     def want(self, run_ids: Iterable[str]) -> None:
-        """Read these runs first, because a client has opened them.
+        """Read these runs before all others from now on, because a client has opened them.
 
         The loader need not be woken: it keeps working as long as any bytes are unread.
         """

@@ -48,7 +48,7 @@ class Copied(NamedTuple):
 
 
 class Mirror:
-    """Local copy of one remote store in ``folder``. A lock ensures that one server at a time updates it."""
+    """Mirror of one remote store: a local copy in ``folder``. A lock lets one server at a time update it."""
 
     def __init__(self, store: remote_store.RemoteStore, folder: Path, stopping: threading.Event) -> None:
         self._store = store
@@ -62,11 +62,9 @@ class Mirror:
             self._make_folders()
 
     def sync(self) -> bool:
-        """Copy new files, and remove files that the store no longer has.
+        """Copy new files, remove files that the store no longer has, and return True if the copy changed.
 
-        Return True if the copy changed.
-
-        Errors are stored in ``error``.
+        Nothing is raised: ``error`` holds the key of an error. Does nothing while another server does this.
         """
         try:
             self._make_folders()
@@ -266,7 +264,7 @@ class Mirrors:
         self._threads: list[threading.Thread] = []
 
     def sync(self) -> None:
-        """Update every mirror once, in this thread."""
+        """Update every mirror once, in this thread. Errors are logged, see `errors`."""
         for following in self._following:
             following.sync()
 
@@ -333,6 +331,6 @@ class _Following:
 
 
 def check_stores(bases: Iterable[Base]) -> None:
-    """Raise BadSettings for a store that no installed package can open."""
+    """Raise BadSettings for a base directory with a URL that cannot be opened, or without its package."""
     for base in bases:
         remote_store.open_store(base.url)

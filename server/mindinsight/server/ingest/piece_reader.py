@@ -36,7 +36,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class SectionRequest:
-    """Request for a section of an event file."""
+    """Request for a section of an event file, from an offset, if the file is still the same."""
 
     path: str
     offset: int
@@ -59,14 +59,14 @@ class SectionResult:
 
 
 def read_file_sections(requests: Sequence[SectionRequest]) -> list[SectionResult]:
-    """Read several sections. An error in one does not affect the others."""
+    """Read several sections and return their results in order. An error in one does not affect the others."""
     return [read_file_section(request) for request in requests]
 
 
 def read_file_section(request: SectionRequest) -> SectionResult:
-    """Read one section, after checking that the file still begins with the bytes read before.
+    """Read one section, unless the file no longer begins with the bytes read before. Never raises.
 
-    Never raises: errors are part of the result.
+    Errors are part of the result, and so is ``replaced``.
     """
     try:
         with opened(request.path) as descriptor:

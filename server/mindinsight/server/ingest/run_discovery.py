@@ -14,7 +14,7 @@ from mindinsight.server.store.run import DirectoryDamage
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredRun:
-    """Folder that is a run."""
+    """Run that discovery found: a folder, or the files of one rank in a folder of several."""
 
     id: str  # id of the folder; for a further rank with files in the same folder, an id below it
     folder: str  # id
@@ -40,7 +40,7 @@ class _RankFiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Runs below the base directories, and damage."""
+    """Result of discovery: runs below the base directories, and damage."""
 
     runs: tuple[DiscoveredRun, ...]  # newest write first
     left_out: int  # runs beyond the limit

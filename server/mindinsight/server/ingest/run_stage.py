@@ -11,6 +11,7 @@ from mindinsight.server.ingest.cold_columns import ColdColumns
 from mindinsight.server.ingest.file_stage import FileStage, Key
 from mindinsight.server.ingest.piece_reader import Fingerprint
 from mindinsight.server.ingest.run_discovery import DiscoveredRun
+from mindinsight.server.ingest.trial_settings import trial_settings
 from mindinsight.server.store.run import SYSTEM, Run, failure, first_event, is_finished, last_event
 from mindinsight.server.store.series import (
     JoinedColumns,
@@ -54,7 +55,7 @@ class TagParts:
             self._moved = True
 
     def take(self) -> tuple[bool, tuple[Part, ...]]:
-        """Return whether rows other than new ones at the end changed since the last call, and all parts."""
+        """Return all parts, after a flag that is True if rows before the end changed since the last call."""
         for file in self._changed.values():
             index = self._index(file)
             if self._holds(file, index):
@@ -100,6 +101,9 @@ class RunStage:
         self._references: dict[Kind, dict[str, ReferenceSeries]] = {}
         self._lineage: Lineage | None = None
         self._metrics: frozenset[str] = frozenset()  # tags of scalars that are metrics of the lineage
+        self._given = trial_settings(discovered.folder, discovered.path)
+        if self._given:
+            self._others.add("lineage")
 
     @property
     def updated(self) -> float:
@@ -108,8 +112,12 @@ class RunStage:
         return max(times) / 1e9 if times else self.discovered.updated
 
     def update(self, discovered: DiscoveredRun) -> None:
-        """Update the facts that discovery found about the folder."""
+        """Replace the facts that discovery found about the run, and note if that changes it."""
         before, self.discovered = self.discovered, discovered
+        if (given := trial_settings(discovered.folder, discovered.path)) != self._given:
+            self._given = given
+            self._others.add("lineage")
+            self.changed = True
         if (before.dumps, before.dump_stamps) != (discovered.dumps, discovered.dump_stamps):
             self._others.add("dump")
             self.changed = True
@@ -125,7 +133,7 @@ class RunStage:
         self._note(file, file.list_keys())
 
     def remove(self, name: str) -> None:
-        """Remove a file and everything that was read from it."""
+        """Remove a file and everything that was read from it. Raises KeyError if the run lacks the file."""
         file = self.files.pop(name)
         self._ordered, self._latest = None, 0.0
         self._keys.update(dict.fromkeys(self._parts))  # all of which tell again when their last value was
@@ -160,7 +168,7 @@ class RunStage:
         self._note(file, file.fold_whole())
 
     def touch(self, file: FileStage) -> None:
-        """Note that facts about a file other than its rows changed."""
+        """Note that facts about a file changed, such as its size or error, but none of its rows."""
         self._note(file, [])
 
     def relocate(self, file: FileStage) -> None:
@@ -168,7 +176,7 @@ class RunStage:
         self._note(file, file.references)
 
     def publish(self, version: int) -> tuple[Run, frozenset[ChangedKind]]:
-        """Return the current state of the run, and the kinds that changed since the last call."""
+        """Return the run as readers see it, and the kinds that changed since the last call."""
         for file in self.files.values():
             self.settle(file)
         self._scalars, self._system = dict(self._scalars), dict(self._system)
@@ -232,14 +240,15 @@ class RunStage:
         return self._system if tag.startswith(SYSTEM) else self._scalars
 
     def _merged_lineage(self) -> Lineage | None:
-        """Return the lineage of all files, or None if there is none."""
-        from mindinsight.server.formats.lineage import merge_lineages  # few runs have lineage files
+        """Return the lineage of all files and the settings of the study, or None without both."""
+        from mindinsight.server.formats.lineage import merge_lineages, with_settings  # few runs have any
 
         lineages = [file.lineage for file in self._in_order() if file.lineage is not None]
         contents = [content for file in self._in_order() for content in file.hparams]
         if contents:
             lineages.append(self._session_lineage(contents))
-        return merge_lineages(lineages) if lineages else None
+        merged = merge_lineages(lineages) if lineages else None
+        return with_settings(merged, self._given) if self._given else merged
 
     def _session_lineage(self, contents: Sequence[bytes]) -> Lineage:
         """Return the lineage of TensorBoard's hparams. A metric is the newest value of its scalar."""

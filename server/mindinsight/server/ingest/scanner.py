@@ -25,7 +25,7 @@ _LONG_AGO: Final = 3600.0  # seconds of quiet assumed for folders of the first s
 
 
 class PollSchedule:
-    """Folders by the monotonic time at which they are due."""
+    """Schedule of polls: folders by the monotonic time at which they are due, busy ones more often."""
 
     def __init__(self, longest: float) -> None:
         """Create a schedule. Even the quietest folder is due after ``longest`` seconds."""
@@ -44,7 +44,7 @@ class PollSchedule:
             heapq.heappush(self._due, (now + _MIN_INTERVAL, new))
 
     def due(self, now: float) -> list[str]:
-        """Return the folders that are due. Each must be rescheduled."""
+        """Remove and return the folders that are due. Each must be rescheduled."""
         folders: list[str] = []
         while self._due and self._due[0][0] <= now:
             folder = heapq.heappop(self._due)[1]
@@ -58,17 +58,14 @@ class PollSchedule:
             self._changed_at[folder] = now
 
     def reschedule(self, folder: str, files: int, now: float, trust: int = 1) -> None:
-        """Schedule the next check of a folder with ``files`` files.
-
-        The longest wait between two checks is multiplied by ``trust``.
-        """
+        """Schedule the next check of a folder of ``files`` files, with the longest wait times ``trust``."""
         quiet = now - self._changed_at.get(folder, now)
         longest = max(self._longest * trust, len(self._changed_at) * _FOLDER_COST)
         wait = min(max(quiet / _PATIENCE, _MIN_INTERVAL), longest)
         heapq.heappush(self._due, (now + max(wait, files * _FILE_COST), folder))
 
     def next(self) -> float:
-        """Return when the next folder is due, infinity if there is none."""
+        """Return the monotonic time at which the next folder is due, infinity if there is none."""
         return self._due[0][0] if self._due else float("inf")
 
 
@@ -105,7 +102,7 @@ class Scanner:
         self._look_at = 0.0
 
     def scan(self) -> None:
-        """List all folders."""
+        """List all folders, discover the runs again and update the catalogue."""
         began = self._match_at = time.monotonic()
         self._scanned = self._current_bases()
         self._tree.scan()
@@ -122,7 +119,7 @@ class Scanner:
         self._watchers.stop()
 
     def look(self) -> bool:
-        """Check for changes since the last call. Return False if nothing was done because of a pause."""
+        """Bring changes since the last call into the catalogue. Return False if a pause prevented that."""
         began = time.monotonic()
         if began < self._look_at:
             return False
@@ -134,11 +131,11 @@ class Scanner:
         return True
 
     def pause(self, seconds: float) -> None:
-        """Skip checks for some seconds."""
+        """Let `look` do nothing for some seconds, at least 0.05."""
         self._look_at = time.monotonic() + max(_PAUSE, seconds)
 
     def rest(self) -> float:
-        """Return the seconds until the next folder is due if no change is reported before."""
+        """Return the seconds until `look` has something to do, not above 0 if it has."""
         due = 0.0 if self._watchers.has_changes else min(self._scan_at, self._schedule.next())
         return max(self._look_at, due) - time.monotonic()
 

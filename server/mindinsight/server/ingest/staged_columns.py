@@ -74,7 +74,7 @@ class GrowingColumn:
         self.count = other.count
 
     def relocate(self, rows: npt.NDArray[Any]) -> None:
-        """Replace the buffer by ``rows``, which are equal and read-only."""
+        """Replace the buffer by ``rows``, a read-only array equal to the rows of the column."""
         self._data, self._view = rows, None
 
     def copy(self) -> GrowingColumn:
@@ -102,7 +102,7 @@ class Axis:
         self._note_sessions(0, sessions)
 
     def append(self, steps: Ints, walls: Doubles, sessions: Ints | None = None) -> None:
-        """Append rows, at least one."""
+        """Append rows, at least one. ``sessions`` [n] is the session of each row, None if one."""
         self._note_sessions(self.steps.count, sessions)
         starts = _find_starts(steps, int(self.steps.view()[-1]))
         if len(starts):
@@ -184,7 +184,10 @@ class ScalarGroup:
         return self.values if len(rows) == len(self._matrix) else self.values[rows]
 
     def append(self, steps: Ints, walls: Doubles, values: Floats, sessions: Ints | None = None) -> None:
-        """Append rows. ``values`` [k, n] are in the order of the tags."""
+        """Append rows, at least one. ``values`` [k, n] are in the order of the tags.
+
+        ``sessions`` [n] is the session of each row, None if one.
+        """
         self.axis.append(steps, walls, sessions)
         end, capacity = self._count + values.shape[1], self._matrix.shape[1]
         dtype = np.promote_types(self._matrix.dtype, values.dtype)
@@ -215,9 +218,9 @@ class ScalarGroup:
         self._relocate(values.reshape(len(self.tags), -1))
 
     def store(self, cold: ColdColumns, file: ValueFile | None) -> ValueFile | None:
-        """Move the values except the last of each tag to a file, a new one by default.
+        """Move the values except the last of each tag to a file. Return it, or None if they stay in memory.
 
-        Return the file, or None if the values stay in memory.
+        Without ``file`` it is a new one.
         """
         values = self.own_values
         known = self.sections[-1].tags if self.sections else {}
@@ -272,13 +275,13 @@ class ScalarTable:
         return self._groups
 
     def take_grown(self) -> list[str]:
-        """Return the tags that got rows since the last call."""
+        """Return the tags that got rows since the last call, and reset the list."""
         self.settle()
         grown, self._grown = list(self._grown), {}
         return grown
 
     def fold(self, piece: ScalarBlock | ScalarRows, sessions: Ints | None = None) -> None:
-        """Add rows of scalars. ``sessions`` [n] is the session of each row, None if there is only one."""
+        """Add rows of scalars, which may wait. ``sessions`` [n] is the session of each row, None if one."""
         if not len(piece.steps):
             return
         if sessions is not None:
@@ -330,7 +333,7 @@ class ScalarTable:
             group.append(block.steps, block.walls, values, sessions)
 
     def put(self, group: ScalarGroup) -> None:
-        """Add a group that was cached, and set the group of its tags."""
+        """Add a group that was cached, as the group of all of its tags."""
         self.in_memory += group.own_size
         self._set_group(group)
 
@@ -339,13 +342,13 @@ class ScalarTable:
         self._groups.update(dict.fromkeys(group.tags, group))
 
     def files(self) -> set[ValueFile]:
-        """Return the files with values."""
+        """Return the files on disk with values of these scalars."""
         return {section.file for group in self._by_id() for section in group.sections}
 
     def store(self, cold: ColdColumns, smallest: int) -> list[str]:
-        """Move the values of groups with at least ``smallest`` values in memory to disk.
+        """Move the values of groups with at least ``smallest`` in memory to disk, and return their tags.
 
-        Return the tags that moved. The last value of each stays in memory.
+        The last value of each stays in memory.
         """
         self.settle()
         moved: list[str] = []
@@ -366,9 +369,7 @@ class ScalarTable:
         return {id(group): group for group in self._groups.values()}.values()
 
     def compact(self, cold: ColdColumns | None = None) -> list[str]:
-        """Store equal steps, and equal wall times, of different groups once.
-
-        Return the tags that moved.
+        """Store equal steps, and equal wall times, of different groups once, and return the tags that moved.
 
         With ``cold``, large columns are moved there.
         """
@@ -496,7 +497,7 @@ class ReferenceGroup:
         self.sizes = GrowingColumn(sizes)
 
     def append(self, columns: ReferenceColumns, sessions: Ints | None = None) -> None:
-        """Append rows."""
+        """Append the rows of ``columns``, at least one. ``sessions`` [n] are theirs, None if one."""
         self.axis.append(columns.steps, columns.walls, sessions)
         self.offsets.append(columns.offsets)
         self.sizes.append(columns.sizes)

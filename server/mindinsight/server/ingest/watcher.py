@@ -67,9 +67,9 @@ class Watcher(FileSystemEventHandler):
         self._threads: list[threading.Thread] = []
 
     def start(self, others: int = 0) -> None:
-        """Start listening, unless the settings or the file system make that useless.
+        """Start listening, or again, beside watchers of ``others`` folders of this process. Set ``mode``.
 
-        ``others`` is the number of folders that other watchers of this process listen to.
+        The mode is "polling" if settings or file system prevent events.
         """
         self.stop()
         if self._watch == "polling" or (self._watch == "auto" and not reports_changes(self._base)):
@@ -109,10 +109,9 @@ class Watcher(FileSystemEventHandler):
                 observer.join(timeout=5)
 
     def is_reliable(self, folders: int) -> bool:
-        """Return whether notifications are reliable.
+        """Return False after the observer failed or the limit of watches was reached, else True.
 
-        Return False after the observer failed or the watch limit was reached. ``folders`` is the number of
-        folders of all watchers of this process.
+        ``folders`` is the number of folders of all watchers of this process.
         """
         alive = all(thread.is_alive() for thread in self._threads)
         return alive and (self.mode == "polling" or _has_enough_watches(folders))
@@ -128,7 +127,7 @@ class Watcher(FileSystemEventHandler):
         return bool(self._changed.folders or self._changed.files)
 
     def take(self) -> ChangedPaths:
-        """Return the changes since the last call."""
+        """Return the paths with changes since the last call."""
         with self._lock:
             stirred, self._changed = self._changed, ChangedPaths()
         return stirred
@@ -211,11 +210,9 @@ class Watchers:
         self._watchers: dict[str, tuple[FolderIdentity, Watcher]] = {}
 
     def listen(self, bases: Mapping[str, FolderIdentity], folders: Mapping[str, int]) -> None:
-        """Watch these directories.
+        """Watch the directories ``bases``, with their numbers of ``folders``, and no others.
 
-        A replaced directory is watched again.
-
-        ``folders`` is the number of folders in each directory.
+        At most `MAX_WATCHERS` are watched. A replaced directory is watched again.
         """
         for path in [path for path, (identity, _) in self._watchers.items() if bases.get(path) != identity]:
             self._watchers.pop(path)[1].stop()
@@ -231,7 +228,7 @@ class Watchers:
                 known[1].start(others)
 
     def mode(self, path: str) -> Mode:
-        """Return whether the file system reports changes below a directory."""
+        """Return "events" if the file system reports changes below a directory, else "polling"."""
         return self._watchers[path][1].mode if path in self._watchers else "polling"
 
     @property
@@ -240,7 +237,7 @@ class Watchers:
         return any(watcher.has_changes for _, watcher in self._watchers.values())
 
     def take(self) -> ChangedPaths:
-        """Return the changes since the last call."""
+        """Return the paths with changes in all directories since the last call."""
         paths = ChangedPaths()
         for _, watcher in self._watchers.values():
             stirred = watcher.take()

@@ -67,7 +67,7 @@ def plugin_names() -> tuple[str, ...]:
 
 
 def find_plugin(name: str) -> Plugin | None:
-    """Return the plugin of this name, or None if the module of that name has none."""
+    """Return the plugin of this name, from this folder or another distribution, or None if there is none."""
     if name not in plugin_names():
         return next((plugin for plugin in further_plugins() if plugin.name == name), None)
     exports = (getattr(module, "PLUGIN", None) for module in _route_modules(name))

@@ -82,12 +82,12 @@ def recorded_code(run: Run) -> Code | None:
 
 
 def code_claims(first: Code, second: Code, run: str, other: str) -> list[Claim]:
-    """Return whether two runs ran the same code, and with the same packages."""
+    """Return the claims about whether ``run`` and ``other`` ran the same code, with the same packages."""
     return [_git_claim(first, second, run, other), _package_claim(first, second)]
 
 
 def different_scripts(first: Code, second: Code) -> tuple[str, str] | None:
-    """Return the names of the scripts that were started, or None if they are equal or one is not known."""
+    """Return the names of two programs' scripts, or None if they are equal or one is not known."""
     if not first.command or not second.command:
         return None
     names = PurePath(first.command[0]).name, PurePath(second.command[0]).name

@@ -80,7 +80,9 @@ def at_step(
     step: int,
     accept: Accept = "",
 ) -> Response:
-    """Return the recorded buckets of several runs, each at its step nearest to the given one."""
+    """Return the recorded buckets of several runs, each at its step nearest to the given one. Runs without
+    the tag are omitted.
+    """
     snapshot = service.store.snapshot()
     rows = [_nearest(snapshot.runs[run_id], tag, step) for run_id in run if run_id in snapshot.runs]
     return answer({"tag": tag, "step": step, "runs": [row for row in rows if row is not None]}, accept)

@@ -17,8 +17,8 @@ Runs = Annotated[list[str], Query(max_length=1000)]
 
 @router.get("/all")
 def all_of(service: CurrentService, run: Runs, accept: Accept = "") -> Response:
-    """Return every landscape of the runs: axes, the grid row by row, path, convergence point, and
-    metadata.
+    """Return the newest landscape of each tag of the runs: axes, the grid row by row, path, convergence
+    point, and metadata.
     """
     runs = service.store.snapshot().runs
     landscapes = [landscape for run_id in run if run_id in runs for landscape in _landscapes(runs[run_id])]

@@ -28,9 +28,9 @@ Bins = Annotated[int, Query(ge=2, le=400)]
 Tensors = Annotated[ReferenceSeries, bulkhead_routes.payload_series("tensor")]
 OneTensor = Annotated[ReferenceSeries, bulkhead_routes.payload_row("tensor", "tensors")]
 
-_WINDOW: Final = 200  # rows and columns of a table in one response
+_WINDOW: Final = 200  # rows and columns of a table in one response, which bounds it to 320 kB
 _BLOCK: Final = 1 << 20  # numbers of a slice read at once, 8 MB
-_MOST_STEPS: Final = 400  # steps read for one distribution
+_MOST_STEPS: Final = 400  # steps of one distribution, which bounds its time: each tensor is read twice
 _NON_FINITE: Final = {
     "nan": "nans",
     "positive_infinity": "positive_infs",
@@ -81,10 +81,10 @@ def part(
 
 @router.get("/distribution")
 def distribution(series: Tensors, bins: Bins = 80, accept: Accept = "") -> Response:
-    """Return histograms of the values over the steps.
+    """Return histograms with common edges of at most 400 recorded steps, evenly spaced.
 
     `counts` holds [steps, bins] numbers. `nan`, `positive_infinity` and `negative_infinity` count the
-    non-finite values per step.
+    non-finite values per step. `count` is the number of all recorded steps.
     """
     count = min(series.count, _MOST_STEPS)
     rows = np.unique(np.linspace(0, series.count - 1, count).round().astype(np.int64))

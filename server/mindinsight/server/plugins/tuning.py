@@ -27,6 +27,7 @@ from mindinsight.server.http.service import Service
 from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.texts import message
+from mindinsight.server.tuning.failed_trials import failed_trial_claims
 from mindinsight.server.tuning.parameter_importance import study_importance
 from mindinsight.server.tuning.published_study import (
     COMPLETE,
@@ -123,7 +124,8 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
 
     `tuned` is true while a tuner is running, and null if that is not known because the study is in another
     workspace; then the facts are those of `updated`, in Unix seconds. `may_stop` says if the client may stop
-    it. The run of a trial is the id of the run on this server, null if it is not one.
+    it. `claims` state whether a parameter value tells the failed trials from the others. The run of a trial
+    is the id of the run on this server, null if it is not one.
     """
     chosen = _find(service, study)
     ids = {run.path: run.id for run in service.store.snapshot().runs.values()}
@@ -138,7 +140,9 @@ def study(service: CurrentService, study: StudyId) -> dict[str, Any]:
         name: value for name, value in chosen.facts.items() if name not in ("command", "summary_base_dir")
     }
     answer = {"id": study, "tuned": chosen.tuned, "updated": chosen.updated, "published": chosen.published}
-    return dict(non_finite_as_text({**answer, "may_stop": may_stop, **shown, "trials": trials}))
+    claims = [claim.as_json() for claim in failed_trial_claims(chosen.facts["trials"])]
+    more = {"may_stop": may_stop, "trials": trials, "claims": claims}
+    return dict(non_finite_as_text({**answer, **shown, **more}))
 
 
 @router.get("/importance")

@@ -19,12 +19,14 @@ from typing import Any
 
 from mindinsight.server.errors import bad_settings, os_reason
 from mindinsight.server.files.own_files import open_own, own_folder, read_own
+from mindinsight.server.import_path import SAFE_PATH
 from mindinsight.server.settings import Settings
 from mindinsight.server.settings.base_dirs import joined
 
 # Not "-m": worker processes import the module their parent was started with, and do not need the service.
 _SERVE = """
 import sys
+sys.path[:] = filter(None, sys.path)
 from mindinsight.server.process.memory_tuning import before_imports
 before_imports()
 from mindinsight.server.process.serve import main
@@ -37,7 +39,7 @@ _PS_SECONDS = 10.0  # that the system may take to tell when a process began
 
 @dataclass(frozen=True)
 class Running:
-    """Record of a background server, as stored in its file."""
+    """Record of a background server in its file: port, process, address, directories and log."""
 
     port: int
     pid: int
@@ -83,7 +85,10 @@ def _read(path: Path) -> Running | None:
 
 
 def remember(settings: Settings, log: Path) -> None:
-    """Record this process as the server of its port. If that cannot be written, `stop` will not find it."""
+    """Record this process, which logs to ``log``, as the server of its port, so that `stop` finds it.
+
+    A record that cannot be written is left out.
+    """
     running = Running(
         port=settings.port,
         pid=os.getpid(),
@@ -152,8 +157,11 @@ def launch(settings: Settings) -> None:
     except OSError as error:
         raise bad_settings("start_log", path=output, why=os_reason(error)) from error
     with os.fdopen(descriptor, "wb") as log:
-        command = [sys.executable, "-c", _SERVE]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, **_detached())
+        command = [sys.executable, "-c", _SERVE]  # which must import nothing from the working directory
+        environment = {**os.environ, **SAFE_PATH}
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, **_detached()
+        )
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
         pipe.write(settings.to_json().encode())  # not on the command line: it may hold a token

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from mindinsight.server.import_path import SAFE_PATH
+
 _SECONDS: Final = 60  # for starting, far more than a busy machine takes
 
 
@@ -24,7 +26,7 @@ def setup() -> dict[str, Any]:
     command = [sys.executable, "-m", "mindinsight.server.commands.main", "start", "--foreground"]
     return {
         "command": [*command, "--host", "127.0.0.1", "--port", "{port}"],
-        "environment": {**os.environ, "MINDINSIGHT_TOKEN": token},
+        "environment": {**os.environ, "MINDINSIGHT_TOKEN": token, **SAFE_PATH},
         "request_headers_override": {"Authorization": f"Bearer {token}"},
         "timeout": _SECONDS,
         "new_browser_tab": True,

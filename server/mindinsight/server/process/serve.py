@@ -124,7 +124,10 @@ def run(settings: Settings, ready: Callable[[], None]) -> NoReturn:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process without Python's end, which waits for threads and takes seconds on a busy machine."""
+    """End the process with an exit code, but without Python's end, which waits for threads.
+
+    That takes seconds on a busy machine.
+    """
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it

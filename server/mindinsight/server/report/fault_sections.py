@@ -22,7 +22,7 @@ _COLUMNS: Final = ("shape", "dtype", "minimum", "maximum", "mean", "norm", "nans
 
 @dataclass(frozen=True)
 class DumpedStep:
-    """Step of a dump to report, of one rank or of all."""
+    """Step of a dump (with its id) to report, of one rank, or of all ranks (None)."""
 
     dump: Dump
     id: str

@@ -30,7 +30,9 @@ AFTER: Final = 20  # points drawn after it
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve: line segments between non-finite points, and the positions of these points."""
+    """Curve of a report, in pixels: line segments between non-finite points, and the positions of these
+    points.
+    """
 
     tag: str
     first: int  # step from which the curve is drawn
@@ -103,7 +105,7 @@ MOST: Final = 16  # operators of a drawing
 
 @dataclass(frozen=True)
 class PieceBox:
-    """Scope or operator of the drawing."""
+    """Box in the drawing of a report: a scope or an operator."""
 
     x: float
     y: float
@@ -116,7 +118,7 @@ class PieceBox:
 
 @dataclass(frozen=True)
 class GraphPiece:
-    """Boxes, each scope before its content, and polylines ("x,y x,y")."""
+    """Drawing of a graph in a report: boxes, each scope before its content, and polylines ("x,y x,y")."""
 
     width: float
     height: float
@@ -125,7 +127,7 @@ class GraphPiece:
 
 
 def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -> list[Operator]:
-    """Return the operators that feed `start` over at most three edges, nearest first, without parameters."""
+    """Return up to `most` operators within three edges before `start`, nearest first, without parameters."""
     operators_before: dict[str, Operator] = {}
     layer = [start]
     for _ in range(_DEPTH):
@@ -191,7 +193,7 @@ class ReportSource:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts under heads, with the number of omitted rows."""
+    """Table of a report: rows of texts under heads, with the number of omitted rows."""
 
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -200,7 +202,7 @@ class Table:
 
 @dataclass(frozen=True)
 class FaultSection:
-    """One dumped step: the fault, its cause, and the operators around it."""
+    """Section of a report about one dumped step: the fault, its cause, and the operators around it."""
 
     title: str
     dump: str
@@ -232,7 +234,9 @@ class Texts:
         return message(key, words, self._language)
 
     def kind(self, kind: str) -> str:
-        """Return the name of a kind of data, of another distribution its id."""
+        """Return the name of a kind of data in the report's language, or its id if there is no text for
+        it.
+        """
         key = _NOT_PAGES.get(kind, f"nav.{kind}")
         return self(key) if key in language_texts(self._language) else kind
 

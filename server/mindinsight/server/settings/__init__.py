@@ -143,7 +143,7 @@ def is_loopback(host: str) -> bool:
 
 
 def clean_prefix(text: str) -> str:
-    """Normalize a prefix: `a/b/` becomes `/a/b`.
+    """Return a normalized prefix: `/a/b` for `a/b/`, "" for an empty one.
 
     Raises ValueError for other characters than letters, digits and `_-.`.
     """

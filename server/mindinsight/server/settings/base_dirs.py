@@ -93,10 +93,7 @@ def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = 
 
 
 def split(text: str) -> list[str]:
-    """Return the texts that `joined` joined.
-
-    An existing path is one text, whatever characters it contains.
-    """
+    """Return the directories in a text as of `joined`, or the text alone if it is an existing path."""
     return [text] if _exists(text) else _SEPARATOR.split(text)
 
 
@@ -111,9 +108,9 @@ def joined(bases: Bases) -> str:
 
 
 def home(bases: Bases) -> Path:
-    """Return the key of cache, views and rules.
+    """Return the key of cache, views and rules: the base directory, or `several:` and the first one.
 
-    For several directories it is the first, so that more can be added.
+    Adding a directory to several keeps them.
     """
     return bases if isinstance(bases, Path) else Path(f"several:{bases[0]}")
 
@@ -200,7 +197,7 @@ def _absolute(path: Path) -> str:
 
 
 def without_parents(path: str) -> str:
-    """Return an absolute path without ``..``, which after a link means the parent of the link's target.
+    """Return an absolute path with ``..`` resolved: after a link it is the parent of the link's target.
 
     From the first wildcard of a pattern on it stays as it is.
     """

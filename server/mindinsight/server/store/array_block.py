@@ -15,7 +15,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 class ArrayPosition(NamedTuple):
-    """Position of a one-dimensional array in a block."""
+    """Position of a one-dimensional array in an `ArrayBlock`."""
 
     dtype: str  # NumPy's name of the little-endian type without the byte order: f8, i4, u1
     at: int  # bytes from the start of the block
@@ -23,14 +23,14 @@ class ArrayPosition(NamedTuple):
 
 
 class ArrayBlock:
-    """Writer of a block. Calls ``write`` with the bytes. ``size`` is the number of bytes so far."""
+    """Writer of a block of arrays. Passes the bytes to ``write``. ``size`` is the number of bytes so far."""
 
     def __init__(self, write: Callable[[bytes | memoryview], object]) -> None:
         self._write = write
         self.size = 0
 
     def append(self, array: Array) -> ArrayPosition:
-        """Write a one-dimensional array and its padding. Return its position."""
+        """Write a one-dimensional array and its padding, and return its position in the block."""
         plain = little_endian(array)
         padding = -plain.nbytes % ALIGNMENT
         self._write(plain.data.cast("B") if len(plain) else b"")
@@ -46,7 +46,10 @@ def little_endian(array: Array) -> Array:
 
 
 def array_at(block: bytes | memoryview, position: ArrayPosition) -> Array:
-    """Return a read-only view of an array. Raises ValueError or TypeError for an invalid position."""
+    """Return a read-only view of the array at a position in a block.
+
+    Raises ValueError or TypeError for an invalid position.
+    """
     dtype, at, length = position
     if length < 0 or at < 0:
         raise ValueError(f"{length} numbers at {at}")

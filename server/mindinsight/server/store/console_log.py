@@ -23,7 +23,7 @@ _HEAD: Final = re.compile(rb"# mindinsight console \d+ (\d{1,18})\n")
 _LINE: Final = re.compile(rb"(\d{1,11}\.\d{1,6}) ([oebxOEB]) (.*)", re.DOTALL)
 _STYLE: Final = rb"(?:\x1b\[[\d;]*m)*"  # colours, which a search passes over
 _WINDOW: Final = 1 << 18  # bytes that are read at once: some thousand lines
-_SEARCHED: Final = 128 << 20  # bytes that one search passes over
+_SEARCHED: Final = 128 << 20  # bytes that one search passes over; bounds the time of a request
 _MOST_PARTS: Final = 1000  # files; a process leaves four at most
 _LONGEST: Final = 1 << 15  # bytes that are shown of a line; the writer makes none longer than half of it
 _NEAR: Final = 1 << 15  # bytes within which a search for a time begins to read
@@ -35,7 +35,10 @@ Mark: TypeAlias = Literal["o", "e", "b", "x", "torn", "gap", "start"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Line of a console. ``text`` is a number for ``x`` and ``gap``, the process for ``start``."""
+    """Line that a training printed, or a mark where lines are missing or another process begins.
+
+    ``text`` is a number for the marks ``x`` and ``gap``, and the process for ``start``.
+    """
 
     time: float  # Unix seconds
     mark: Mark
@@ -48,7 +51,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file. ``start`` counts the bytes of lines in the parts before it, of the same process."""
+    """Part of what a process printed: one file.
+
+    ``start`` counts the bytes of lines in the parts of the same process before it.
+    """
 
     path: str
     name: str
@@ -60,7 +66,10 @@ class Part:
 
 
 def parts_in(folder: str) -> list[Part]:
-    """Return the parts in a folder, oldest first. Raises OSError if it cannot be listed."""
+    """Return the newest 1,000 parts of consoles in a folder, oldest first.
+
+    Raises OSError if the folder cannot be listed.
+    """
     parts = []
     with entries_of(folder) as entries:
         for entry in entries:
@@ -81,7 +90,10 @@ def _with_head(part: Part) -> Part:
 
 
 def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the last ``count`` lines that begin before a place, with the marks between parts."""
+    """Return the last ``count`` lines and marks that begin before ``offset`` in part ``index``.
+
+    A line that was printed over is omitted.
+    """
     lines: list[Line] = []
     while index >= 0 and len(lines) < count:
         part = parts[index]
@@ -101,7 +113,10 @@ def lines_before(parts: Sequence[Part], index: int, offset: int, count: int) -> 
 
 
 def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> list[Line]:
-    """Return the first ``count`` lines that begin at a place or after it, with the marks between parts."""
+    """Return the first ``count`` lines and marks that begin at ``offset`` in part ``index`` or later.
+
+    A line that was printed over is omitted.
+    """
     lines: list[Line] = []
     while index < len(parts) and len(lines) < count:
         part = parts[index]
@@ -117,7 +132,7 @@ def lines_after(parts: Sequence[Part], index: int, offset: int, count: int) -> l
 
 
 def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
-    """Return part and offset of the first line at Unix time ``time`` or later.
+    """Return part and offset of the first line at Unix time ``time`` or later, else (``len(parts)``, 0).
 
     The clock must not have been set back meanwhile.
     """
@@ -146,10 +161,10 @@ def place_of_time(parts: Sequence[Part], time: float) -> tuple[int, int]:
 def found_lines(
     parts: Sequence[Part], text: str, index: int, offset: int, count: int
 ) -> tuple[list[Line], tuple[int, int] | None]:
-    """Return the next ``count`` lines that contain ``text``, ignoring case, and the place to continue.
+    """Return the next ``count`` lines that contain ``text``, and the part and offset at which to continue.
 
-    The search starts at part ``index`` and ``offset``. It returns fewer lines after ``_SEARCHED`` bytes. The
-    place is None at the end.
+    Case is ignored. The search starts at ``offset`` in part ``index``, and ends with fewer lines after
+    ``_SEARCHED`` bytes. The second value is None at the end of the last part.
     """
     letters = (re.escape(letter).encode("utf-8", "replace") for letter in text)
     pattern = re2.compile(_STYLE.join(letters), _folded())

@@ -32,7 +32,10 @@ def is_tensorboard(name: str) -> bool:
 
 @lru_cache(maxsize=4096)  # called repeatedly while a file is found, sorted and read
 def role(name: str) -> Role | None:
-    """Return the role of a file, or None if it is not ours. Hidden files are incomplete copies."""
+    """Return the role of a file by its name, or None if the file is hidden or has no role in a run.
+
+    Hidden files are incomplete copies.
+    """
     if name.startswith("."):
         return None
     if name.endswith(".pb"):
@@ -45,7 +48,7 @@ def role(name: str) -> Role | None:
 
 
 def created(name: str) -> float | None:
-    """Return the Unix seconds in the name of an event file, or None.
+    """Return the Unix seconds in the name of an event file, or None if it has none.
 
     Numbers of 13 and more digits are milliseconds or finer.
     """
@@ -59,7 +62,7 @@ def created(name: str) -> float | None:
 
 
 def device(name: str) -> int | None:
-    """Return the device id in the name of an event file, or None.
+    """Return the device id in the name of an event file, or None if it has none, as TensorBoard's.
 
     In a distributed training it is the rank.
     """
@@ -75,23 +78,23 @@ def order(name: str) -> Order:
 
 
 def console_part(name: str) -> tuple[int, int, int] | None:
-    """Return start, process and number of a console file by its name, or None for another file."""
+    """Return start (Unix seconds), process id and number in the name of a console file, else None."""
     match = _CONSOLE.fullmatch(name)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def bulky(name: str) -> bool:
-    """Return True if a folder holds other files: hidden, checkpoints, exports, profiles."""
+    """Return True if no run is searched in a folder of this name: hidden, checkpoints, exports, profiles."""
     return _BULKY.fullmatch(name) is not None
 
 
 def is_profile(name: str) -> bool:
-    """Return True if a folder may hold output of MindSpore's profiler."""
+    """Return True if a folder, by its name, may hold output of MindSpore's profiler."""
     return name.startswith(_PROFILE)
 
 
 def is_profile_of_rank(name: str) -> bool:
-    """Return True if a file is the profiler's information about a rank."""
+    """Return True if a file, by its name, is the profiler's information about a rank."""
     return _PROFILE_OF_A_RANK.fullmatch(name) is not None
 
 

@@ -24,8 +24,8 @@ class Fork(NamedTuple):
 def fork_of(run: Run, runs: Mapping[str, Run]) -> Fork | None:
     """Return the fork of a run, or None if it recorded no parent.
 
-    The parent's name is searched beside the run, beside its job, and then below the base directory. If the
-    parent is a job, its run of the same rank is returned.
+    The parent is searched by its name beside the run's job (the run itself if it is no rank), and then below
+    the base directory. If the name is that of a job, the parent is the job's run of the same rank.
     """
     recorded = run.lineage.user_defined.get(PARENT) if run.lineage is not None else None
     match = _TEXT.fullmatch(recorded) if isinstance(recorded, str) else None
@@ -34,18 +34,21 @@ def fork_of(run: Run, runs: Mapping[str, Run]) -> Fork | None:
     name = match[1].removeprefix(BASE)
     beside = PurePosixPath(run.job).parent
     ids = [f"{BASE}{folder / name}" for folder in (beside, PurePosixPath())]
-    candidates = (runs.get(id_) or _rank(id_, run, runs) for id_ in ids)
+    candidates = (_rank(id_, run, runs) or runs.get(id_) for id_ in ids)
     return Fork(name, int(match[2]), next((parent for parent in candidates if parent is not None), None))
 
 
 def _rank(job: str, run: Run, runs: Mapping[str, Run]) -> Run | None:
-    return None if run.rank is None else runs.get(f"{job}/{PurePosixPath(run.id).name}")
+    """Return the run of a job with the rank of `run`, or None if the job has none or `run` is no rank."""
+    if run.rank is None:
+        return None
+    return next((other for other in runs.values() if other.rank == run.rank and other.job == job), None)
 
 
 def ancestors(run: Run, runs: Mapping[str, Run]) -> list[tuple[Run, int]]:
-    """Return the runs that a run continues, the nearest first, each with the last step that belongs to it.
+    """Return the runs that a run continues, nearest first, each with its last step that the run continues.
 
-    The list is empty if the parents lead round in a circle.
+    The list ends at a parent that is missing. It is empty if the parents lead round in a circle.
     """
     chain: list[tuple[Run, int]] = []
     known, fork = {run.id}, fork_of(run, runs)

@@ -38,15 +38,14 @@ class FormulaSeries:
         return self._line
 
     def overwritten(self) -> list[Line]:
-        """Return no interval: a formula is computed of lines."""
+        """Return an empty list, because a formula is computed from lines."""
         return []
 
 
 def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
-    """Return a scalar or formula of a run.
+    """Return a scalar or formula of a run, or None if the run lacks a scalar or a formula's share no step.
 
-    Return None if the run lacks a scalar, or if those of a formula share no step. Raises ApiError for an
-    invalid formula.
+    A tag that begins with ``=`` and is not recorded is a formula. Raises ApiError if it is invalid.
     """
     if not tag.startswith(PREFIX) or tag in run.scalars:
         return run.curve(tag)
@@ -55,13 +54,13 @@ def series_of(run: Run, tag: str) -> ScalarSeries | FormulaSeries | None:
 
 
 def formula_series(run: Run, formula: Formula) -> FormulaSeries | None:
-    """Return a formula of a run, without computing a value. Return None if the run lacks a scalar."""
+    """Return the series of a formula, without computing a value, or None if the run lacks a scalar of it."""
     sources = [run.scalars[name] for name in formula.tags if name in run.scalars]
     return FormulaSeries(formula, sources) if len(sources) == len(formula.tags) else None
 
 
 def formula_of(tag: str) -> Formula:
-    """Return the formula that a name holds. Raises ApiError if it is invalid."""
+    """Return the parsed formula of a tag, with or without the prefix ``=``. Raises ApiError if invalid."""
     text = tag.removeprefix(PREFIX)
     try:
         return parse_formula(text)

@@ -40,11 +40,9 @@ class _Candidate(NamedTuple):
 
 
 def mounts_of(bases: Bases) -> tuple[Mount, ...]:
-    """Return the mounts of the base directories.
+    """Return a mount for each base directory, and for each directory that matches a pattern now.
 
-    Patterns are matched again.
-
-    A name that the user gave takes precedence over a match.
+    A base directory without wildcards takes precedence over a match of the same directory.
     """
     if isinstance(bases, Path):
         return (Mount("", str(bases), str(bases.resolve())),)
@@ -61,7 +59,7 @@ def mounts_of(bases: Bases) -> tuple[Mount, ...]:
 
 
 def mount_of(bases: Bases, below: str) -> Mount:
-    """Return the base directory of an id such as ``./lab/run1``. Raises KeyError if there is none."""
+    """Return the mount of an id such as ``./lab/run1``. Raises KeyError if there is none."""
     name = "" if isinstance(bases, Path) else below.removeprefix(BASE).partition("/")[0]
     return {mount.name: mount for mount in mounts_of(bases) if not mount.inside}[name]
 
@@ -146,10 +144,11 @@ def _enclosing(real: str, names: dict[str, str]) -> str:
 
 
 def dump_id(run: Run, relative: str, known: Container[str]) -> str | None:
-    """Return the id of the dump at a path relative to the directory of a run's event files, or None.
+    """Return the id of the dump at a path relative to a run's directory, or None if it is not in ``known``.
 
-    None if ``known``, the discovered dumps, lacks the id, so that nothing outside the base is named. Ranks
-    with files in one folder have ids of folders that do not exist. Their folder is the folder of the job.
+    ``known`` are the discovered dumps, so that nothing outside the base is named. A path that leads to none
+    from the run is also tried from its job: ranks with files in one folder have ids of folders that do not
+    exist.
     """
     if not relative:
         return None

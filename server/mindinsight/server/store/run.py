@@ -47,7 +47,7 @@ class Run:
     failure: str = ""  # the exception that ended the training, if the writer recorded one
 
     def tags(self, kind: Kind) -> Mapping[str, Any]:
-        """Return the series of a kind by tag. ``system`` are scalars of the machine."""
+        """Return the series of a kind by tag, empty without any. ``system`` are scalars of the machine."""
         named: dict[str, Mapping[str, Any]] = {"scalar": self.scalars, "system": self.system}
         return named[kind] if kind in named else self.references.get(kind, {})
 
@@ -58,7 +58,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """State of a base directory."""
+    """State of a base directory: how changes are noticed, and whether it is missing."""
 
     name: str  # first part of the ids below it; empty when it is the only one
     path: str  # absolute
@@ -76,7 +76,10 @@ class DirectoryDamage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Immutable state of the store at one time. A newer snapshot replaces it."""
+    """Immutable state of the store at one time: all runs, and the state of the base directories.
+
+    A newer snapshot replaces it.
+    """
 
     version: int
     runs: Mapping[str, Run]  # by id, newest write first when the snapshot was made from a scan
@@ -104,8 +107,10 @@ class Snapshot:
 
 State: TypeAlias = Literal["running", "quiet", "stopped", "finished", "failed", "unrecorded"]
 
-QUIET: Final = 120.0  # seconds without an event after which a run is not called running
-STOPPED: Final = 3600.0  # seconds without an event after which an unclosed run is called stopped
+# Seconds without an event after which an unclosed run is not called running, and is called stopped. No data
+# decides them: a training that records less often is called quiet meanwhile, never failed.
+QUIET: Final = 120.0
+STOPPED: Final = 3600.0
 
 
 def has_events(run: Run) -> bool:
@@ -114,7 +119,7 @@ def has_events(run: Run) -> bool:
 
 
 def state_of(run: Run, now: float) -> State:
-    """Return the state of a run at the Unix time ``now``.
+    """Return a run's state at Unix time ``now``: running, quiet, stopped, finished, failed or unrecorded.
 
     ``finished`` or ``failed`` if the writer closed the files, otherwise by the time since the last event.
     ``unrecorded`` without event files: a directory of dumps, graphs or profiles says nothing of a training.
@@ -131,7 +136,10 @@ _STEPLESS: Final = ("graph", "alert", "layout", "landscape", "code")  # kinds th
 
 
 def last_step(run: Run) -> int | None:
-    """Return the last step of any scalar, or without scalars of anything else recorded by step, or None."""
+    """Return the largest last step of the scalars, without any of the other series, or None without both.
+
+    Kinds that are recorded once, such as graphs, do not count.
+    """
     if run.scalars:
         return max(series.last_step for series in run.scalars.values())
     return max(
@@ -163,10 +171,10 @@ def failure(files: Iterable[FileState]) -> str:
 
 
 def last_event(files: Iterable[FileState], updated: float) -> float:
-    """Return the Unix seconds of the last event, or of the newest write without a believable time.
+    """Return the Unix seconds of the last event, or ``updated`` if no event has a believable time.
 
-    An event is not newer than the write that brought it, so ``updated`` is the limit, unless the files' times
-    were set back to before the first event.
+    ``updated`` is the time of the newest write. No event is newer than that, unless the files' times were set
+    back to before the first event.
     """
     files = list(files)
     latest = max((file.last_event for file in files), default=0.0)
@@ -175,9 +183,9 @@ def last_event(files: Iterable[FileState], updated: float) -> float:
 
 
 def first_event(files: Iterable[FileState], created: float) -> float:
-    """Return the Unix seconds of the first event.
+    """Return the Unix seconds of the first event, or ``created`` if no event has a believable time.
 
-    If no event carries a believable time, return ``created``, or the oldest write if that is not believable.
+    If ``created`` is not believable, the oldest write takes its place.
     """
     files = list(files)
     earliest, latest = BELIEVABLE
@@ -191,10 +199,10 @@ def first_event(files: Iterable[FileState], created: float) -> float:
 
 
 def torn_since(run: Run) -> dict[str, float]:
-    """Return the files with an incomplete last record, and since when it counts as torn, by name.
+    """Return the Unix seconds from which an incomplete last record counts as torn, by the file's name.
 
-    The value is in Unix seconds, 0 if the file was closed or a newer file follows it. Otherwise it is the
-    time at which the run is no longer running.
+    Files without such a record are omitted. The value is 0 if the file was closed or a newer file follows it,
+    otherwise the time at which the run is no longer running.
     """
     newest = {file.name for file in _newest(run.files).values()}
     return {
@@ -205,13 +213,16 @@ def torn_since(run: Run) -> dict[str, float]:
 
 
 def torn_files(run: Run, now: float) -> list[FileState]:
-    """Return the files with an incomplete record that will not be completed."""
+    """Return the files with a last record that is incomplete and counts as torn at the Unix time ``now``."""
     since = torn_since(run)
     return [file for file in run.files if since.get(file.name, now + 1) <= now]
 
 
 def file_claims(file: FileState, torn: bool) -> list[Claim]:
-    """Return the claims about one file: its damage, and the bytes still to be read."""
+    """Return the claims about one file: damage, bytes that are not read yet or that all are, skipped events.
+
+    ``torn`` says that an incomplete last record will not be completed.
+    """
     claims = []
     if file.error:
         claims.append(Claim("claim.file.unreadable", "found", {"why": Claim(file.error, "note")}))
@@ -232,7 +243,7 @@ def file_claims(file: FileState, torn: bool) -> list[Claim]:
 
 
 def run_claims(run: Run, now: float) -> list[Claim]:
-    """Return the claim that everything written was read, if that is so of every file of a run."""
+    """Return a list with the claim that all files of a run were read whole, or empty if one was not."""
     torn = {file.name for file in torn_files(run, now)}
     claims = [claim for file in run.files for claim in file_claims(file, file.name in torn)]
     written = [claim for claim in claims if claim.key == "claim.file.read"]
@@ -253,7 +264,7 @@ def overwritten_claims(run: Run) -> list[Claim]:
 
 
 def pipeline_claim(run: Run) -> Claim:
-    """Return the claim about the data pipeline of a run: its number of operations, or that there is none."""
+    """Return the claim about a run's data pipeline: how many operations, none, or unknown during reading."""
     graph = run.lineage.dataset_graph if run.lineage else None
     if graph:
         return Claim("claim.pipeline.operations", "note", {"n": _operations(graph)})

@@ -33,12 +33,12 @@ class Line:
     values: Floats  # [n]
 
     def rows(self, rows: Any) -> Line:
-        """Return the chosen points."""
+        """Return the points at ``rows``: indices, flags [n] or a slice."""
         return Line(self.steps[rows], self.walls[rows], self.values[rows])
 
 
 def line_rows(steps: Ints, files: Ints) -> Ints | None:
-    """Return the rows of the line in the order of their steps, or None if that is every row as recorded.
+    """Return the indices of the rows of the line, with ascending steps, or None if all rows are the line.
 
     ``steps`` [n] are the steps of all files, oldest first. ``files`` [f] are the rows of `file_rows`. A
     newer file overwrites the steps from its first step on. Of a repeated step, the last value counts.
@@ -95,7 +95,7 @@ def _no_rows() -> Ints:
 
 
 class StoredValues(Protocol):
-    """First values of a column, which are on disk."""
+    """Interface of the first values of a scalar column, which are on disk."""
 
     @property
     def count(self) -> int:
@@ -146,7 +146,7 @@ Part: TypeAlias = ScalarPart | ReferencePart
 
 
 def segment_rows(parts: Sequence[Part]) -> Ints:
-    """Return the row at which each segment starts, over files in order, oldest first.
+    """Return the rows at which a segment starts, where steps go back, over files in order, oldest first.
 
     A file that starts at or above the last step of the file before continues its segment: the file was rolled
     over, or a training resumed without repeating steps.
@@ -295,7 +295,7 @@ class ScalarSeries:
 
     @property
     def last_value(self) -> float:
-        """Return the value of the last point."""
+        """Return the value of the last point. Raises Gone if a stored value cannot be read."""
         part, row = self._last
         return float(part.values(row)[0])
 
@@ -446,7 +446,7 @@ class ReferenceSeries:
 
     @contextmanager
     def located(self, row: int) -> Iterator[Reference]:
-        """Return the position of a payload, and check its file before and after the block.
+        """Yield the position of the payload of ``row``, and check its file before and after the block.
 
         Raises Gone if the file was replaced or became too short.
         """

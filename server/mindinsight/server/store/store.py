@@ -51,10 +51,7 @@ class Store:
         return self._snapshot
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
-        """Call ``callback`` after each publication, in the publishing thread.
-
-        Return a function that unsubscribes.
-        """
+        """Call ``callback`` after each publication, in its thread, until the returned function is called."""
         with self._lock:
             self._callbacks = (*self._callbacks, callback)
 
@@ -65,7 +62,7 @@ class Store:
         return unsubscribe
 
     def scanned(self, when: float) -> None:
-        """Set the time of the last scan. Subscribers are not called."""
+        """Set the time of the last scan to Unix time ``when``. Subscribers are not called."""
         self._snapshot = replace(self._snapshot, scanned=when)
 
     def publish(self, snapshot: Snapshot, changes: Changes) -> None:

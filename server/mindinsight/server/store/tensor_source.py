@@ -10,7 +10,10 @@ from mindinsight.server.store.series import ReferenceSeries
 
 @contextmanager
 def opened_tensor(series: ReferenceSeries, row: int) -> Iterator[Recorded]:
-    """Return a lazy tensor for the block. Raises Gone if the file changed, before or after it."""
+    """Open the recorded tensor of ``row`` for the block, in which its values are read when they are used.
+
+    Raises Gone if the file changed, before or after the block.
+    """
     with series.located(row) as payload:
         if series.is_plain(row):
             yield recorded(Path(payload.path), payload.offset, payload.size)

@@ -23,11 +23,9 @@ _TOLERANCE = 1e-6  # relative; lineage stores some numbers as float32
 
 
 def import_lineage(study: Study, config: Config) -> tuple[int, Counter[Reason]]:
-    """Add a trial for each past run below the base directory.
+    """Add a trial for each suitable past run, and return the numbers added, and skipped by reason.
 
-    Return the number added, and how many runs were skipped for each reason.
-
-    Runs that already are trials of the study are ignored.
+    Runs are searched below the base directory. Runs that already are trials of the study are ignored.
     """
     from optuna.trial import create_trial
 

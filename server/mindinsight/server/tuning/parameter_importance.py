@@ -20,14 +20,14 @@ METHODS: Final = ("fanova", "ped_anova")
 
 
 def study_importance(source: str, target: int, method: str) -> dict[str, Any]:
-    """Return the importance of the parameters that all complete trials have, which adds up to 1, and the
-    method used.
+    """Return the importance of parameters for a target of the study at the path ``source``, and the method.
 
+    The parameters are those that all complete trials have. Their importance adds up to 1.
     Importance is empty with fewer than FEWEST complete trials, or if the target never varies.
 
     `fanova` (Hutter, Hoos and Leyton-Brown, 2014) is the share of a target's variance that each parameter
     explains by itself. Without scikit-learn, PED-ANOVA (Watanabe, Bansal and Hutter, 2023), which looks at
-    the better trials, is used instead. `source` is the path of a journal or of a published study. The
+    the better trials, is used instead. `source` is a journal or a published study. The
     function depends on its arguments and this file only, so that it can run in another process, because
     importing the evaluators takes long.
     """

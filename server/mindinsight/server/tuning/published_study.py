@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -22,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.files.opener import open_stream
+from mindinsight.server.ingest.trial_settings import TRIAL
 from mindinsight.server.store.file_names import STUDY
 from mindinsight.server.tuning.study_facts import study_facts
 from mindinsight.server.tuning.tuning_parameters import Parameter, Value
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 32 << 20  # about 60,000 trials
 _VERSION: Final = 1  # of the file: readers reject another one
-_LOGS: Final = 100  # failed trials that keep their last lines, newest first; the others have their trial.log
+# Failed trials that keep their last lines, newest first, which bounds the file. The others have their
+# trial.log.
+_LOGS: Final = 100
 _TIMES: Final = 20  # writing a large study takes a twentieth of the time at most
 _QUICK: Final = 0.05  # seconds; what is written faster is written after each change
-_TRIAL: Final = re.compile(r"trial_\d{4,}(_\d+)?")
-
 COMPLETE: Final = ("complete", "imported")  # states of trials with values
 
 Whole = Field(ge=0, le=2**53)
@@ -48,7 +48,11 @@ class _Part(BaseModel):
 
 
 class Trial(_Part):
-    """One trial. Times are Unix seconds. `run` is a path below the base directory."""
+    """Trial in the file of a published study: state, values, parameters, times and run.
+
+    Times are Unix seconds. `run` is a path below the base directory. `again` is the number of the
+    interrupted trial that this one repeats.
+    """
 
     number: int = Whole
     state: Literal["running", "complete", "pruned", "failed", "interrupted", "imported"]
@@ -85,7 +89,7 @@ class Pruner(_Part):
 
 
 class Progress(_Part):
-    """Numbers of trials by state, of the number planned."""
+    """Numbers of trials by state, of the number `wanted`, and the seconds `left`, both None if unknown."""
 
     wanted: int | None = None
     jobs: int = 1
@@ -108,7 +112,10 @@ class Best(_Part):
 
 
 class PublishedStudy(_Part):
-    """Content of the file. `ended` is true if its tuner has ended, `updated` the time of writing."""
+    """Content of `study.json`: targets, parameters, settings, progress, trials, and the best ones.
+
+    `ended` is true if its tuner has ended, `updated` the time of writing.
+    """
 
     version: Literal[1]
     updated: float
@@ -198,7 +205,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Path]:
-    """Yield the places of published studies around the paths of runs, each once.
+    """Yield the paths that published studies around the directories of runs would have, each once.
 
     They are inside a base directory. Whether a file is there is not checked.
     """
@@ -207,7 +214,7 @@ def published_files(runs: Iterable[str], mounts: Iterable[Path]) -> Iterator[Pat
         parent.parent
         for run in runs
         for parent in (Path(run), *Path(run).parents)
-        if _TRIAL.fullmatch(parent.name)
+        if TRIAL.fullmatch(parent.name)
     )
     yield from (folder / STUDY for folder in folders if any(folder.is_relative_to(base) for base in bases))
 

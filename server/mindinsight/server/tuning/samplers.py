@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def make_sampler(
     tuner: Tuner, parameters: Sequence[Parameter], jobs: int = 1, trials: int = 0
 ) -> BaseSampler:
-    """Create the sampler of a tuning file for a study with `trials` trials.
+    """Return the sampler of a tuning file, for parallel `jobs` and a study that already has `trials` trials.
 
     Raises BadSettings if a package that the sampler needs is not installed.
     """
@@ -72,7 +72,9 @@ def _gaussian_process(args: dict[str, Any], seed: int | None) -> BaseSampler:
 
 
 def make_pruner(pruner: Pruner | None, every: int | None) -> BasePruner:
-    """Create the pruner of a tuning file, for intermediate values `every` steps apart."""
+    """Return the pruner of a tuning file, for intermediate values `every` steps apart, or one that prunes
+    nothing without either.
+    """
     import optuna
 
     if pruner is None or every is None:
@@ -89,7 +91,7 @@ def _need(package: str, problem: str, feature: str) -> None:
 
 
 def next_suggestions(journal: str, count: int) -> list[Values]:
-    """Return the values of the next `count` trials, queued ones first. Nothing is written to the journal.
+    """Return the values of up to `count` next trials, queued ones first. Nothing is written to the journal.
 
     A running tuner may draw other values, because its generator has advanced. The function depends on its
     arguments and the journal only, so that it can run in another process.
@@ -108,7 +110,7 @@ def next_suggestions(journal: str, count: int) -> list[Values]:
 
 
 def copy_study(stored: Any, tuner: Tuner, parameters: tuple[Parameter, ...], jobs: int) -> Any:
-    """Copy a study into memory, with the sampler of its tuning file."""
+    """Return a copy in memory of the study `stored`, with a sampler of `tuner` for parallel `jobs`."""
     import optuna
 
     trials = stored.get_trials(deepcopy=False)

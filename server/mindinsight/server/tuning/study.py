@@ -72,9 +72,9 @@ def open_journal(path: Path) -> JournalStorage:
 
 @contextmanager
 def lock_journal(path: Path) -> Iterator[None]:
-    """Hold a journal for one tuner, after removing an incomplete last line.
+    """Lock a journal for one tuner. Raises BadSettings if another one holds it.
 
-    Raises BadSettings if another tuner holds it.
+    An incomplete last line of the journal is removed first.
     """
     try:
         own_folder(path.parent)
@@ -179,7 +179,7 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the remaining processes of a trial."""
+    """Kill the remaining processes of the trial with this mark."""
     for process in marked_processes(mark):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, signal.SIGKILL)

@@ -61,7 +61,7 @@ def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float)
 def seconds_left(
     ended: Sequence[FrozenTrial], running: Sequence[FrozenTrial], wanted: int | None, jobs: int, now: float
 ) -> float | None:
-    """Estimate the seconds left from the mean duration of ended trials.
+    """Estimate the seconds left to the number ``wanted`` from the mean duration of ended trials, or None.
 
     Return None without a plan or an ended trial.
     """
@@ -92,7 +92,7 @@ def trial_facts(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def state_of(trial: FrozenTrial) -> str:
-    """Return `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
+    """Return the state of a trial: `running`, `complete`, `pruned`, `failed`, `interrupted` or `imported`."""
     if trial.user_attrs.get(studies.INTERRUPTED):
         return "interrupted"
     if trial.user_attrs.get(studies.IMPORTED):
@@ -101,7 +101,7 @@ def state_of(trial: FrozenTrial) -> str:
 
 
 def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str, Any]]:
-    """Return the trials that improved on all trials that ended before them, in order of their end."""
+    """Return the trials that improved on all trials that ended before them, as JSON, in order of end."""
     complete = [trial for trial in trials if trial.state.name == "COMPLETE"]
     steps: list[dict[str, Any]] = []
     best = -math.inf if maximize else math.inf

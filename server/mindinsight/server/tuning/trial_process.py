@@ -62,9 +62,8 @@ class Missing:
 
 
 def target_value(runs: Mapping[str, Run], target: Target) -> float | Missing:
-    """Return a target's value from the runs of a trial, one per rank.
-
-    The first run that has the target counts.
+    """Return a target's value from the first run of a trial, by id, that has it, or `Missing`. There is a run
+    for each rank.
 
     The value may be non-finite.
     """

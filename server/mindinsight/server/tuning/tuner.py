@@ -23,7 +23,7 @@ _STOP_POLL: Final = 1.0  # seconds between two reads of the journal for a reques
 
 
 class Tuner:
-    """Loop over the trials of one study."""
+    """Tuner of one study: starts its trials, watches them and ends them."""
 
     def __init__(
         self,

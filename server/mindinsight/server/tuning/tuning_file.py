@@ -79,7 +79,7 @@ class Pruner:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Durations in seconds. None means no limit."""
+    """Time limits of a trial and of the study, in seconds. None means no limit."""
 
     trial: float | None = None
     study: float | None = None
@@ -87,7 +87,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Content of one tuning file. Paths are absolute."""
+    """Content of one tuning file: study, command, targets, parameters, tuner, pruner and limits.
+
+    Paths are absolute.
+    """
 
     study: str
     summary_base_dir: Path
@@ -124,7 +127,7 @@ def load_config(path: Path) -> Config:
 
 
 def parse_config(text: str, name: str) -> Config:
-    """Parse a tuning file. The study is called `name` unless the file names it."""
+    """Parse a tuning file. The study is called `name` unless the file names it. Raises ConfigError."""
     root, warnings = read_yaml(text)
     entries = root.mapping(*_KEYS)
     for key in ("summary_base_dir", "command", "target", "parameters"):

@@ -30,7 +30,7 @@ _MOST_CHOICES: Final = 1000  # samplers compare all choices in each trial, and n
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One hyper-parameter: a range from ``low`` to ``high``, both inclusive, or ``choices``."""
+    """One hyper-parameter: ``choices``, or if there are none a range from ``low`` to ``high``, inclusive."""
 
     name: str
     choices: tuple[Value, ...] = ()
@@ -202,7 +202,7 @@ _MOST_CHARACTERS: Final = 100_000  # of a hyper config, the limit of MindSpore's
 
 
 def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:
-    """Ask Optuna for the values of a trial, in the order of the file.
+    """Return the values that Optuna suggests for a trial, in the order of the file.
 
     Inactive conditional parameters are omitted.
     """
@@ -280,7 +280,9 @@ def environment(values: Values, config: str, mark: str) -> dict[str, str]:
 
 
 def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
-    """Replace `{name}` in each word of a command by the value of that name. Other braces are unchanged."""
+    """Return the words of a command with each `{name}` replaced by the value of that name. Other braces are
+    unchanged.
+    """
     filled = []
     for text in command:
         for name, value in values.items():

@@ -27,7 +27,7 @@ class ConfigError(BadSettings):
 
 @dataclass(frozen=True)
 class Node:
-    """Value of the file with its line and key."""
+    """Value in a YAML file, with its line and key."""
 
     data: Scalar | Sequence[Node] | Mapping[str, Node]
     line: int  # from 1

@@ -24,7 +24,7 @@ _LEAST_OF_A_TYPE: Final = 10  # operators of a type in a scope from which the si
 
 
 async def mode_of(mode: Annotated[str | None, optional_text("mode", "normal or optimize")]) -> str:
-    """FastAPI dependency. Return the parameter mode, normal by default. Raises V1Error."""
+    """Return the parameter mode, normal by default. Raises V1Error. FastAPI dependency."""
     if mode not in (None, "", _NORMAL, _OPTIMIZE):
         raise V1Error(Fault.VALUE, "Parameter mode must be normal or optimize.")
     return mode or _NORMAL
@@ -36,7 +36,7 @@ def tree_of(
     run: LoadedRun,
     tag: Annotated[str | None, optional_text("tag", "default: the first by name")],
 ) -> Tree:
-    """FastAPI dependency. Return the tree selected by the parameters common to all routes. Raises V1Error."""
+    """Return the tree selected by the parameters common to all routes. Raises V1Error. FastAPI dependency."""
     tags = tags_of(run)["graph" if view == _NORMAL else "optimized_graph"]
     name = min(tags, default="") if tag is None else tag
     if name not in tags:

@@ -50,7 +50,7 @@ def scalar_of(run: Run, tag: str) -> ScalarSeries | None:
 
 
 def payloads_of(run: Run, tag: str, plugin: str, fault: Fault) -> ReferenceSeries:
-    """Return the payload series of a tag. Raises V1Error with `fault` if there is none."""
+    """Return the payload series of a tag of a plugin. Raises V1Error with `fault` if there is none."""
     name = tag.removesuffix(f"/{plugin}") if tag.endswith(f"/{plugin}") else None
     series = run.references.get(_KINDS[plugin], {}).get(name) if name is not None else None
     if series is None:

@@ -80,7 +80,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Validated search body."""
+    """Search of lineages: conditions, order and page, and the halves of a row (model, dataset) to return."""
 
     conditions: tuple[Condition, ...] = ()
     offset: int = 0
@@ -102,7 +102,9 @@ class Search:
 
 
 def sort_rows(rows: Sequence[Row], name: str, descending: bool) -> list[Row]:
-    """Sort rows by a field. Missing values are lowest, values of different types are ordered by type name."""
+    """Return the rows sorted by a field. Missing values are lowest, values of different types are ordered by
+    type name.
+    """
     key = cmp_to_key(_compare)
     return sorted(rows, key=lambda row: key(row.get(name)), reverse=descending)
 
@@ -119,7 +121,9 @@ def _compare(value: Any, other: Any) -> int:
 
 
 def parse_search(body: object) -> Search:
-    """Validate a search body (parsed JSON, None for an empty body). Raises V1Error, which names the key."""
+    """Return the search of a body (parsed JSON, None for an empty body). Raises V1Error, which names the
+    key.
+    """
     if body is None:
         return Search()
     if not isinstance(body, dict):

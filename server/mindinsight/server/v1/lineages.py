@@ -127,7 +127,9 @@ _PREFIXES: Final = {"metric/": "[M]", "user_defined/": "[U]"}
 
 
 def targets_answer(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the response for lineage `rows`, flat mappings with `summary_dir`, as JSON."""
+    """Return the objectives, hyper-parameters and their importance as JSON, for lineage `rows`, flat mappings
+    with `summary_dir`.
+    """
     columns, unrecognized = _columns(rows)
     targets = {name: data for name, data in columns.items() if name.startswith("[M]") or name == "loss"}
     parameters = {name: data for name, data in columns.items() if name not in targets}
@@ -232,7 +234,7 @@ _SEARCH: Final = "conditions on fields, sorted_name, sorted_type, limit, offset,
 
 
 async def well_formed_id(train_id: TrainId) -> str:
-    """FastAPI dependency. Return the parameter train_id. Raises V1Error unless it has the form of an id."""
+    """Return the parameter train_id. Raises V1Error unless it has the form of an id. FastAPI dependency."""
     if not is_train_id(train_id):
         raise V1Error(Fault.VALUE, "Parameter train_id must begin with ./")
     return train_id

@@ -35,7 +35,7 @@ router = JsonRouter(route_class=PayloadRoute, prefix="/datavisual")
 
 
 def image_series(tag: Tag, run: LoadedRun) -> ReferenceSeries:
-    """FastAPI dependency. Return the images of a request. Raises V1Error."""
+    """Return the images of a request. Raises V1Error. FastAPI dependency."""
     return payloads_of(run, tag, "image", Fault.IMAGE)
 
 
@@ -116,7 +116,7 @@ def common_edges(histograms: Sequence[HistogramColumns]) -> Doubles:
 
 
 def rebin(histogram: HistogramColumns, edges: Doubles) -> list[list[float]]:
-    """Rebin a histogram to `edges`. Return rows of [left, width, count]."""
+    """Return a histogram between new `edges` as rows [left, width, count], with counts rounded up."""
     quarters = edges / 4  # distances between them are finite
     left, right = quarters[:-1, None], quarters[1:, None]
     start, width = histogram.left[None, :] / 4, np.abs(histogram.width)[None, :] / 4

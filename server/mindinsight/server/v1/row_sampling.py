@@ -33,7 +33,7 @@ def line_rows(series: ReferenceSeries, limit: int, full: bool) -> Ints:
 
 
 def extreme_rows(values: npt.NDArray[np.floating], limit: int) -> Ints:
-    """Return at most `limit` rows of `values` [n], ascending, including the first and the last.
+    """Return at most `limit` rows of `values` [n], ascending: extremes of equal sections, first and last row.
 
     Each section contributes its minimum, its maximum, and its first non-finite value, if any.
     """

@@ -27,7 +27,7 @@ _PART: Final = 1000  # points encoded at a time, because that holds the interpre
 
 
 class Pair(NamedTuple):
-    """Requested job and tag, with the series."""
+    """Requested job and tag, with the series of that tag."""
 
     run: str
     tag: str
@@ -51,7 +51,9 @@ class ScalarAnswers:
         return self._answers.find((route, *(pair.key() for pair in pairs)))
 
     def get(self, route: str, pairs: Sequence[Pair], content: Callable[[], bytes]) -> Encoded:
-        """Return the response of a route. If it is not cached, compress `content()`."""
+        """Return the response of a route, from the cache or else `content()`, compressed. With more than four
+        pairs it is not cached.
+        """
         if len(pairs) > _MOST_SERIES:
             return _encoded(content())
         key = (route, *(pair.key() for pair in pairs))

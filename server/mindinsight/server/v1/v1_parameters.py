@@ -54,9 +54,9 @@ def optional_text(name: str, description: str = _FIRST, needed: bool = False) ->
 
 
 def required_text(name: str, description: str = _FIRST) -> Any:
-    """Return a FastAPI dependency: the first value of parameter `name`.
+    """Return a FastAPI dependency: the first value of parameter `name`, which raises V1Error without one.
 
-    The dependency raises V1Error if the value is absent or empty.
+    An empty value counts as none.
     """
     query = Query(alias=name, description=description, json_schema_extra=_NEEDED)
 
@@ -67,9 +67,10 @@ def required_text(name: str, description: str = _FIRST) -> Any:
 
 
 def integer(name: str, default: int, low: int, high: int | None = None) -> Any:
-    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, None for no limit.
+    """Return a FastAPI dependency: parameter `name` as an integer from `low` to `high`, else `default`.
 
-    The dependency raises V1Error if the value is no integer or outside of the limits.
+    The default is for an absent parameter. A `high` of None is no limit. The dependency raises V1Error if the
+    value is no integer or outside of the limits.
     """
     query = Query(alias=name, description=f"an integer; {_FIRST}")
 
@@ -95,7 +96,7 @@ Page: TypeAlias = Annotated[int, integer("offset", 0, 0)]
 
 
 async def raw_body(request: Request) -> bytes:
-    """FastAPI dependency. Return the raw body, which routes parse in their own thread."""
+    """Return the raw body, which routes parse in their own thread. FastAPI dependency."""
     return await request.body()
 
 
@@ -136,7 +137,7 @@ def loaded_run(snapshot: Snapshot, train_id: str) -> Run:
 
 
 async def requested_run(service: CurrentService, train_id: TrainId) -> Run:
-    """FastAPI dependency. Return the run of `train_id`. Raises V1Error if it cannot be loaded."""
+    """Return the run of `train_id`. Raises V1Error if it cannot be loaded. FastAPI dependency."""
     return loaded_run(service.store.snapshot(), train_id)
 
 

@@ -95,7 +95,7 @@ class Delivery:
 
 
 class Deliveries(JsonStore[Delivery]):
-    """States of one base directory by webhook, in `<folder>/webhooks.json`."""
+    """Store of the delivery states of one base directory by webhook, in `<folder>/webhooks.json`."""
 
     def __init__(self, folder: Path, base: Path) -> None:
         super().__init__(folder / "webhooks.json", base, _delivery)

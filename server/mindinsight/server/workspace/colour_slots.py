@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Slots(Protocol):
-    """Allocator of slots."""
+    """Allocator of colour slots to jobs."""
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
         """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
@@ -87,7 +87,10 @@ class MultiBaseSlots:
         self._slots: dict[str, BaseSlots] = {}  # by path
 
     def of(self, jobs: Collection[str]) -> Mapping[str, int]:
-        """Return the slot of every job. Jobs without one get the next numbers, in the given order."""
+        """Return the slot of every job below an existing directory.
+
+        Jobs without a slot get the next numbers, in the given order.
+        """
         below: dict[str, dict[str, str]] = {}  # job by its name in its directory, by the directory's name
         for job in jobs:
             name, _, path = job.removeprefix(BASE).partition("/")

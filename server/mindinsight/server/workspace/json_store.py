@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Fields(Protocol):
-    """A dataclass."""
+    """Type of any dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -71,7 +71,9 @@ class JsonStore(Generic[T]):
         return self._values
 
     def update(self, how: Callable[[dict[str, T]], dict[str, T]]) -> Mapping[str, T]:
-        """Replace the values by the result of `how`, which gets a copy of them. Raises OSError."""
+        """Replace the values by the result of `how`, which gets a copy of them, and return the new values.
+        Raises OSError.
+        """
         return self.change_bases(lambda values: {self._base: how(values.get(self._base, {}))})
 
     def put(self, name: str, value: T, most: int) -> None:
@@ -94,9 +96,7 @@ class JsonStore(Generic[T]):
         self.update(without)
 
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
-        """Replace the values of the base directories that `how` returns, in one write of the file.
-
-        Return the values of this store's directory.
+        """Write what `how` returns for all base directories at once, and return this store's values.
 
         `how` gets the values of all base directories in the file, and may change them. Raises OSError if the
         file cannot be written.
@@ -112,7 +112,8 @@ class JsonStore(Generic[T]):
             }
             data = json.dumps({**content, **written}, ensure_ascii=False)
             replace_file(self._file, data.encode("utf-8", "backslashreplace"))  # lone surrogates as \udcxx
-            values = {**before, **changed}.get(self._base, {})
+            own = changed.get(self._base)
+            values = self._values_in(content, self._base) if own is None else own  # `how` may edit `before`
             self._publish(values, _stamp(self._file), self._stamp)
             return values
 

@@ -16,7 +16,7 @@ MAX_LABELS = 50  # of a run; all notes are in one file, which each change writes
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Note on one run."""
+    """Note on one run: text and labels, and whether and how it is shown."""
 
     note: str = ""
     labels: tuple[str, ...] = ()
@@ -49,8 +49,9 @@ class Notes(JsonStore[Note]):
     ) -> dict[str, Note]:
         """Set the given fields by run in one write, and return the notes of these runs. Raises OSError.
 
-        Pinning or unpinning a run unpins the others of this base directory and of those in `others`, in the
-        same write. A server over one base directory and a server over several may change the file in turn.
+        Pinning or unpinning a run unpins the others of this base directory and of the directories `others`,
+        in the same write. A server over one base directory and a server over several may change the file in
+        turn.
         """
 
         def written(notes: dict[str, dict[str, Note]]) -> dict[str, dict[str, Note]]:
@@ -144,7 +145,12 @@ class MultiBaseNotes:
         return self.change_all({run: fields})[run]
 
     def change_all(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Note]:
-        """Set the given fields by run, in one write for each base directory, like `Notes.change_all`."""
+        """Set the given fields by run, in one write for each base directory, and return the notes of these
+        runs.
+
+        Raises FileNotFoundError if a base directory was removed, OSError if the file cannot be written. Runs
+        are unpinned as by `Notes.change_all`.
+        """
         bases = {base.name: base for base in self._bases()}
         below: dict[str, dict[str, Mapping[str, Any]]] = {}  # changes by base directory
         for run, fields in changes.items():

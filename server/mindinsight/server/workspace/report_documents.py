@@ -74,7 +74,7 @@ class Stale(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text in Markdown, or a pinned card with a caption in Markdown."""
+    """Block of a report: a text in Markdown, or a pinned card with a caption in Markdown."""
 
     id: str = ""
     text: str = ""
@@ -96,7 +96,10 @@ class Report:
 
 
 class Reports(JsonStore[Report]):
-    """Reports of one base directory by id, in `<folder>/reports.json`, with frozen cards next to it."""
+    """Reports of one base directory by id, in `<folder>/reports.json`, with frozen cards next to it.
+
+    An unknown report or block raises KeyError, a file that cannot be written OSError.
+    """
 
     def __init__(self, folder: Path, base: Path, clock: Callable[[], float] = time.time) -> None:
         super().__init__(folder / "reports.json", base, _report)

@@ -34,6 +34,6 @@ def test_tensors_without_a_parameter_are_named_by_operator(tmp_path: Path) -> No
     for row in compare_sides(side, side):
         if is_output(row):
             assert tensor_name(row).endswith(" output 0")
-            assert weight_name(row, ()) is None
+            assert weight_name(row) is None
     assert module_path("Module.blocks.2.fc1.Linear.forward.0") == "blocks.2.fc1"
     assert module_path("Default/fc1-Dense/MatMul-op0") == "Default/fc1-Dense/MatMul-op0"

@@ -18,6 +18,7 @@ import pytest
 
 from mindinsight.server.debug.compare.comparison_export import (
     MESSAGES,
+    CsvReport,
     fields,
     safe_cell,
     write_csv,
@@ -124,6 +125,17 @@ def test_every_pair_is_a_line_with_all_columns(lenet: Any) -> None:
     assert len(lines) == len(rows)
     for row, line in zip(rows, lines, strict=True):
         assert line == {name: "" if value is None else str(value) for name, value in fields(row).items()}
+
+
+def test_a_report_without_rows_has_its_header() -> None:
+    empty, by_step, full = io.StringIO(), io.StringIO(), io.StringIO()
+    write_csv([], empty)
+    write_csv(rows_of("stat"), full)
+    assert empty.getvalue() == full.getvalue().splitlines(keepends=True)[0]
+    report = CsvReport(by_step)
+    report.write([], rank=0, step=1)
+    report.write([], rank=0, step=2)
+    assert by_step.getvalue() == f"rank,step,{empty.getvalue()}"
 
 
 def test_names_are_no_formulas_and_nothing_infinite_breaks_the_file(copied: Any) -> None:

@@ -82,6 +82,16 @@ def test_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert find_dump_dirs(tmp_path) == ()
 
 
+def test_the_search_ends_below_a_folder_of_more_folders_than_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in "abcdef":
+        for name in "abcdef":
+            (tmp_path / folder / name / "rank_0" / "graphs").mkdir(parents=True)
+    monkeypatch.setattr(dumps, "SEARCH_FOLDERS", 4)
+    assert find_dump_dirs(tmp_path) == ()  # the limit was reached in the first level
+
+
 def test_what_is_not_there_is_empty(samples: Any) -> None:
     dump = open_dump(samples / "ms_sync_kernels_filter")
     assert not list_tensors(dump, 5, 1)

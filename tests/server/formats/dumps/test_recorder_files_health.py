@@ -1,13 +1,20 @@
 """Norms beside a step of the flight recorder, and files that hold something else."""
 
 import json
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from mindinsight.server.formats.dumps.recorder_files import Health, read_health
+from mindinsight.server.claims import sentence
+from mindinsight.server.debug.compare.norm_changes import norm_claims
+from mindinsight.server.formats.dumps.dump_types import FileDamage
+from mindinsight.server.formats.dumps.recorder_files import Health, health_steps, read_health, read_norms
+from tests.thoroughness import amount
 
 CONTENT = {"healthy_step": 20, "weights": {"w": 1.5, "b": 2}, "weights_now": {"w": float("inf"), "b": None}}
 
@@ -36,4 +43,52 @@ def test_a_damaged_file_leaves_the_one_of_another_folder(tmp_path: Path) -> None
     for name, content in (("a", "{"), ("b", json.dumps({"healthy_step": 3, "weights": ["w"]}))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "health_25.json").write_text(content)
-    assert read_health(dump_at(tmp_path / "b", tmp_path / "a"), 0, 25) == Health(3, {}, {})
+    assert read_health(dump_at(tmp_path / "b", tmp_path / "a"), 0, 25) == Health(
+        3, {}, {}, damaged=("weights",)
+    )
+
+
+def test_outputs_of_the_fault_are_in_the_order_of_the_file(tmp_path: Path) -> None:
+    outputs = {"outputs": {"a": 1, "b": 2}, "outputs_now": {"b": 3, "a": math.nan, "c": True}}
+    (tmp_path / "health_25.json").write_text(json.dumps({**CONTENT, **outputs, "repeated": ["b", 7]}))
+    norms = read_norms(dump_at(tmp_path), 0, 25)
+    assert isinstance(norms, Health) and norms.outputs_now is not None
+    assert list(norms.outputs_now) == ["b", "a"]
+    assert (norms.outputs, norms.repeated, norms.damaged) == ({"a": 1.0, "b": 2.0}, ("b",), ())
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "{", "{}", "3", '{"healthy_step": true}', '{"healthy_step": 25}', "[" * 100_000, ""]
+)
+def test_a_file_that_holds_no_norms_is_damaged(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "health_25.json"
+    path.write_text(content)
+    assert read_norms(dump_at(tmp_path), 0, 25) == FileDamage(str(path), "dump.json", of_tensors=False)
+
+
+def test_steps_with_norms_are_listed_by_name(tmp_path: Path) -> None:
+    for name in ("health_25.json", "health_3.json", "health_.json", "health_4.json.part", "health_7.txt"):
+        (tmp_path / name).write_text("{")
+    assert health_steps(dump_at(tmp_path)) == {3: [0], 25: [0]}
+    assert read_norms(dump_at(tmp_path), 0, 24) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "a", "w.b", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["", "a", "w.b"]), inner),
+    max_leaves=6,
+)
+FIELDS = ("healthy_step", "outputs", "outputs_now", "repeated", "weights", "weights_now")
+
+
+@settings(max_examples=amount(400, 80), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.dictionaries(st.sampled_from(FIELDS), JSON) | JSON, step=st.integers(-1, 24))
+def test_any_json_is_norms_or_damage_and_has_claims(tmp_path: Path, content: Any, step: int) -> None:
+    if isinstance(content, dict):
+        content.setdefault("healthy_step", step)
+    (tmp_path / "health_25.json").write_text(json.dumps(content))
+    norms = read_norms(dump_at(tmp_path), 0, 25)
+    if isinstance(norms, Health):
+        assert [sentence(claim) for claim in norm_claims(norms, 25, 0)]
+    else:
+        assert isinstance(norms, FileDamage)

@@ -76,6 +76,18 @@ def test_a_short_chain_is_not_cut() -> None:
     assert len({x for x, _ in arrange([BOX] * 8, chain(8)).corners}) == 1
 
 
+def test_what_follows_a_high_box_stands_below_it() -> None:
+    plan = arrange([BOX, BOX, Size(300, 1400, 150, 150), BOX, BOX], chain(5))
+    ys = [y for _, y in plan.corners]
+    assert ys == sorted(ys)
+    assert plan.width < 301
+
+
+def test_two_high_boxes_stand_in_two_columns() -> None:
+    plan = arrange([BOX, Size(200, 900, 100, 100), BOX, Size(200, 900, 100, 100), BOX], chain(5))
+    assert plan.corners[3][0] > plan.corners[1][0]
+
+
 def test_lines_between_columns_keep_clear_of_the_boxes() -> None:
     plan = arrange([BOX] * 40, chain(40))
     (turn,) = [link for link in chain(40) if plan.corners[link[0]][0] != plan.corners[link[1]][0]][:1]

@@ -1,9 +1,11 @@
 """Routes of fault search, watchpoints and trends."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 
 BROKEN, HEALTHY = "./job/broken", "./job/healthy"
 
@@ -134,3 +136,17 @@ def test_a_check_of_what_the_dump_does_not_have_is_not_started(client: Any) -> N
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_dump_step"), body
         assert answer.json().keys() == {"error"}
     assert client.post("/v2/dump/check", json={"dump": BROKEN, "steps": [0], "ranks": [0]}).status_code == 200
+
+
+def test_a_search_in_the_background_says_which_step_it_searches(client: TestClient) -> None:
+    search = client.post("/v2/dump/fault", json={"dump": BROKEN}).json()["search"]
+    for _ in range(600):
+        answer = client.get(f"/v2/dump/fault/{search}").json()
+        if answer["done"]:
+            break
+        assert answer["answer"] is None
+        assert answer["searching"] is None or answer["searching"]["position"] <= answer["searching"]["count"]
+        time.sleep(0.05)
+    assert answer["answer"] == client.get("/v2/dump/fault", params={"dump": BROKEN}).json()
+    assert client.get("/v2/dump/fault/99").status_code == 404
+    assert client.post("/v2/dump/fault", json={"dump": BROKEN, "step": [99]}).status_code == 404

@@ -40,6 +40,8 @@ def test_rows_come_page_by_page(finished: Any) -> None:
         ({"lost": True}, lambda row: row["statistics"]["nans"] > 0),
         ({"by": "nans", "least": 1}, lambda row: row["statistics"]["nans"] > 0),
         ({"by": "maximum", "least": 3, "most": 3.2}, lambda row: 3 <= row["statistics"]["maximum"] <= 3.2),
+        ({"q": "relu CONV"}, lambda row: False),
+        ({"q": "op66 matmul"}, lambda row: row["operator"].endswith("MatMul-op66")),
         ({"q": "no such operator"}, lambda row: False),
         ({"graph": "Other/0"}, lambda row: False),
     ],

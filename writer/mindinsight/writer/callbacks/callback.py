@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RunArguments(dict[str, Any]):
-    """Facts about the loop, available as items and as attributes.
+    """Dict of the facts of a training or evaluation loop, which are also attributes.
 
     Names as in MindSpore: ``mode`` ("train" or "eval"), ``network``, ``train_network``, ``loss_fn``,
     ``optimizer``, ``epoch_num``, ``batch_num`` (steps of an epoch), ``cur_epoch_num`` and ``cur_step_num``
@@ -39,7 +39,7 @@ class RunArguments(dict[str, Any]):
 
 
 class RunContext:
-    """Argument of every hook: the loop's arguments, and a way to stop the loop.
+    """Argument of every hook of a callback: the loop's arguments, and a request to stop the loop.
 
     A RunArguments is used directly. Another dict is copied into one, which ``original_args()`` returns, so a
     loop sets its progress there. Raises TypeError for anything else.
@@ -67,7 +67,9 @@ class RunContext:
 
 
 class Callback:
-    """Base class. Override the hooks you need: ``on_train_*`` and ``on_eval_*``, or the old short forms.
+    """Base class of callbacks of a training loop, with hooks that do nothing.
+
+    Override the hooks you need: ``on_train_*`` and ``on_eval_*``, or the old short forms.
 
     An old form (``begin``, ``step_end``, ...) is called for training and for evaluation alike, by the
     default of the two long ones. A callback is entered as a context manager before the first hook and
@@ -156,7 +158,7 @@ class Callback:
 def loss_of(net_outputs: object) -> float:
     """Return the loss of a step: the mean over all elements of the network's first output.
 
-    Raises TypeError if the first output contains no numbers.
+    Raises TypeError if the first output contains no real numbers.
     """
     while isinstance(net_outputs, (tuple, list)) and net_outputs:
         net_outputs = net_outputs[0]

@@ -244,7 +244,10 @@ def checked_prefix(prefix: str) -> str:
 
 
 def network_of(chosen: object, arguments: RunArguments) -> object:
-    """Return the network to save: the chosen one, ``train_network`` with its optimizer, or ``network``."""
+    """Return ``chosen``, else the loop's ``train_network`` (with its optimizer), else its ``network``.
+
+    Raises TypeError if all of them are None.
+    """
     for network in (chosen, arguments.get("train_network"), arguments.get("network")):
         if network is not None:
             return network
@@ -252,7 +255,7 @@ def network_of(chosen: object, arguments: RunArguments) -> object:
 
 
 class CheckpointFiles:
-    """Retention of the files of one ModelCheckpoint, oldest first.
+    """Retention policy for the files of one ModelCheckpoint.
 
     Keeps the newest ``most`` files or, when that is 0, one file for each ``seconds`` seconds.
     """

@@ -28,7 +28,7 @@ class LossMonitor(Callback):
         self._printed = 0
 
     def step_end(self, run_context: RunContext) -> None:
-        """Check and print the loss. Raises ValueError if it is non-finite."""
+        """Print the loss if a line is due. Raises ValueError if the loss is non-finite, due or not."""
         arguments = run_context.original_args()
         epoch, step = position(arguments)
         loss = loss_of(arguments.get("net_outputs"))
@@ -38,7 +38,7 @@ class LossMonitor(Callback):
             print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Print the metrics of an evaluation."""
+        """Print the metrics of an evaluation inside ``fit``, if there was one."""
         super().on_train_epoch_end(run_context)
         arguments = run_context.original_args()
         if arguments.get("metrics"):

@@ -20,7 +20,10 @@ def learning_rates(optimizer: Any) -> list[float]:
 
 
 def parameters(network: Any, optimizer: Any) -> Iterator[tuple[str, Any]]:
-    """Yield name and array of the trained parameters. JAX: ``network`` is a nested dict of arrays."""
+    """Yield name and array of the parameters that ``optimizer`` trains, nothing for an unknown network.
+
+    Without an optimizer all trainable ones are used. JAX: ``network`` is a nested dict of arrays, all used.
+    """
     framework = _stateful_framework(network)
     if framework is not None:
         yield from framework.trained(network, optimizer)
@@ -45,7 +48,7 @@ def dataset_facts(dataset: Any) -> DatasetFacts:
 
 
 def backbone(network: Any) -> Any:
-    """Return the user's network inside a framework's wrappers."""
+    """Return the user's network inside a framework's wrappers, or ``network`` without a known wrapper."""
     framework = _stateful_framework(network)
     return network if framework is None else framework.backbone(network)
 
@@ -75,29 +78,42 @@ def _leaves(tree: Mapping[Any, Any], path: str) -> Iterator[tuple[str, Any]]:
 _FEW: Final = 5  # parameters with a histogram if no pattern is given
 
 Arguments = Mapping[str, Any]
-Values = Iterator[tuple[str, str, Any]]
+Values = Iterator[tuple[str, str, Any]]  # kind, tag and value
 
 
 def loss(arguments: Arguments) -> Values:
-    """Yield the mean of the network's first output. Raises TypeError if it contains no numbers."""
+    """Yield (kind, tag, loss) for the mean of the network's first output, as scalar ``loss/auto``.
+
+    Raises TypeError if that contains no real numbers.
+    """
     yield "scalar", "loss/auto", loss_of(arguments.get("net_outputs"))
 
 
 def learning_rate(arguments: Arguments) -> Values:
-    """Yield the rate of each group of parameters. Tags of further groups have a number."""
+    """Yield (kind, tag, rate) for the learning rate of each group of parameters, as scalars.
+
+    The tags are ``learning_rate/auto``, ``learning_rate_1/auto``, ...
+    """
     for index, rate in enumerate(learning_rates(arguments.get("optimizer"))):
         yield "scalar", f"learning_rate{f'_{index}' if index else ''}/auto", rate
 
 
 def input_data(arguments: Arguments) -> Values:
-    """Yield the first column of the batch as images. Nothing in sink mode, where the loop has no batch."""
+    """Yield (kind, tag, array) for the batch's first column, as image, nothing if the loop has no batch.
+
+    The tag is ``input_data/auto``. In sink mode the loop has no batch.
+    """
     element = first(arguments.get("train_dataset_element"))
     if element is not None:
         yield "image", "input_data/auto", element
 
 
 def histograms(arguments: Arguments, pattern: str | None) -> Values:
-    """Yield the parameters whose names match ``pattern`` from the start, the first five without a pattern."""
+    """Yield (kind, tag, array) for each trained parameter that begins with ``pattern``, as histograms.
+
+    The tags are ``<parameter>/auto``. ``pattern`` is a regular expression. Without one the first five
+    parameters are used.
+    """
     trained = parameters(arguments.get("network"), arguments.get("optimizer"))
     if pattern is None:
         chosen = list(islice(trained, _FEW))
@@ -108,7 +124,7 @@ def histograms(arguments: Arguments, pattern: str | None) -> Values:
 
 
 def first(element: Any) -> Any:
-    """Return the first column of a batch."""
+    """Return the first column of a batch in nested lists, tuples and dicts, any other value as it is."""
     while isinstance(element, (list, tuple)) and element:
         element = element[0]
     if isinstance(element, Mapping):

@@ -16,16 +16,16 @@ _SIZES: Final = (3, 256)  # points along one side of a landscape
 
 @dataclass(frozen=True)
 class Landscape:
-    """Settings of loss landscapes."""
+    """Settings of loss landscapes, with the names of ``collect_landscape``."""
 
     landscape_size: int = 40  # points along one side
     unit: str = "step"  # or epoch: unit of ``intervals``
-    num_samples: int = 2048
+    num_samples: int = 2048  # over which a loss is evaluated
     create_landscape: Mapping[str, bool] | None = None  # train: one for each interval, result: one of the end
     intervals: tuple[tuple[int, ...], ...] = ()  # one landscape each. Weights are saved at each number
 
     def parts(self) -> dict[str, bool]:
-        """Return which landscapes to make, by name."""
+        """Return for "train" and "result" whether to make that landscape, by default only "train"."""
         return dict(self.create_landscape or {"train": True, "result": False})
 
 
@@ -72,7 +72,10 @@ def _check_keys(given: Mapping[str, Any], names: Sequence[str], argument: str) -
 
 
 def landscape(given: Any) -> Landscape | None:
-    """Return the settings of ``collect_landscape``, or None if it is empty."""
+    """Return the settings of ``collect_landscape``, or None if it is None or empty.
+
+    Raises TypeError or ValueError for invalid settings.
+    """
     if not options.typed(given, Mapping, "collect_landscape", optional=True):
         return None
     _check_keys(given, [field.name for field in fields(Landscape)], "collect_landscape")
@@ -95,7 +98,10 @@ def optional_frequency(value: Any, argument: str) -> int | None:
 
 
 def custom_lineage(user_facts: Any, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG."""
+    """Return ``custom_lineage_data`` merged over the same key of the JSON in MINDINSIGHT_HYPER_CONFIG.
+
+    Raises TypeError for a name that is no text, or a value that is no number or text.
+    """
     options.typed(user_facts, Mapping, "custom_lineage_data", optional=True)
     facts = {**_hyper_config(environment.get(VARIABLE, "")), **(user_facts or {})}
     for name, value in facts.items():

@@ -32,7 +32,7 @@ Arguments = Mapping[str, Any]
 
 
 class Schedule:
-    """Schedule in steps, or in epochs if the data of a whole epoch is sent to the device at once.
+    """Schedule of collections, in steps, or in epochs if the data of an epoch is sent to the device at once.
 
     Args:
         every: everything except tensors is collected at multiples of this.
@@ -45,7 +45,7 @@ class Schedule:
         self._tensors = _tensor_steps(every, tensor_every, total)
 
     def plugins_at(self, count: int) -> Callable[[str], bool] | None:
-        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None."""
+        """Return the filter of plugins to record after step or epoch ``count`` (from 1), or None for none."""
         others, tensors = count % self._every == 0, self._tensors(count)
         if not others and not tensors:
             return None
@@ -85,12 +85,12 @@ class WeightPath:
             self._save(arguments, int(arguments.get("cur_step_num") or 0))
 
     def epoch(self, arguments: Arguments) -> None:
-        """Save the weights after an epoch in ``settings.intervals``."""
+        """Save the weights if the epoch is one of the numbers in ``settings.intervals``, given in epochs."""
         if self._settings and self._settings.unit == "epoch":
             self._save(arguments, int(arguments.get("cur_epoch_num") or 0))
 
     def end(self, arguments: Arguments) -> None:
-        """Write the metadata of the saved weights after the training."""
+        """Write the metadata of the weights that were saved in the training, if any."""
         if self._settings is None or not self._saved:
             return
         groups = [[number for number in group if number in self._saved] for group in self._settings.intervals]
@@ -214,7 +214,7 @@ class SummaryCollector(Callback):
     def alert(
         self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
     ) -> bool:
-        """Record an alert like :meth:`SummaryRecord.alert`, by default at the current step."""
+        """Record an alert like :meth:`SummaryRecord.alert`, by default of level info at the current step."""
         return self._open().alert(title, text, level, self._step if step is None else step)
 
     def begin(self, run_context: RunContext) -> None:
@@ -269,7 +269,7 @@ class SummaryCollector(Callback):
         self._path.epoch(arguments)
 
     def end(self, run_context: RunContext) -> None:
-        """Record the lineage."""
+        """Record the lineage of the training or the evaluation."""
         arguments = run_context.original_args()
         if arguments.get("mode") == "train":
             self._automatic.on_train_end(run_context)

@@ -14,7 +14,7 @@ Layout: TypeAlias = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 def encode(layout: Layout) -> bytes:
-    """Return a validated layout as a message."""
+    """Return a validated layout as a serialised Summary.Layout."""
     from mindinsight.proto.summary_pb2 import Summary  # loads protobuf, which scalars do without
 
     message = Summary.Layout()
@@ -36,7 +36,10 @@ def _printable(text: str) -> str:
 
 
 def checked(layout: Any) -> dict[str, dict[str, tuple[str, list[str]]]]:
-    """Return ``layout`` if it is valid. Raises TypeError or ValueError with the name of the chart."""
+    """Return a checked copy of ``layout``: category -> title -> ("Multiline" or "Margin", tags).
+
+    Raises TypeError or ValueError with the name of the category or chart.
+    """
     if not isinstance(layout, Mapping):
         raise TypeError(f"a layout is a dict of categories, got {type(layout).__name__}")
     return {str(title): _checked_charts(str(title), charts) for title, charts in layout.items()}
@@ -67,9 +70,11 @@ _LEAST: Final = 1e-7  # a divisor that is not zero
 def curve(
     labels: object, predictions: object, thresholds: int = MOST_THRESHOLDS, weights: object = None
 ) -> npt.NDArray[np.float64]:
-    """Return rows [6, thresholds] of binary ``labels`` and ``predictions`` within 0..1, at even thresholds.
+    """Return the rows [6, thresholds] of a precision-recall curve of binary ``labels`` and ``predictions``.
 
-    The rows: true positives, false positives, true negatives, false negatives, precision, recall.
+    Predictions are within 0..1, thresholds even, ``weights`` by default 1. The rows: true positives, false
+    positives, true negatives, false negatives, precision, recall. At most 127 thresholds are used. Raises
+    ValueError for other predictions, unequal lengths or fewer than 2 thresholds.
     """
     count = _thresholds(thresholds)
     truth = to_numpy(labels).values.reshape(-1).astype(np.float64)
@@ -89,7 +94,10 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """Return six rows of counts and rates as one array. Raises ValueError for rows of other lengths."""
+    """Return the six rows of a curve, as of `curve`, as one array [6, n].
+
+    Raises ValueError unless there are six rows of one length, and for fewer than 2 ``thresholds``.
+    """
     arrays = [to_numpy(row).values.reshape(-1).astype(np.float64) for row in rows]
     sizes = {array.size for array in arrays}
     if len(arrays) != _ROWS or len(sizes) != 1 or sizes == {0}:

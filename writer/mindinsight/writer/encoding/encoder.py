@@ -19,7 +19,7 @@ LARGEST_EVENT: Final = (1 << 31) - 1  # bytes: no protobuf message can be larger
 
 
 class TooLarge(ValueError):  # noqa: N818 - named as it reads
-    """Error of a value with which its step would exceed the size of a protobuf message."""
+    """Error for a value that would make its step larger than a protobuf message can be."""
 
 
 class Item(NamedTuple):
@@ -39,10 +39,10 @@ class Encoder(ABC):
 
     @abstractmethod
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return ``value`` as an item that shares no memory with the training loop.
+        """Return ``value`` as an item of at most ``room`` bytes that shares no memory with the training loop.
 
-        Raises TypeError for a value of another kind, ValueError for an invalid shape, and TooLarge above
-        ``room`` bytes.
+        Copies are made in ``buffers``. Raises TypeError for a value of another kind, ValueError for an
+        invalid shape, and TooLarge for a larger one.
         """
 
     @abstractmethod
@@ -54,7 +54,10 @@ class Encoder(ABC):
         return 0
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return a summary of a decoded message as JSON values without NaN and infinity, for the RDR."""
+        """Return a summary of a decoded message as JSON values, for the running data recorder.
+
+        NaN and infinity are text.
+        """
         return {}
 
 
@@ -62,7 +65,7 @@ class ArrayEncoder(Encoder):
     """Encoder of arrays of real numbers from any framework."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return the array in ``value``, copied if the loop may change it."""
+        """Return an Item with the array in ``value``, copied if the loop may change it."""
         host = real_numbers(tag, value)
         self.check_shape(tag, host.values.shape)
         item = Item(self.kind, tag, host.values, host.dtype)
@@ -73,33 +76,36 @@ class ArrayEncoder(Encoder):
         return item if fresh else item._replace(payload=buffers.copy(host.values))
 
     def check_shape(self, tag: str, shape: tuple[int, ...]) -> None:
-        """Raise ValueError for a shape that the kind does not allow."""
+        """Raise ValueError for a shape that the kind does not allow, by default one without dimensions."""
         if not shape:
             raise ValueError(f"{self.kind} '{tag}' must have at least one dimension, got a number")
 
     def message(self, item: Item) -> bytes:
-        """Return the message of the array in ``item``."""
+        """Return the serialised message of the array in ``item``."""
         assert not isinstance(item.payload, bytes)
         return self.array_message(item.payload, item.dtype)
 
     @abstractmethod
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return the message of an array. ``dtype`` names its original type, which NumPy may not know."""
+        """Return the serialised message of an array.
+
+        ``dtype`` names its original type, which NumPy may not know.
+        """
 
 
 class MessageEncoder(Encoder):
     """Encoder of messages that are serialised in the training loop."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return the message in ``value``, serialised."""
+        """Return an Item with the serialised message of ``value``."""
         return Item(self.kind, tag, self.serialised(value))
 
     @abstractmethod
     def serialised(self, value: Any) -> bytes:
-        """Encode a recorded ``value`` as the message of the kind. Raises like ``item``."""
+        """Return a recorded ``value`` as the serialised message of the kind. Raises like ``item``."""
 
     def message(self, item: Item) -> bytes:
-        """Return the bytes of ``item``."""
+        """Return the message in ``item``, which is serialised already."""
         assert isinstance(item.payload, bytes)
         return item.payload
 

@@ -41,13 +41,13 @@ def closing_record(error: BaseException | None) -> bytes:
 
 
 def summary_event(step: int, wall: float, encoded: Iterable[bytes]) -> bytes:
-    """Return one event with all ``encoded`` Summary.Value messages."""
+    """Return a serialised Event with all ``encoded`` Summary.Value messages."""
     summary = b"".join([wire.block(1, value) for value in encoded])
     return wire.double(_WALL, wall) + wire.integer(_STEP, step) + wire.block(_SUMMARY, summary)
 
 
 def message_event(job: Job) -> bytes:
-    """Return the event of a graph or alert, or the lineage event of a lineage message."""
+    """Return the serialised Event of a graph or alert, or the LineageEvent of a lineage message."""
     step, wall, _, (item,), _ = job
     assert isinstance(item.payload, bytes)
     at = b"" if item.kind in _RUN_WIDE else wire.integer(_STEP, step)
@@ -55,13 +55,13 @@ def message_event(job: Job) -> bytes:
 
 
 def value(item: Item) -> bytes:
-    """Return ``item`` as a Summary.Value."""
+    """Return ``item`` as a serialised Summary.Value."""
     number = KINDS_BY_NAME[item.kind].number
     return value_tag(item.tag) + wire.block(number, encoder(item.kind).message(item))
 
 
 def value_tag(tag: str) -> bytes:
-    """Return the field of a Summary.Value with the tag."""
+    """Return the serialised field ``tag`` of a Summary.Value."""
     return wire.block(_TAG, tag.encode())
 
 
@@ -76,7 +76,7 @@ def is_message(job: Job) -> bool:
 
 
 def job_names(job: Job) -> list[tuple[str, int]]:
-    """Return tag and step of every value in ``job``, for messages."""
+    """Return tag and step of every value in ``job``, for log messages."""
     step, _, pairs, items, _ = job
     return [(tag, step) for tag in (*pairs[::2], *(item.tag for item in items))]
 

@@ -125,7 +125,7 @@ _FIRST, _LAST = 1e-12, 1e20
 
 @dataclass(frozen=True, slots=True)
 class CountedHistogram:
-    """Counts of buckets. Bucket i ends at ``limits[i]`` and begins at the limit before."""
+    """Histogram in TensorBoard's form: bucket i ends at ``limits[i]`` and begins at the limit before."""
 
     low: float
     high: float

@@ -43,11 +43,12 @@ class LineageEncoder(MessageEncoder):
 
 
 def train_lineage(facts: Mapping[str, Any]) -> lineage_pb2.TrainLineage:
-    """Return a TrainLineage of these facts. Facts that are None are omitted.
+    """Return a TrainLineage of these facts, without those that are None.
 
     ``optimizer``, ``loss_function``, ``network``: class names. ``learning_rate``, ``loss``: numbers.
     ``epoch``, ``device_num``, ``batch_size``, ``train_dataset_size`` (samples), ``model_size`` (bytes): ints.
-    ``parallel_mode``, ``train_dataset_path``, ``model_path`` (the newest checkpoint): text.
+    ``parallel_mode``, ``train_dataset_path``, ``model_path`` (the newest checkpoint): text. Raises ValueError
+    for an unknown name, TypeError or ValueError for a value that does not fit its field.
     """
     _check_names(facts, _TRAIN_FACTS)
     message = lineage_pb2.TrainLineage()
@@ -63,7 +64,8 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineag
     """Return an EvaluationLineage of metrics, path and size of the dataset.
 
     ``metrics`` is a dict name -> number or array, ``valid_dataset_path`` text and ``valid_dataset_size`` a
-    number of samples. Raises TypeError for other ``metrics``, or a metric without numbers.
+    number of samples. Raises TypeError for other ``metrics``, or a metric without numbers. Other names and
+    values raise like ``train_lineage``.
     """
     _check_names(facts, _EVALUATION_FACTS)
     message = lineage_pb2.EvaluationLineage()
@@ -80,7 +82,8 @@ def evaluation_lineage(facts: Mapping[str, Any]) -> lineage_pb2.EvaluationLineag
 def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> lineage_pb2.UserDefinedInfo:
     """Return a UserDefinedInfo with one entry for each fact about a run.
 
-    An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text.
+    An int beyond 32 bits becomes a double if that is exact, otherwise text. Bools become text. Raises
+    TypeError for names that are no text and for other values.
     """
     message = lineage_pb2.UserDefinedInfo()
     for name, value in facts.items():
@@ -99,7 +102,7 @@ def user_defined_info(facts: Mapping[str, int | float | str | bool]) -> lineage_
 
 
 def dataset_graph(operator: Mapping[str, Any]) -> lineage_pb2.DatasetGraph:
-    """Return a dataset pipeline, from its last operator back to the source.
+    """Return the DatasetGraph of a pipeline, from its last operator back to the source.
 
     ``operator`` has its settings by name, including ``op_type``. ``children`` are the operators before it.
     ``operations`` are applied by a map, each a dict with ``tensor_op_name`` and ``tensor_op_params``.

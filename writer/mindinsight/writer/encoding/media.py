@@ -91,7 +91,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Sound(NamedTuple):
-    """WAV file and its properties."""
+    """WAV file with its rate, channels and frames."""
 
     rate: int  # samples a second
     channels: int
@@ -100,9 +100,10 @@ class Sound(NamedTuple):
 
 
 def sound(value: object, rate: int) -> Sound:
-    """Return one channel of samples within -1..1 at ``rate`` per second. Others are clipped, NaN is silence.
+    """Return a WAV file of one channel of 16-bit samples at ``rate`` per second.
 
-    Raises TypeError for other objects, ValueError unless it is one row of numbers.
+    Samples beyond -1..1 are clipped, NaN is silence. Raises TypeError for values that are no real numbers,
+    ValueError unless they are one row, or if ``rate`` is no whole number above zero.
     """
     if isinstance(rate, bool) or int(rate) != rate or rate <= 0:
         raise ValueError(f"sample_rate must be a whole number above zero, got {rate!r}")

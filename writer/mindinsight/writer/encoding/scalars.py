@@ -38,7 +38,10 @@ class Layout:
 
 
 def number(tag: str, value: Any) -> float:
-    """Return the single number in ``value``. Integers beyond 2**53 are rounded to a float64."""
+    """Return the single number in ``value``. Integers beyond 2**53 are rounded to a float64.
+
+    Raises TypeError if there are no real numbers, ValueError for several or an int beyond float64.
+    """
     if not isinstance(value, (float, int)) and hasattr(value, "item"):
         value = _element(value)
     if isinstance(value, (float, int)):
@@ -81,7 +84,10 @@ def scalar(tag: str, number: float) -> bytes:
 def encode(
     jobs: Sequence[Job], encode_scalar: EncodeScalar = scalar, encode_event: EncodeEvent = summary_event
 ) -> list[bytes]:
-    """Return a framed record in one of the formats for each of ``jobs``, which contain only scalars."""
+    """Return a framed record for each of ``jobs``, of only scalars, by default in MindSpore's format.
+
+    ``encode_scalar`` and ``encode_event`` are those of the format.
+    """
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, (step, _, pairs, _, _) in enumerate(jobs):
         width = (step.bit_length() + 6) // 7 if step >= 0 else 10  # bytes of the varint, none for step 0
@@ -158,7 +164,10 @@ Failed: TypeAlias = Callable[[Exception, Item, int], None]
 
 
 def encode_jobs(jobs: Sequence[Job], failed: Failed) -> list[bytes]:
-    """Return a framed record for each job in order, empty if no value of the job could be encoded."""
+    """Return a framed record for each job in order, empty if no value of the job could be encoded.
+
+    ``failed`` receives each item that could not be encoded.
+    """
     plain = iter(encode([job for job in jobs if not job[3]]))
     return [_encode_items(job, failed) if job[3] else next(plain) for job in jobs]
 

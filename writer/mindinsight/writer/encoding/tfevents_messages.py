@@ -35,7 +35,7 @@ _PRODUCER: Final = 22  # version of TensorFlow's graphs that all of TensorBoard'
 
 
 def encode_value(tag: str, plugin: str = "", content: bytes = b"", **body: Any) -> bytes:
-    """Return a serialised Summary.Value with the fields ``body``, and its plugin's name and data."""
+    """Return a serialised Summary.Value with the fields ``body``, and its plugin's name and ``content``."""
     message = Value(tag=tag, **body)
     if plugin:
         message.metadata.plugin_data.plugin_name = plugin
@@ -57,7 +57,7 @@ def image(tag: str, batch: npt.NDArray[np.uint8]) -> bytes:
 
 
 def histogram(tag: str, counted: CountedHistogram) -> bytes:
-    """Return a value with a distribution."""
+    """Return a serialised Summary.Value with a histogram."""
     histo = HistogramProto(min=counted.low, max=counted.high, num=counted.count, sum=counted.total)
     histo.sum_squares = counted.squares
     histo.bucket_limit.extend(counted.limits.tolist())
@@ -66,29 +66,32 @@ def histogram(tag: str, counted: CountedHistogram) -> bytes:
 
 
 def audio(tag: str, sound: Sound) -> bytes:
-    """Return a value with a WAV file."""
+    """Return a serialised Summary.Value with a WAV file."""
     sizes = {"sample_rate": sound.rate, "num_channels": sound.channels, "length_frames": sound.frames}
     return encode_value(tag, audio=Audio(**sizes, encoded_audio_string=sound.wav, content_type="audio/wav"))
 
 
 def text(tag: str, words: bytes) -> bytes:
-    """Return a value with Markdown in UTF-8."""
+    """Return a serialised Summary.Value with Markdown in UTF-8."""
     return encode_value(tag, "text", tensor=strings([words], (1,)))
 
 
 def tensor_scalar(tag: str, number: float, double: bool) -> bytes:
-    """Return a scalar in TensorFlow 2's form: a tensor without dimensions."""
+    """Return a scalar in TensorFlow 2's form: a tensor without dimensions, of float64 or float32."""
     with np.errstate(over="ignore"):
         return encode_value(tag, "scalars", tensor=tensor_proto(np.asarray(number, "f8" if double else "f4")))
 
 
 def tensor(tag: str, values: npt.NDArray[Any], dtype: str) -> bytes:
-    """Return a value with an array of any shape, bit-exact. ``dtype`` is its original type."""
+    """Return a serialised Summary.Value with an array of any shape, bit-exact.
+
+    ``dtype`` is the array's original type.
+    """
     return encode_value(tag, "tensor", tensor=tensor_proto(values, dtype))
 
 
 def pr_curve(tag: str, rows: npt.NDArray[Any]) -> bytes:
-    """Return a value with a precision-recall curve.
+    """Return a serialised Summary.Value with a precision-recall curve.
 
     ``rows`` [6, thresholds]: true and false positives, true and false negatives, precision, recall.
     """
@@ -127,7 +130,7 @@ def _shape(sizes: Iterable[int]) -> TensorShapeProto:
 def experiment(
     parameters: Mapping[str, Fact], metrics: Iterable[str], domains: Mapping[str, Sequence[Fact]]
 ) -> bytes:
-    """Return a value that declares hyper-parameters, their possible values, and metrics."""
+    """Return a serialised Summary.Value that declares hyper-parameters, their domains, and metrics."""
     message = HParamsPluginData()
     for name, value in parameters.items():
         kind = _BOOLEAN if isinstance(value, bool) else _TEXT if isinstance(value, str) else _NUMBER
@@ -142,7 +145,7 @@ def experiment(
 
 
 def session_start(parameters: Mapping[str, Fact]) -> bytes:
-    """Return a value with the hyper-parameters of a session."""
+    """Return a serialised Summary.Value with the hyper-parameters of a session."""
     message = HParamsPluginData()
     message.session_start_info.SetInParent()
     for name, value in parameters.items():
@@ -151,7 +154,7 @@ def session_start(parameters: Mapping[str, Fact]) -> bytes:
 
 
 def session_end() -> bytes:
-    """Return a value for the successful end of a session."""
+    """Return a serialised Summary.Value for the successful end of a session."""
     return _hparams("session_end_info", HParamsPluginData(session_end_info={"status": _SUCCESS}))
 
 

@@ -140,7 +140,7 @@ class RecordSink(Protocol):
         """Make all accepted records visible to readers. Return the error if that failed, else None."""
 
     def close(self, ended: bool = True) -> None:
-        """Close the file. Its permissions say that it is done, unless ``ended`` is False."""
+        """Close the file, and mark it as finished by its permissions if ``ended``."""
 
     def forget(self) -> None:
         """Close the descriptor without flushing."""
@@ -191,9 +191,9 @@ class RecordFile:
         return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write ``records``.
+        """Write ``records``. Return the number on disk, and the error that stopped it or None.
 
-        Return the number on disk, and the error that stopped it. Torn records are removed.
+        Torn records are removed.
         """
         done = 0
         try:

@@ -41,7 +41,7 @@ class DroppedValues:
         self._reasons: dict[str, dict[str, _Interval]] = {}
 
     def add(self, reason: str, names: Iterable[tuple[str, int]]) -> None:
-        """Record that the values of these tags and steps were dropped."""
+        """Record that the values of these ``names``, tags and steps, were dropped for a reason."""
         with self._lock:
             tags = self._reasons.setdefault(reason, {})
             for tag, step in names:
@@ -110,9 +110,9 @@ def call_at_worker_exit(function: Callable[[], None]) -> None:
 
 
 def fatal_error() -> BaseException | None:
-    """Return the uncaught exception that ends this process, or None, also in an interactive session.
+    """Return the uncaught exception that ends this process, or None. In an interactive session return None.
 
-    In an interactive session ``sys.last_value`` belongs to any earlier statement.
+    There ``sys.last_value`` belongs to any earlier statement.
     """
     if hasattr(sys, "ps1") or sys.flags.interactive:
         return None
@@ -202,7 +202,10 @@ class EventQueue:
         return failure
 
     def put(self, job: Job) -> None:
-        """Queue ``job``. Wait while the queue is full and the disk is working."""
+        """Queue ``job``. Wait while the queue is full and the disk is working.
+
+        The job is dropped, with a warning, if the disk refuses the full queue, and after ``close``.
+        """
         cost = job[4]
         if self._closing:
             self.drop("the recorder is closed", events.job_names(job))

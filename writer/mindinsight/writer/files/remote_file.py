@@ -28,7 +28,10 @@ def is_url(log_dir: object) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL. Raises ValueError if it has a password or a query, or no installed package opens it."""
+    """Return the URL without a slash at its end.
+
+    Raises ValueError if the URL has a password or a query, or no installed package opens it.
+    """
     parts = urlsplit(url)
     if parts.password is not None or parts.query:
         raise ValueError("log_dir: no password or query in a URL; use the credentials of the store's tools")
@@ -89,7 +92,10 @@ class RemoteRecordFile:
         return error
 
     def close(self, ended: bool = True) -> None:
-        """Upload and close the file, in several attempts. A later append creates a new one."""
+        """Upload and close the file, in several attempts, whether or not it ``ended``.
+
+        A later append creates a new one.
+        """
         error = self.sync()
         for wait in _LAST_WAITS:
             if error is None:

@@ -13,7 +13,7 @@ _NAMES = ("mindspore", "torch", "jax")
 
 
 def framework_of(value: object) -> ModuleType | None:
-    """Return our module for the framework of ``value``, or None.
+    """Return the adapter module for the framework of ``value``, or None if it is of no such framework.
 
     A user's network counts for the framework of its base class, a function for the framework that wraps it.
     """

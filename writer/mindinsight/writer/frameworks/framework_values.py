@@ -12,10 +12,10 @@ from mindinsight.writer.frameworks import framework_of
 
 
 def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], None] | None:
-    """Call ``put(value)`` now, or when its numbers exist.
+    """Call ``put(value)`` now, or when its numbers exist, and then return a function that waits for that.
 
-    In a function that JAX compiles, that is at each run of the function. Then return a function that waits
-    for the calls made so far, otherwise None. A proxy of torch.fx or torch.export never has numbers.
+    Return None if it was called now. In a function that JAX compiles, it is called at each run, and the
+    returned function waits for the calls made so far. A proxy of torch.fx or torch.export never has numbers.
     """
     if is_symbolic(value):
         return None
@@ -34,9 +34,9 @@ def is_symbolic(value: object) -> bool:
 
 
 def mindspore_subclass(cls: type, module: str, name: str, own_name: str | None = None) -> type:
-    """Return a subclass of ``cls`` and of class ``name`` in MindSpore's ``module``.
+    """Return a subclass of ``cls`` and of a class in MindSpore's ``module``, or ``cls`` if it is not loaded.
 
-    Return ``cls`` while MindSpore is not loaded. MindSpore accepts only instances of its classes. The lookup
+    ``name`` is that of MindSpore's class. MindSpore accepts only instances of its classes. The lookup
     happens at the time of use, so that either package may be imported first. ``own_name`` is the name of the
     new class, by default that of ``cls``.
     """
@@ -53,7 +53,7 @@ def _subclass(cls: type, base: type, name: str) -> type:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """Path, size and pipeline of a dataset. Unknown facts are None."""
+    """Path, numbers of samples in all and in a batch, and pipeline of a dataset. Unknown facts are None."""
 
     path: str | None = None
     samples: int | None = None

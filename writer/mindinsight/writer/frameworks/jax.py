@@ -19,7 +19,9 @@ _INLINED = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custo
 
 
 def trace(function: Callable[..., Any], inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """Return the graph of ``function(*inputs)`` without computing it, or None without inputs.
+    """Return the graph of ``function(*inputs)`` without computing it.
+
+    Return None without inputs, or if ``function`` cannot be called.
 
     Arguments that are trees of arrays become parameters named by their place: ``params.fc1.weight``.
     """
@@ -151,10 +153,10 @@ def is_traced(value: object) -> bool:
 
 
 def deliver(put: Callable[[object], None], value: jax.Array) -> None:
-    """Call ``put`` with the numbers each time the compiled function runs."""
+    """Call ``put`` with the numbers of ``value`` each time the compiled function runs."""
     jax.debug.callback(put, value)
 
 
 def barrier() -> None:
-    """Wait until the compiled functions called so far have called ``put``."""
+    """Wait until the compiled functions called so far have made the calls of ``deliver``."""
     jax.effects_barrier()

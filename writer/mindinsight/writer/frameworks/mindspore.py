@@ -29,10 +29,10 @@ def save(
 
 
 def trace(network: mindspore.nn.Cell, inputs: Sequence[object] | None) -> bytes | None:
-    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto.
+    """Return the graph that MindSpore compiled for the network, as bytes of a ModelProto, None without one.
 
-    Return None before the network has run in graph mode. With ``inputs`` the network is compiled for them
-    first.
+    There is none before the network has run in graph mode, or if it is no Cell. With ``inputs`` the network
+    is compiled for them first.
     """
     if not isinstance(network, mindspore.nn.Cell):
         return None
@@ -65,9 +65,10 @@ def no_graph_reason() -> str:
 def on_gradients(
     network: mindspore.nn.Cell, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` in each backward pass for every parameter in ``names``.
+    """Call ``put(name, gradient)`` in backward passes until the returned function is called.
 
-    Return a function that stops the calls. Raises ValueError in graph mode, where no Python function runs.
+    It is called for each trainable parameter that ``names`` accepts, except those without dimensions. Raises
+    ValueError in graph mode, where no Python function runs.
     """
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise ValueError("in MindSpore's graph mode every backward pass is recorded: every must be 1")
@@ -83,17 +84,18 @@ def on_gradients(
 
 
 def operate_on_gradients(
-    network: mindspore.nn.Cell, names: Callable[[str], bool], operator: Callable[[], Any]
+    network: mindspore.nn.Cell, names: Callable[[str], bool], make_operator: Callable[[], Any]
 ) -> Callable[[], None]:
-    """Call ``operator()("<name>/gradient", gradient)`` in each backward pass, as ``on_gradients`` does.
+    """Run summary operators on gradients in backward passes until the returned function is called.
 
-    Works in graph mode too. A network that is already compiled is not changed, neither by the call nor by the
-    returned function.
+    ``make_operator`` makes one for each parameter, which gets the tag ``<name>/gradient``. Parameters are
+    those of ``on_gradients``. Works in graph mode too. A network that is already compiled is not changed,
+    neither by the call nor by the returned function.
     """
 
     def operating(name: str) -> Callable[[mindspore.Tensor], mindspore.Tensor]:
         # MindSpore compiles the source of a hook: it may hold nothing but the operator and the tag.
-        summary, tag = operator(), f"{name}/gradient"
+        summary, tag = make_operator(), f"{name}/gradient"
 
         def hook(gradient: mindspore.Tensor) -> mindspore.Tensor:
             summary(tag, gradient)
@@ -144,7 +146,7 @@ _INSIDE = {"WithLossCell": "_backbone", "WithEvalCell": "_network"}
 
 
 def learning_rates(optimizer: Any) -> list[float]:
-    """Return one rate for each group. Of a schedule, return the rate of the last step."""
+    """Return the learning rate of each group of parameters, of a schedule that of the last step."""
     rates = getattr(optimizer, "learning_rate", None)
     if rates is None:  # optimizers of mindspore.mint
         return [float(group["lr"]) for group in getattr(optimizer, "param_groups", ())]
@@ -153,13 +155,13 @@ def learning_rates(optimizer: Any) -> list[float]:
 
 
 def trained(network: mindspore.nn.Cell, optimizer: Any) -> Iterator[tuple[str, mindspore.Parameter]]:
-    """Yield the parameters of the optimizer, or without one those that take gradients."""
+    """Yield name and parameter of all that the optimizer trains, without one of all that take gradients."""
     for parameter in getattr(optimizer, "parameters", None) or network.trainable_params():
         yield parameter.name, parameter
 
 
 def backbone(network: mindspore.nn.Cell) -> mindspore.nn.Cell:
-    """Return the user's cell inside the cells for loss, evaluation and one training step."""
+    """Return the user's cell inside the cells for loss, evaluation and one training step, or ``network``."""
     name = type(network).__name__
     attribute = _INSIDE.get(name, "network" if name.startswith("TrainOneStep") else "")
     inner = getattr(network, attribute, None) if attribute else None
@@ -167,7 +169,7 @@ def backbone(network: mindspore.nn.Cell) -> mindspore.nn.Cell:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """Return the serialised pipeline and its path and sizes."""
+    """Return path, sizes and serialised pipeline of a MindSpore dataset. Facts of other objects are None."""
     from mindspore import dataset as pipelines
 
     if not isinstance(dataset, pipelines.Dataset):
@@ -201,8 +203,9 @@ def _path(dataset: Any) -> str | None:
 def loss_function(
     model: Any, network: mindspore.nn.Cell, dataset: Any, metrics: Any, *, samples: int
 ) -> Callable[[Mapping[str, Any]], float]:
-    """Return the metric ``Loss`` of ``model.eval`` as a function of the network's weights.
+    """Return the metric ``Loss`` of ``model.eval`` as a function of weights, which it puts into ``network``.
 
+    It evaluates about ``samples`` samples of ``dataset``, at least one batch.
     ``model`` must have been made with ``metrics``. Raises ValueError if they have no ``Loss``.
     """
     if not isinstance(metrics, Mapping) or "Loss" not in metrics:

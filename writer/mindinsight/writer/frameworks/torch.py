@@ -17,7 +17,9 @@ from mindinsight.writer.graph import GraphBuilder, ParameterRole
 
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """Return the module's operators with scopes: exported with shapes if there are inputs, else by name.
+    """Return the graph of the module's operators in scopes, with shapes if there are ``inputs``.
+
+    Return None if ``network`` is no module.
 
     Parameters are not changed and nothing is computed: tensors are replaced by their types. Raises the
     exception of torch.export or torch.fx for a network that cannot be traced.
@@ -191,9 +193,9 @@ def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | No
 def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` after each backward pass for every parameter in ``names``.
+    """Call ``put(name, gradient)`` after backward passes until the returned function is called.
 
-    Return a function that stops the calls.
+    It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
     """
 
     def hook(name: str) -> Callable[[torch.Tensor], None]:
@@ -216,12 +218,12 @@ _SETTINGS = (bool, int, float, str)
 
 
 def learning_rates(optimizer: torch.optim.Optimizer) -> list[float]:
-    """Return one rate for each parameter group."""
+    """Return the learning rate of each parameter group that has one."""
     return [float(group["lr"]) for group in optimizer.param_groups if "lr" in group]
 
 
 def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the named parameters of the optimizer, or all without one."""
+    """Yield name and tensor of the network's parameters that the optimizer trains, or of all without one."""
     groups = getattr(optimizer, "param_groups", None)
     trained = None if groups is None else {id(tensor) for group in groups for tensor in group["params"]}
     for name, tensor in network.named_parameters():
@@ -230,7 +232,7 @@ def trained(network: torch.nn.Module, optimizer: Any) -> Iterator[tuple[str, tor
 
 
 def backbone(network: torch.nn.Module) -> torch.nn.Module:
-    """Return the module inside DataParallel, DistributedDataParallel and torch.compile."""
+    """Return the module inside DataParallel, DistributedDataParallel and torch.compile, or ``network``."""
     for attribute in ("module", "_orig_mod"):
         inner = getattr(network, attribute, None)
         if isinstance(inner, torch.nn.Module) and type(network).__module__.startswith("torch."):
@@ -239,7 +241,10 @@ def backbone(network: torch.nn.Module) -> torch.nn.Module:
 
 
 def dataset_facts(dataset: Any) -> DatasetFacts:
-    """Return a DataLoader as a pipeline of two operators: the loader and its dataset."""
+    """Return path, sizes and pipeline of a dataset, or of a DataLoader as loader and dataset.
+
+    The number of samples is None if the dataset has no length.
+    """
     source = dataset.dataset if isinstance(dataset, DataLoader) else dataset
     root = getattr(source, "root", None)
     pipeline: dict[str, Any] = {"op_type": type(source).__name__, **_settings(source)}

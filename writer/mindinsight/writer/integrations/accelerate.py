@@ -41,7 +41,7 @@ class MindInsightTracker(GeneralTracker):
 
     @property
     def training(self) -> Training:
-        """Return the recorder of the run, opened by the first value because not every process records."""
+        """Return the recorder of the run, opened at the first use because not every process records."""
         if self._training is None:
             self._training = Training(self._directory, self._also)
         return self._training

@@ -63,7 +63,7 @@ class MindInsightLogger(Logger):
 
     @property
     def name(self) -> str:
-        """Return the directory of the experiment."""
+        """Return the name of the experiment's directory below ``save_dir``."""
         return self._name
 
     @property
@@ -104,7 +104,7 @@ class MindInsightLogger(Logger):
         return self._training
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
-        """Record metrics under the trainer's step."""
+        """Record metrics at ``step``, by default 0, with the logger's prefix."""
         if not self._is_silent():
             self.training.numbers(metrics, 0 if step is None else step, self._prefix)
 
@@ -136,7 +136,7 @@ class MindInsightLogger(Logger):
         """Do nothing. Values reach the file within seconds."""
 
     def finalize(self, status: str) -> None:
-        """Close the files. Without ``success``, record the exception being handled as the cause."""
+        """Close the files. Unless ``status`` is "success", record the exception being handled."""
         if self._training is not None:
             self._training.close(None if status == "success" else sys.exc_info()[1])
 
@@ -162,7 +162,7 @@ class MindInsightCallback(Callback):
         self._loss: Any = None  # of the last batch
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Record network, optimizers and loss function."""
+        """Record network, epochs, first optimizer with its learning rate, and loss function."""
         optimizers = trainer.optimizers
         for training in _trainings(trainer):
             training.configure(

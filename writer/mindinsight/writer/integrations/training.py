@@ -65,7 +65,7 @@ class Training:
         self._facts: dict[str, Any] = {"device_num": rank_of().world}
         self._metrics: dict[str, float] = {}
         self._loss: float | None = None  # of the training, as recorded last
-        self._broken: set[str] = set()  # tags that are not finite
+        self._broken: set[str] = set()  # tags whose last number is non-finite
         self._reported_at: int | None = None  # the last step that belongs to the fault already reported
         self._refused: set[str] = set()
 
@@ -84,7 +84,7 @@ class Training:
             self._learn(new)
 
     def checkpoint(self, path: str | Path) -> None:
-        """Record the newest checkpoint: a file, or a directory of files."""
+        """Record path and size in bytes of the newest checkpoint, a file or a directory, in the lineage."""
         saved = Path(path).absolute()
         files = saved.rglob("*") if saved.is_dir() else [saved]
         size = sum(file.stat().st_size for file in files if file.is_file())
@@ -109,14 +109,17 @@ class Training:
             self.writer.record.add_value("eval_lineage", "lineage", {"metrics": self._metrics}, step=0)
 
     def results(self, values: Mapping[str, Any]) -> None:
-        """Record the values that are results of an evaluation by their names: ``val_acc``, ``test/loss``."""
+        """Record as metrics of an evaluation the values with names such as ``val_acc`` and ``test/loss``.
+
+        Names are recorded without that beginning. Other values are ignored.
+        """
         matches = {name: _OF_EVALUATION.fullmatch(name) for name in values}
         metrics = {match[2]: values[name] for name, match in matches.items() if match}
         if metrics:
             self.evaluation(metrics)
 
     def numbers(self, values: Mapping[str, Any], step: int, prefix: str = "") -> None:
-        """Record numbers. Nested dicts are named by path.
+        """Record numbers as scalars ``<prefix><name>``, in nested dicts by path. Other values are skipped.
 
         The first non-finite number raises an alert. No other follows until all tags are finite again.
         """
@@ -138,13 +141,16 @@ class Training:
             self._reported_at = step
 
     def distributions(self, arrays: Iterable[tuple[str, Any]], step: int, suffix: str = "") -> None:
-        """Record histograms by name. Arrays that are None or empty are skipped."""
+        """Record histograms ``<name><suffix>``. Arrays that are None or empty are skipped."""
         for name, array in arrays:
             if array is not None and math.prod(array.shape):
                 self.writer.add_histogram(f"{name}{suffix}", array, step)
 
     def close(self, error: BaseException | None = None, loss: Any = None) -> None:
-        """Close the files. ``error`` ended the training, or is None."""
+        """Record the final loss, by default the last recorded one, and close the files.
+
+        ``error`` ended the training, or is None.
+        """
         final = self._loss if loss is None else scalars.number("loss", loss)
         if final is not None:
             self._learn({"loss": final})

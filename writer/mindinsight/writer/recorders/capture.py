@@ -16,7 +16,10 @@ _log: Final = logging.getLogger(__name__)
 
 
 def models_of(model: Any) -> dict[str, Any]:
-    """Return networks by name. The name of a single network is empty. Raises TypeError for anything else."""
+    """Return ``model``, a network or a mapping of several, as networks by name. A single one has the name "".
+
+    Raises TypeError for anything else, for no network, and for networks of two frameworks.
+    """
     models = dict(model) if isinstance(model, Mapping) else {"": model}
     for value in models.values():
         if not hasattr(value, "named_modules") and not is_cell(value):
@@ -153,7 +156,7 @@ class GraphRecorder:
     def operator(
         self, kind: str, scope: str, inputs: Sequence[TensorFacts], stack: Sequence[CodeLine] = ()
     ) -> str:
-        """Return the full name of an operator that is about to run. Call ``outputs`` after it ran."""
+        """Add an operator that is about to run, and return its full name. Call ``outputs`` after it ran."""
         counted = f"{scope}/{kind}" if self._per_scope else kind
         number = self._counts[counted]
         self._counts[counted] += 1
@@ -234,7 +237,10 @@ class WriteQueue:
         self.dropped = 0  # writes after the error
 
     def put(self, write: Callable[[], None], size: int = 0) -> None:
-        """Queue a write of ``size`` bytes. A write larger than the capacity waits for an empty queue."""
+        """Queue a write of ``size`` bytes. A write larger than the capacity waits for an empty queue.
+
+        After an error or ``close`` the write is dropped and counted.
+        """
         if os.getpid() != self._process:  # a forked worker has a copy of the queue, but not the thread
             return
         self._start()
@@ -250,7 +256,7 @@ class WriteQueue:
             self._stall()
 
     def flush(self) -> None:
-        """Wait until all queued writes are done."""
+        """Wait until all queued writes are done, or an error has ended the queue."""
         if os.getpid() != self._process:
             return
         with self._changed:

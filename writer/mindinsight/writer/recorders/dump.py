@@ -344,7 +344,7 @@ class Dump:
         self._metadata.not_recorded(gaps)
 
     def iteration(self, number: int) -> DumpStep:
-        """Return the writer of one iteration."""
+        """Return the writer of one iteration, which writes nothing if ``iterations`` does not select it."""
         if not self._selects(number):
             return DumpStep(self, None)
         folder = private_folder(self._folder / str(number))
@@ -376,11 +376,11 @@ class DumpStep:
         self._folder = folder
 
     def input(self, operator: str, value: object, slot: int = 0) -> None:
-        """Write an input of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0"."""
+        """Write input ``slot`` of ``operator``, given by full name: "Default/fc1-Dense/MatMul-op0"."""
         self._write(operator_type(operator), operator, "input", slot, value)
 
     def output(self, operator: str, value: object, slot: int = 0) -> None:
-        """Write an output of ``operator``, after its inputs."""
+        """Write output ``slot`` of ``operator``, after its inputs."""
         self._write(operator_type(operator), operator, "output", slot, value)
 
     def parameter(self, name: str, value: object) -> None:
@@ -388,7 +388,7 @@ class DumpStep:
         self._write("Parameter", name, "output", 0, value)
 
     def write(self, kind: str, name: str, io: str, slot: int, host: HostArray) -> None:
-        """Write a tensor in host memory. ``io`` is "input" or "output".
+        """Write a tensor in host memory: input or output (``io``) ``slot`` of an operator, by type and name.
 
         A tensor without elements is skipped, as in MindSpore. Complex numbers have no row of statistics.
         """

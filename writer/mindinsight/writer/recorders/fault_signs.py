@@ -6,7 +6,7 @@ import json
 import logging
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -29,16 +29,16 @@ _LEARNED: Final = 5  # steps in a row with equal gradients after which different
 
 
 class Examined(NamedTuple):
-    """Anomaly of a step ("" if none), and where it was observed: ``FINE`` to ``OWN``."""
+    """Anomaly of a step as text ("" if none), and where it was observed: ``FINE`` to ``OWN``."""
 
     reason: str
     cause: int
 
 
 class RankSign(NamedTuple):
-    """Observation of one rank in a step: ``FINE`` to ``OWN``, and the norm of its gradients."""
+    """Observation of one rank in a step: its cause, and the norms of its gradients and weights."""
 
-    cause: int
+    cause: int  # ``FINE`` to ``OWN``
     norm: float  # NaN without gradients
     weights: float = math.nan  # norm of all weights, NaN in steps in which it is not measured
 
@@ -92,9 +92,9 @@ class Replicas:
 
 
 def combined(signs: Sequence[RankSign], own: Examined, rank: int) -> Examined:
-    """Return the anomaly on which all ranks dump, with the ranks that reported it.
+    """Return the worst anomaly of all ranks, for which all of them dump, and name the ranks that reported it.
 
-    ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank.
+    ``signs`` has one entry for each rank. ``own`` is the anomaly of this rank, returned if no rank has one.
     """
     worst = max(sign.cause for sign in signs)
     if worst:
@@ -134,7 +134,7 @@ _HEALTHY: Final = 20  # steps between two faults
 
 
 class Watched(NamedTuple):
-    """Norms and largest elements of outputs, and weights with zero gradients, in a measured step."""
+    """Measurements of a watched step: outputs of modules, and modules whose weights have zero gradients."""
 
     outputs: Mapping[str, float]  # module -> L2 norm of its output, in the order in which they ended
     highest: Mapping[str, float]  # module without a gradient -> largest element of its output
@@ -149,7 +149,11 @@ class SilentGradients:
         self._known = 0
 
     def suspicious(self, count: int) -> bool:
-        """Return True if more weights than before have had no gradient for eight steps."""
+        """Add a step's number of weights with all-zero gradients. Return True if the last eight are too high.
+
+        That is, if each of them exceeds the accepted number: the lowest since the last ``settle``, or zero
+        before the first.
+        """
         self._counts.append(count)
         lasting = min(self._counts) if len(self._counts) == _PERSISTENT else 0
         self._known = min(self._known, count)
@@ -157,7 +161,10 @@ class SilentGradients:
 
     @property
     def lasting(self) -> bool:
-        """Return True if some weight has had no gradient in each of the last eight steps."""
+        """Return True if each of the last eight steps had a weight with an all-zero gradient.
+
+        It need not have been the same weight.
+        """
         return len(self._counts) == _PERSISTENT and min(self._counts) > 0
 
     def settle(self) -> None:
@@ -240,7 +247,7 @@ class OngoingFault:
         self._hidden = False
 
     def begins(self, hidden: bool) -> bool:
-        """Record a broken step. Return True if a new fault begins with it.
+        """Record a broken step, ``hidden`` if only outputs showed it. Return True if a new fault begins.
 
         With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
         count as healthy.
@@ -399,7 +406,10 @@ class HealthRecord:
         self.step, self.outputs, self.weights = step, outputs, weights
 
     def grown(self, now: Mapping[str, float]) -> str:
-        """Return a sentence about the weight that grew most, "" if none has ten times its healthy norm."""
+        """Return a sentence about a weight whose norm is non-finite, else about the one that grew most.
+
+        Return "" if none has ten times its healthy norm.
+        """
         healthy = [(name, norm) for name, norm in now.items() if self.weights.get(name)]
         for name, norm in healthy:
             if not math.isfinite(norm):
@@ -412,12 +422,24 @@ class HealthRecord:
         since = f"{self.weights[name]:.3g} at step {self.step}"
         return f"The weight {name} has norm {now[name]:.3g}, {ratio:.3g} times as much as {since}."
 
-    def write(self, rank: Path, step: int, weights: Mapping[str, float]) -> None:
-        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank."""
+    def write(
+        self,
+        rank: Path,
+        step: int,
+        weights: Mapping[str, float],
+        outputs: Mapping[str, float],
+        repeated: Collection[str],
+    ) -> None:
+        """Write healthy and current norms to ``health_<step>.json`` in the folder of a rank.
+
+        ``repeated`` are the modules that ran several times with different norms, of which the last is known.
+        """
         content = {
             "step": step,
             "healthy_step": self.step,
             "outputs": self.outputs,
+            "outputs_now": outputs,
+            "repeated": sorted(repeated),
             "weights": self.weights,
             "weights_now": weights,
         }
@@ -441,7 +463,7 @@ class LossScale:
         self._logged = False
 
     def mends(self, norm: float) -> bool:
-        """Return True if the scaler answers gradients of this norm by skipping the update."""
+        """Return True if the norm is non-finite and a scaler with a scale above one skips the update."""
         if self._scaler is None or math.isfinite(norm):
             return False
         scale = float(self._scaler.get_scale())

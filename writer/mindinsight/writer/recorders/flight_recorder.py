@@ -75,7 +75,7 @@ class Schedule:
         self._saved = 0.0  # seconds
 
     def due(self, step: int, suspected: bool = False) -> bool:
-        """Return True if this step is to be measured.
+        """Return True if this step is to be measured, sooner if a fault is ``suspected``.
 
         With ``suspected``, the cost of up to ``_SUSPECTED`` measurements may be spent in advance.
         """
@@ -114,8 +114,9 @@ class SampleSize:
         self._steps: list[float] = []
 
     def fewer(self, number: int, seconds: float, count: int) -> int | None:
-        """Record a step that took ``seconds``. Return the size that fits a sample of ``count``, if smaller.
+        """Record step ``number`` of ``seconds``. Return a smaller size for a sample of ``count``, or None.
 
+        None if the sample is cheap enough, and except in the step that decides.
         The first step warms caches up and does not count.
         """
         if not 0 < number <= _FITTED:
@@ -282,9 +283,9 @@ class FlightRecorder:
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
-        """End a step with its result. Return True if the step broke.
+        """End a step with its result. If the step broke, repeat it by ``run``, and return True.
 
-        ``run`` repeats a broken step. Raises TrainingFaultError with ``on_trigger="raise"``.
+        Raises TrainingFaultError with ``on_trigger="raise"``.
         """
         if self._before is None:
             return False
@@ -475,9 +476,13 @@ class FlightRecorder:
         gradients = self._torch.take_gradients(self._tensors)
         try:
             self._torch.restore_state(self._tensors, before)
-            again, problem = self._replay(run, path, norm)
+            watch = self._torch.OutputWatch(self._models, (), recorded=True)
+            try:
+                again, problem = self._replay(run, path, norm)
+            finally:
+                watch.end()
             rank = path / f"rank_{rank_of().number}"
-            self._health.write(rank, self._step, self._weight_norms())
+            self._health.write(rank, self._step, self._weight_norms(), watch.outputs, watch.repeated)
         except Exception as error:  # the training itself is fine: only our second run failed
             _log.exception("the step could not be recorded again")
             return f"The step could not be recorded again: {type(error).__name__}: {error}."

@@ -59,7 +59,7 @@ _COMPILED: Final = "bprop_builder"  # in the name of the node of a function that
 
 
 class Mark(NamedTuple):
-    """Forward operator that made a node of autograd."""
+    """Type, scope and call stack of the forward operator that made a node of autograd."""
 
     type: str
     scope: str
@@ -67,7 +67,7 @@ class Mark(NamedTuple):
 
 
 class UnseenCall(NamedTuple):
-    """Backward operator that ran inside autograd."""
+    """Backward operator that ran inside autograd, with its inputs and outputs."""
 
     type: str
     inputs: Sequence[Any]

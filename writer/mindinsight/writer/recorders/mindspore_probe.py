@@ -216,7 +216,7 @@ class CellHooks(ModuleHooks):
     """Hooks on the cells of MindSpore models."""
 
     def modules(self, models: Mapping[str, mindspore.nn.Cell]) -> Iterator[tuple[str, Any]]:
-        """Yield path and cell."""
+        """Yield msprobe's path and the cell of each cell inside the models, without the models themselves."""
         for prefix, model in models.items():
             for name, cell in model.cells_and_names():
                 if cell is not model:

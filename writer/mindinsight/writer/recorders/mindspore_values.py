@@ -46,7 +46,10 @@ def host_copy(value: Any) -> HostArray | None:
 
 
 def named_parameters(models: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield the parameters of all networks by MindSpore's names."""
+    """Yield MindSpore's name and the parameter of each parameter of all networks.
+
+    With several networks, names begin with the network's name.
+    """
     for model_name, model in models.items():
         for parameter in model.get_parameters():
             yield f"{model_name}.{parameter.name}" if model_name else parameter.name, parameter

@@ -121,9 +121,10 @@ class PrecisionDebugger:
         self._files, self._ended, self._variables = None, False, {}
 
     def save(self, variable: Any, name: str, save_backward: bool = True) -> None:
-        """Record a variable, and later its gradient, in ``debug.json`` of this step.
+        """Record a variable and, with ``save_backward``, later its gradient, in ``debug.json`` of this step.
 
-        ``variable`` is a tensor or a number, or lists and dictionaries of them.
+        ``variable`` is a tensor or a number, or lists and dictionaries of them. Raises ValueError for a name
+        that is empty or has a slash.
         """
         if not isinstance(name, str) or not name or "/" in name:
             raise ValueError(f"name is text without '/', got {name!r}")
@@ -323,7 +324,7 @@ def _seed_torch(torch: Any, seed: int, mode: bool) -> None:
 class MsprobeStep(Callback):
     """Callback that starts ``debugger`` before each training step and ends the step afterwards.
 
-    The model is the loop's ``train_network`` or ``network``. Evaluations are not recorded.
+    The model is the loop's ``network``, else its ``train_network``. Evaluations are not recorded.
     """
 
     def __init__(self, debugger: PrecisionDebugger) -> None:

@@ -118,7 +118,10 @@ class Probe(ABC):
     def call(
         self, key: Any, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """Run and record a function that the training called. ``key`` is passed to ``identify``."""
+        """Run and record a function that the training called, and return its result.
+
+        ``key`` is passed to ``identify``.
+        """
         if self.inside or self.failed or self.files is None:
             return function(*arguments, **named)
         draft = self.guarded(self._begin, key, sys._getframe(2), arguments, named)
@@ -195,7 +198,7 @@ class Probe(ABC):
 
 
 class RunningModule(NamedTuple):
-    """Module whose forward pass has begun and not ended."""
+    """Module whose forward pass has begun and not ended, by path, with its entries so far."""
 
     path: str
     draft: Draft
@@ -349,7 +352,7 @@ class ModuleBackward:
             self.finish()
 
     def depart(self, node: Any, places: Sequence[tuple[int, int]], produced: Sequence[Any], *_: Any) -> None:
-        """Add the gradients that a node computed. ``places`` pairs positions in ``produced`` with inputs."""
+        """Add the gradients ``produced`` by a node. ``places`` pairs positions in them with inputs."""
         if self._state == "done":
             return
         self._begin()

@@ -76,7 +76,10 @@ _WITHOUT_EFFECT: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True)
 class DumpConfig:
-    """Settings of a dump. ``source`` is the text of the file, copied into the dump unchanged."""
+    """Settings of a dump: where to, which iterations and operators, and what of their tensors.
+
+    ``source`` is the text of the file, copied into the dump unchanged.
+    """
 
     path: Path
     net_name: str
@@ -288,7 +291,10 @@ _MODULE_NAME: Final = re.compile(r"(Module|Cell)\..+\.(forward|backward)\.\d+")
 
 @dataclass(frozen=True)
 class ProbeConfig:
-    """Settings of a precision debugger. Empty ``ranks`` and ``steps`` select all."""
+    """Settings of a precision debugger: where to, what to record, and of which calls, ranks and steps.
+
+    Empty ``ranks`` and ``steps`` select all.
+    """
 
     dump_path: Path
     task: Task = "statistics"
@@ -448,14 +454,14 @@ class Selection:
         self._open: set[str] = set()  # running modules that contain one of ``names``
 
     def begin(self, module: str) -> None:
-        """Open a module, forward or backward."""
+        """Record that the forward or backward pass of a module begins. ``module`` names its entry."""
         if self._scope and module == self._scope[0]:
             self._in_scope = True
         if self._nested and any(name in module for name in self._names):
             self._open.add(module)
 
     def end(self, module: str) -> None:
-        """Close a module."""
+        """Record that the forward or backward pass of a module ends."""
         if self._scope and module == self._scope[1]:
             self._in_scope = False
         self._open.discard(module)

@@ -1,4 +1,4 @@
-"""Running Data Recorder (RDR): writer of settings, graph and last values of a failed run."""
+"""Running data recorder: writer of settings, graph and last values of a failed run."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _KINDS: Final = {kind.field: kind for kind in KINDS if kind.number and kind.mess
 def last_values(files: Iterable[Path], tail: int = TAIL) -> dict[str, dict[str, Any]]:
     """Return the newest value of each tag in ``files``, oldest file first, as {kind: {tag: JSON values}}.
 
-    A scalar has its number, a tensor its type, shape, statistics and, if small, elements, an image its size,
-    and a histogram its statistics.
+    Only the last ``tail`` bytes of each file are read. A scalar has its number, a tensor its type, shape,
+    statistics and, if small, elements, an image its size, and a histogram its statistics.
     """
     newest: dict[tuple[DataKind, str], tuple[float, int, bytes]] = {}
     for path in files:
@@ -128,7 +128,11 @@ def versions() -> dict[str, str]:
 
 
 def process_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return command, variables of the training and ``arguments`` as plain values, objects by type."""
+    """Return facts about this process as JSON values: command, directory, process id, environment, versions.
+
+    The environment is limited to variables that configure a training (``_SETTINGS``). ``arguments`` are
+    included, objects by their type.
+    """
     environment = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
     return {
         "command": sys.argv,
@@ -159,7 +163,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RecorderSettings:
-    """Settings of the RDR.
+    """Settings of the running data recorder.
 
     ``mode`` 1 records failed runs, 2 also others. ``path`` defaults to the run's directory.
     """
@@ -323,7 +327,7 @@ class RunningDataRecorder(Callback):
 
 
 def leave_if_asked(record: Run, error: BaseException | None) -> None:
-    """Write the files of the run of ``record`` if the variables ``MS_RDR_*`` enable the RDR."""
+    """Write the files of the run of ``record`` if the ``MS_RDR_*`` variables ask for them. Never raises."""
     try:
         settings = RecorderSettings.of()
     except (ValueError, OSError) as problem:  # a mistake in a setting must not hide the error of the run

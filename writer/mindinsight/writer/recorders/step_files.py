@@ -1,9 +1,9 @@
 """Files of one step and rank in msprobe's layout, and descriptions of values in them."""
 
+import cmath
 import json
 import linecache
 import logging
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ class StepFiles:
         self._changed = True
 
     def add_parent(self, entry: str, parent: str | None) -> None:
-        """Record the enclosing module of an entry, or None."""
+        """Record the module that encloses an entry; None is the top level."""
         self._parents[entry] = parent
         self._changed = True
 
@@ -128,9 +128,10 @@ class Describer:
         self._save = save
 
     def describe(self, value: Any, stem: str, depth: int = 0) -> Any:
-        """Return a value as JSON: a leaf, a list or an object of leaves. None if it has no description.
+        """Return a value as JSON, or None if it has no description. Names of its files begin with ``stem``.
 
-        ``stem`` is the entry and the side. File names append the places in lists and dictionaries.
+        The JSON is a leaf, or a list or object of leaves. ``stem`` is the entry and the side. File names
+        append the places in lists and dictionaries.
         """
         if depth > _DEPTH:
             return None
@@ -148,20 +149,23 @@ class Describer:
         return plain_leaf(value)
 
     def leaf(self, value: Any, stem: str) -> dict[str, Any] | None:
-        """Return the leaf of a tensor or another value of the framework, or None for any other value."""
+        """Return the leaf of a tensor or another value of the framework, or None for any other value.
+
+        The name of a tensor's file is ``stem``, with a suffix.
+        """
         raise NotImplementedError
 
 
 def is_finite(described: Any) -> bool:
-    """Return True if all leaves of a description have finite extremes."""
+    """Return True if all numbers and all extremes of arrays in a description are finite or missing."""
     if isinstance(described, list):
         return all(map(is_finite, described))
     if not isinstance(described, dict):
         return True
-    if "Max" in described:
-        extremes = (described["Max"], described["Min"])
-        return all(number is None or math.isfinite(number) for number in extremes)
-    return all(map(is_finite, described.values()))
+    if not isinstance(described.get("type"), str):  # a dictionary of the training's, in which any key may be
+        return all(map(is_finite, described.values()))
+    numbers = [described.get(key) for key in ("Max", "Min", "value")]
+    return all(cmath.isfinite(number) for number in numbers if isinstance(number, (float, complex)))
 
 
 def plain_leaf(value: Any) -> dict[str, Any] | None:
@@ -228,7 +232,7 @@ class Draft:
         self.sections["output"] = self.describe(tuple(outputs), "output")
 
     def overflowed(self) -> bool:
-        """Return True if an output is non-finite."""
+        """Return True if the described outputs hold a non-finite number."""
         return not is_finite(self.sections.get("output", []))
 
     def _copy(self, file: str, tensor: Any) -> None:
@@ -259,7 +263,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def describe_variable(variable: Any, stem: str, config: ProbeConfig, values: Any) -> tuple[Any, list[Any]]:
-    """Return a variable as JSON, and its tensors with the names of their files."""
+    """Return a variable as JSON, and pairs of file name and tensor."""
     name, _, side = stem.rpartition(".")
     draft = Draft(name, config, values)
     with values.quiet():
@@ -274,9 +278,10 @@ def hook_gradients(
     files: StepFiles,
     put: Callable[[Path, Any], None],
 ) -> None:
-    """Record the gradients of a variable's tensors when they are computed.
+    """Record the gradients of a variable's tensors under the name ``stem`` when they are computed.
 
-    The gradient of a single tensor has no number in its name.
+    Their descriptions go to ``files``, and ``put`` gets the tensors to write. The gradient of a single tensor
+    has no number in its name.
     """
     tensors = list(values.tensors_of(variable))
     alone = values.is_tensor(variable)

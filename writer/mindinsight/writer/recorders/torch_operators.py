@@ -111,7 +111,7 @@ class TorchCapture(OperatorCapture):
         return outputs
 
     def mark(self, result: Any) -> None:
-        """Mark the autograd nodes that a function made with the current scope."""
+        """Mark the nodes of autograd behind ``result`` that have no mark yet with the current scope."""
         if self._failed:
             return
         self._guarded(self._mark_nodes, result)
@@ -197,7 +197,10 @@ make_capture: Final = TorchCapture
 
 
 def named_parameters(models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the parameters of all networks. With several networks, names begin with the network's name."""
+    """Yield name and tensor of each parameter of all networks.
+
+    With several networks, names begin with the network's name.
+    """
     for model_name, model in models.items():
         yield from model.named_parameters(prefix=model_name)
 
@@ -213,7 +216,7 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
 
 
 def user_stack() -> tuple[CodeLine, ...]:
-    """Return the calling lines of code outside PyTorch and this package, innermost first."""
+    """Return at most eight of the calling lines of code outside PyTorch and this package, innermost first."""
     lines: list[CodeLine] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(lines) < _STACK_DEPTH:

@@ -43,7 +43,10 @@ class TorchModuleBackward(ModuleBackward):
         self._passed: dict[int, int] = {}  # outputs that are inputs
 
     def prepare(self, outputs: Mapping[int, torch.Tensor], count: int) -> None:
-        """Set the outputs that will have a gradient. ``nn.Identity`` returns its input as an output."""
+        """Set which of ``count`` outputs will have a gradient, by position.
+
+        ``nn.Identity`` returns its input as an output.
+        """
         self.awaited = set(outputs)
         self.arrived = [None] * count
         edges = {position: _edge(value) for position, value in outputs.items()}
@@ -52,7 +55,7 @@ class TorchModuleBackward(ModuleBackward):
         }
 
     def consumers(self, outputs: Sequence[torch.Tensor]) -> dict[Any, list[tuple[int, int]]]:
-        """Return the module's nodes that compute gradients of inputs, with pairs of gradient and input."""
+        """Return the module's nodes that compute inputs' gradients, with pairs of gradient and input."""
         consumers: dict[Any, list[tuple[int, int]]] = {}
         pending = [output.grad_fn for output in outputs] if self._edges else []
         seen = set(pending)

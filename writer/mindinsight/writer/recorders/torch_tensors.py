@@ -114,13 +114,19 @@ def largest_by_name(named: Sequence[tuple[str, torch.Tensor]]) -> dict[str, floa
 
 
 def scaled_norm(values: torch.Tensor) -> float:
-    """Return an L2 norm whose squares cannot overflow, as they do in float32 from 1.8e19 on. It is slower."""
+    """Return the L2 norm of values whose squares may overflow, as they do in float32 from 1.8e19 on.
+
+    This is slower than the other norms.
+    """
     largest = float(values.abs().max()) if values.numel() else 0.0
     return largest * float(_norm(values / largest)) if 0 < largest < math.inf else largest
 
 
 def scaled_summary(tensors: Sequence[torch.Tensor]) -> tuple[float, int] | None:
-    """Return ``summary_of`` the norms of tensors whose squares may overflow."""
+    """Return the L2 norm over all tensors and the number of zero norms, or None if none can be measured.
+
+    Like ``summary_of``, for tensors whose squares may overflow.
+    """
     norms = [scaled_norm(values) for tensor in tensors if (values := stored_values(tensor)) is not None]
     if not norms:
         return None

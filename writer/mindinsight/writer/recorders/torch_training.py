@@ -7,6 +7,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -125,7 +126,7 @@ def gradient_facts(tensors: Tensors) -> tuple[float, int] | None:
 
 
 def sampled_facts(tensors: Tensors) -> tuple[float, int] | None:
-    """Return the result of ``gradient_facts`` for a sample: fixed elements of some gradients.
+    """Return L2 norm and number of all-zero gradients, or None, for fixed elements of some gradients.
 
     Every step calls it with cold caches, in which each access to a tensor takes microseconds. What is known
     beforehand is therefore part of ``Tensors.views``.
@@ -183,7 +184,7 @@ def _without_overflow(
 
 
 def norm_name(tensors: Tensors) -> str:
-    """Return the words for the norm that ``sampled_facts`` returns."""
+    """Return the words for the norm that ``sampled_facts`` returns, which may be of all gradients."""
     trained = [parameter for _, parameter in tensors.parameters if parameter.requires_grad]
     large = any(parameter.numel() >= 2 * _SAMPLED_ELEMENTS for parameter in trained)
     whole = len(tensors.sample) == len(trained) and not large
@@ -206,7 +207,7 @@ def weights_norm(tensors: Tensors) -> float:
 
 
 def quiet_modules(tensors: Tensors) -> frozenset[str]:
-    """Return the modules with an all-zero gradient for each trainable parameter that has a gradient."""
+    """Return the names of modules of which every trainable parameter with a gradient has an all-zero one."""
     gradients = [(name, p.grad) for name, p in tensors.parameters if p.requires_grad and p.grad is not None]
     modules = {name.rpartition(".")[0] for name, _ in gradients}
     with torch.no_grad():
@@ -238,14 +239,19 @@ def loss_of(result: Any) -> float | None:
 
 
 class OutputWatch:
-    """L2 norm of each module's output, from ``__init__`` to ``end``, and the largest element of some.
+    """Watch of module outputs from ``__init__`` to ``end``: their L2 norms, and the largest elements of some.
 
-    An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring.
+    An output that cannot be measured is skipped. ``seconds`` is the time spent on measuring. With
+    ``recorded``, the operators of the measurement are hidden from the recorder of the step.
     """
 
-    def __init__(self, models: Mapping[str, torch.nn.Module], suspects: Collection[str]) -> None:
+    def __init__(
+        self, models: Mapping[str, torch.nn.Module], suspects: Collection[str], recorded: bool = False
+    ) -> None:
         begin = time.perf_counter()
         self.outputs: dict[str, float] = {}
+        self.repeated: set[str] = set()  # modules that ran several times with different norms
+        self._hidden = torch_tensors.without_modes if recorded else nullcontext
         self.highest: dict[str, float] = {}
         self._suspects = suspects
         self._names = {
@@ -262,9 +268,12 @@ class OutputWatch:
             return
         begin = time.perf_counter()
         try:
-            with torch.no_grad():
+            with torch.no_grad(), self._hidden():
                 norm = torch_tensors.output_norm(output)
                 if norm is not None:
+                    before = self.outputs.get(name)
+                    if before is not None and repr(before) != repr(norm):  # NaN is equal to NaN
+                        self.repeated.add(name)
                     self.outputs[name] = norm
                     if name in self._suspects and isinstance(output, torch.Tensor) and output.numel() > 1:
                         self.highest[name] = float(output.max())

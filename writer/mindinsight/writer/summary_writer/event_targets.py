@@ -37,7 +37,7 @@ class Moment(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Hyper-parameters of a run and their results."""
+    """Hyper-parameters of a run, the metrics they led to, and a name of the run or None."""
 
     parameters: dict[str, Fact]
     metrics: dict[str, float]
@@ -90,7 +90,7 @@ class TensorBoardFiles:
             self._events.put((at[0], at[1], [tag, number], (), _JOB_BYTES))
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
-        """Record a number in TensorFlow 2's encoding, if the format has it."""
+        """Record a number in TensorFlow 2's encoding, as float64 if ``double``, else as float32."""
         self._put(Item(tfevents.VALUE, tag, _messages().tensor_scalar(tag, number, double)), at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
@@ -197,12 +197,12 @@ class MindSporeFiles:
         self.record.add_value("scalar", tag, number, step=at[0], wall_time=at[1])
 
     def tensor_scalar(self, tag: str, number: float, at: Moment, *, double: bool) -> None:
-        """Record a number in TensorFlow 2's encoding, if the format has it."""
+        """Record a number like ``scalar``, because this format has no second encoding."""
         del double  # a scalar that float32 would change is kept exactly as it is
         self.scalar(tag, number, at)
 
     def scalars(self, main_tag: str, numbers: Mapping[str, float], at: Moment) -> None:
-        """Record several numbers of one chart."""
+        """Record each number under the tag ``<main_tag>/<tag>``."""
         for tag, number in numbers.items():
             self.scalar(f"{main_tag}/{tag}", number, at)
 

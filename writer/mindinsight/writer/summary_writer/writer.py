@@ -32,9 +32,9 @@ _AXES: Final = "NCHW"
 
 
 def picture_batch(value: object, layout: str) -> Batch:
-    """Return ``value`` as bytes (N, C, H, W).
+    """Return ``value``, with axes named by ``layout``, as bytes (N, C, H, W).
 
-    ``layout`` names its axes by letters of NCHW in any case and order.
+    The layout has letters of NCHW in any case and order.
 
     uint8 is unchanged. Other types are multiplied by 255 and clipped to 0..255, NaN is 0. Raises TypeError if
     there are no numbers, ValueError for a layout that does not fit.
@@ -53,7 +53,10 @@ def picture_batch(value: object, layout: str) -> Batch:
 
 
 def video_frames(video: object) -> Batch:
-    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other."""
+    """Return the frames of videos (N, T, C, H, W) as T images, with several videos next to each other.
+
+    Raises ValueError for another shape or one with a zero, and otherwise like ``picture_batch``.
+    """
     values = to_numpy(video).values
     if values.ndim != 5 or 0 in values.shape:
         raise ValueError(f"a video is an array (N, T, C, H, W), none of them zero, got shape {values.shape}")
@@ -65,7 +68,8 @@ def video_frames(video: object) -> Batch:
 def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, rescale: float) -> Batch:
     """Return the first of ``pictures`` with red rectangles around ``boxes`` [n, (left, top, right, bottom)].
 
-    ``rescale`` is a factor for both sides of the image. Needs Pillow.
+    ``rescale`` is a factor for both sides of the image. ``labels`` are ignored unless there is one for each
+    box. Needs Pillow. Raises ValueError for boxes of another shape, or if no pixel is left.
     """
     corners = to_numpy(boxes).values
     if corners.ndim != 2 or corners.shape[1] != 4:
@@ -88,7 +92,10 @@ def with_boxes(pictures: Batch, boxes: object, labels: Sequence[str] | None, res
 
 
 def pictures_of_figures(figures: Sequence[Any], close: bool) -> Batch:
-    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures."""
+    """Return figures of matplotlib as images, drawn without a window. ``close`` closes the figures.
+
+    Raises ValueError unless there are figures, all of one size, TypeError for other objects.
+    """
     drawn = [_drawn(figure) for figure in figures]
     if len({pixels.shape for pixels in drawn}) != 1:
         raise ValueError("expected figures of one size, at least one")
@@ -171,7 +178,11 @@ def _plain(name: str, value: Any) -> Fact:
 
 
 def moment(step: Any, wall: float | None) -> event_targets.Moment:
-    """Return step and wall time from any numbers of torch's interface, or None."""
+    """Return the step (None: 0) and wall time (None: now) of arguments of torch's interface.
+
+    As in torch, a step is what ``int`` converts. Raises TypeError, ValueError or OverflowError for another
+    step, and for one of more than 64 bits.
+    """
     if step.__class__ is not int:
         try:
             step = 0 if step is None else options.step(int(step))
@@ -223,7 +234,7 @@ class SummaryWriter:
         self._directory = options.directory(log_dir)
         self.log_dir = str(log_dir)
         self.purge_step = None if purge_step is None else options.step(purge_step)
-        self.max_queue, self.flush_secs = max_queue, options.positive(flush_secs, "flush_secs")
+        self.max_queue, self.flush_secs = max_queue, options.interval(flush_secs, "flush_secs")
         self.filename_suffix = options.name_end(filename_suffix, "filename_suffix")
         self._format = format
         self._left_out: set[str] = set()  # warnings that were given
@@ -289,7 +300,11 @@ class SummaryWriter:
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """Record a number. The last two arguments select TensorFlow 2's encoding in TensorBoard's format."""
+        """Record a number, with ``new_style`` in TensorFlow 2's encoding, as float64 or float32.
+
+        ``global_step`` is by default 0, ``walltime`` now, here and in all methods. The last two arguments
+        have an effect in TensorBoard's format only.
+        """
         number, at = scalars.number(options.tag(tag), scalar_value), moment(global_step, walltime)
         if new_style:
             self._files().tensor_scalar(tag, number, at, double=double_precision)
@@ -325,7 +340,10 @@ class SummaryWriter:
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Record the distribution of ``values``. ``bins`` is an argument of numpy.histogram."""
+        """Record the distribution of ``values``, by default in the buckets of the format.
+
+        ``bins`` is an argument of ``numpy.histogram``. Buckets are merged to about ``max_bins``.
+        """
         array, at = real_numbers(options.tag(tag), values), moment(global_step, walltime)
         if not array.values.size:
             raise ValueError(f"histogram '{tag}' has no element")
@@ -366,7 +384,7 @@ class SummaryWriter:
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
-        """Record the graph of a network, with shapes if inputs are given. Other arguments are ignored."""
+        """Record a network's graph, with shapes if ``input_to_model`` is given. Ignore other arguments."""
         del verbose, use_strict_trace
         from mindinsight.writer.network import graph_of  # loads protobuf, which scalars do without
 
@@ -397,7 +415,7 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Record an image of uint8, or of numbers within 0..1."""
+        """Record an image of uint8, or of numbers within 0..1, with axes named by ``dataformats``."""
         batch = picture_batch(img_tensor, dataformats)
         self._files().images(options.tag(tag), batch, moment(global_step, walltime))
 
@@ -409,7 +427,7 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Record a batch of images as one, eight in a row."""
+        """Record a batch of images, with axes named by ``dataformats``, as one, eight in a row."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
@@ -423,7 +441,10 @@ class SummaryWriter:
         dataformats: str = "CHW",
         labels: str | Sequence[str] | None = None,
     ) -> None:
-        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow."""
+        """Record an image with rectangles [n, (left, top, right, bottom)] drawn on it. Needs Pillow.
+
+        ``labels``, one for each rectangle, are drawn at them. ``rescale`` is a factor for both sides.
+        """
         names = [labels] if isinstance(labels, str) else labels
         drawn = with_boxes(picture_batch(img_tensor, dataformats), box_tensor, names, rescale)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
@@ -436,7 +457,7 @@ class SummaryWriter:
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Record a figure of matplotlib, or a list of figures of one size, as an image."""
+        """Record a figure of matplotlib, or a list of figures of one size, as an image, and ``close`` it."""
         drawn = pictures_of_figures(figure if isinstance(figure, list) else [figure], close)
         self._files().images(options.tag(tag), drawn, moment(global_step, walltime))
 
@@ -492,7 +513,7 @@ class SummaryWriter:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Record a precision-recall curve counted by the caller. ``weights`` are ignored."""
+        """Record a precision-recall curve counted by the caller at thresholds. ``weights`` are ignored."""
         del weights
         rows = [
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts,

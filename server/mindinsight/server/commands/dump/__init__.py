@@ -5,6 +5,6 @@ from typing import Any
 
 
 def register(subparsers: Any) -> Any:
-    """Add the command. Return the object to which the modules of this package add their actions."""
+    """Add the command `dump`, and return the object to which the modules of this package add its actions."""
     parser: argparse.ArgumentParser = subparsers.add_parser("dump", help="")
     return parser.add_subparsers(title="actions", metavar="ACTION", required=True)

@@ -56,7 +56,7 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Compare two dumps and print.
+    """Print the differences of two dumps.
 
     Return 0 if they agree, 1 if they differ, 2 if it is unknown, such as when nothing could be compared.
     """
@@ -155,10 +155,8 @@ def _left_out(options: argparse.Namespace, target: Side, reference: Side) -> Ite
         yield from step_comparison.left_out_ranks(target.dump, reference.dump, target.rank)
     if options.step is not None or options.reference_step is not None:
         return
-    if target.step != reference.step:
-        steps = {"target": target.step, "reference": reference.step}
-        yield Claim("claim.dump.other_step", "note", steps)
-    elif left_out := _common(target, reference)[1:]:
+    yield from step_comparison.other_step(target, reference)
+    if left_out := _common(target, reference)[1:]:
         yield step_comparison.left_out_claim(left_out)
 
 
@@ -237,7 +235,7 @@ _Write: TypeAlias = Callable[[step_comparison.StepComparison], None]
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """Summary of one step of one rank."""
+    """Outcome of the comparison of one step of one rank, and the number of its tensors."""
 
     rank: int
     step: int

@@ -38,12 +38,17 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """Write the tensors.
+    """Write the selected tensors of a dump as .npy files.
 
-    Return 0 if all are written, 2 if some cannot be read, without a dump, or if the output cannot be written.
+    Return 0 if all values are written, 2 if there are none or some cannot be read, without a dump, or if the
+    output cannot be written.
     """
     dump = dump_selection.open_single_dump(options.path)
     entries, damage = dump_selection.select_tensors(dump, options)
+    if message := dump_selection.no_match(entries, options):
+        raise ValueError(message)
+    damage += [entry.damage for entry in entries if entry.ref is None and entry.damage is not None]
+    without_values = sum(entry.ref is None and entry.damage is None for entry in entries)
     entries = [entry for entry in entries if entry.ref is not None]
     options.output.mkdir(parents=True, exist_ok=True)
     convert = partial(_convert_batch, Path(dump.path), options.output.absolute())
@@ -60,8 +65,10 @@ def run(options: argparse.Namespace) -> int:
     else:
         words = {"files": count_text(len(written), "file"), "path": options.output}
         say(localize("cli.dump.written", words))
+    if without_values:
+        say(localize("cli.dump.statistics_only", {"n": without_values}))
     report_damage(damage)
-    return 2 if damage else 0
+    return 0 if written and not damage else 2
 
 
 def file_name(entry: TensorEntry, shape: tuple[int, ...]) -> str:

@@ -30,7 +30,7 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Print statistics.
+    """Print the statistics of the selected tensors of a dump.
 
     Return 0 if all tensors are finite, 1 if not, 2 if it is unknown, for damage, or without a dump.
     """

@@ -22,7 +22,7 @@ def register(subparsers: Any) -> None:
 
 
 def tune(options: argparse.Namespace) -> int:
-    """Run a study.
+    """Run the trials of a study.
 
     Return 0 if there are complete trials, 1 if there are none or too many failed, 130 if interrupted.
     """

@@ -113,7 +113,9 @@ def failure_name(failure: dict[str, Any]) -> str:
 
 
 def best_text(tuner: Tuner, trials: list[Any]) -> str:
-    """Return the best value so far of complete trials, or the number of trials on the Pareto front."""
+    """Return the best value so far of complete trials, "" without one, or the number of trials on the Pareto
+    front.
+    """
     targets = tuner.config.targets
     if len(targets) > 1:
         return localize("tuning.front_of", {"n": len(tuner.study.best_trials)})
@@ -154,7 +156,7 @@ _FRONT: Final = 10  # trials of the Pareto front printed at the end
 
 
 def run_study(options: argparse.Namespace) -> int:
-    """Run a study.
+    """Run the trials of a study, or print their commands for a dry run.
 
     Return 0 if there are complete trials, 1 if there are none or too many failed, 130 if interrupted.
     """
@@ -172,7 +174,9 @@ def run_study(options: argparse.Namespace) -> int:
 
 
 def config_of(options: argparse.Namespace) -> Config:
-    """Return the tuning file, overridden by the options."""
+    """Return the tuning file, overridden by the options. Raises BadSettings for an invalid name of a
+    study.
+    """
     config = load_config(options.config)
     trial, study = options.trial_timeout or config.limits.trial, options.timeout or config.limits.study
     limits = replace(config.limits, trial=trial, study=study)

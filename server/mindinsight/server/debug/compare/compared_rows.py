@@ -1,6 +1,7 @@
 """Names, types and shapes of the rows of a comparison of dumps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from mindinsight.server.debug.compare.dump_comparison import Row
@@ -13,6 +14,9 @@ _WEIGHTS: Final = frozenset(
 )  # fmt: skip
 
 
+_NONE: Final[Mapping[tuple[object, ...], str]] = MappingProxyType({})
+
+
 def entry_of(row: Row) -> TensorEntry:
     """Return the tensor of the target, or of the reference if only that has it."""
     entry = row.compared.pair.target or row.compared.pair.reference
@@ -21,7 +25,7 @@ def entry_of(row: Row) -> TensorEntry:
 
 
 def is_output(row: Row) -> bool:
-    """Return True if a tensor is an output of an operator."""
+    """Return True if the row compares an output of an operator."""
     entry = entry_of(row)
     return entry.direction == "output" and entry.type != "Parameter"
 
@@ -33,12 +37,12 @@ def both_sides(row: Row) -> Iterator[tuple[TensorEntry | None, Measurement | Non
 
 
 def dtypes_of(row: Row) -> tuple[str, ...]:
-    """Return the types of both sides, "" if unknown."""
+    """Return the element types of target and reference, each "" if unknown."""
     return tuple((e.dtype if e else "") or (m.dtype if m else "") for e, m in both_sides(row))
 
 
 def shape_text(entry: TensorEntry | None, measurement: Measurement | None) -> str:
-    """Return the shape of a tensor as text, such as "[2, 3]"."""
+    """Return the shape of a tensor as text, such as "[2, 3]", or "[]" if unknown."""
     return str(lengths(entry, measurement))
 
 
@@ -49,14 +53,13 @@ def lengths(entry: TensorEntry | None, measurement: Measurement | None) -> list[
 
 
 def extremes(target: Measurement, reference: Measurement) -> Iterator[tuple[Any, Any]]:
-    """Yield minimum, maximum and mean, each of both sides."""
+    """Yield the minima, the maxima and the means, each as the pair (target, reference)."""
     for name in ("minimum", "maximum", "mean"):
         yield getattr(target.statistics, name), getattr(reference.statistics, name)
 
 
 def signature(row: Row) -> tuple[object, ...]:
-    """Return a signature of a difference. The same tensor received by two operators has the same
-    signature."""
+    """Return a key that equal differences share, as when two operators receive the same tensor."""
     measures, target, reference = row.compared.measures, row.compared.target, row.compared.reference
     if measures is None or target is None or reference is None:
         checksums = [entry.statistics.checksum for entry, _ in both_sides(row) if entry and entry.statistics]
@@ -66,26 +69,34 @@ def signature(row: Row) -> tuple[object, ...]:
     return size, measures.differing, measures.largest, measures.max_absolute, *map(str, values)
 
 
-def weight_name(row: Row, differing: Sequence[Row]) -> str | None:
-    """Return the name of the weight that a tensor is, or None if it is not known to be one."""
+def own_weights(rows: Iterable[Row]) -> dict[tuple[object, ...], str]:
+    """Return the paths of the weights that have rows of their own, by the signature of the difference."""
+    names: dict[tuple[object, ...], str] = {}
+    for row in rows:
+        recorded = entry_of(row).direction == "parameter" or entry_of(row).type == "Parameter"
+        if recorded and (name := weight_name(row)):
+            names.setdefault(signature(row), name)
+    return names
+
+
+def weight_name(row: Row, own: Mapping[tuple[object, ...], str] = _NONE) -> str | None:
+    """Return the path of the weight that a row compares, or None if it is not known to compare one.
+
+    A weight with the same difference among `own`, which `own_weights` returned, names it as well.
+    """
     entry = entry_of(row)
     if entry.direction == "parameter" and entry.type != "Parameter":
         return f"{module_path(entry.operator)}.{entry.slot}"
     if parameter := row.parameter or (entry.operator if entry.type == "Parameter" else ""):
         return parameter if parameter.rpartition(".")[2] in _WEIGHTS else None
-    difference = signature(row)
-    for other in differing:
-        own = entry_of(other).direction == "parameter" or entry_of(other).type == "Parameter"
-        if own and signature(other) == difference and (name := weight_name(other, ())):
-            return name
-    return None
+    return own.get(signature(row)) if own else None
 
 
 def parameter_name(row: Row) -> str:
-    """Return the path of the parameter that a tensor is (``blocks.2.fc1.weight``), or "" if unknown."""
+    """Return the path of the parameter that a row compares (``blocks.2.fc1.weight``), or "" if unknown."""
     entry = entry_of(row)
     if entry.direction == "parameter" or entry.type == "Parameter":
-        return entry.operator if entry.type == "Parameter" else weight_name(row, ()) or ""
+        return entry.operator if entry.type == "Parameter" else weight_name(row) or ""
     return row.parameter
 
 

@@ -11,6 +11,8 @@ from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.tensor_statistics import Statistics, as_dumped
 from mindinsight.server.debug.compare.divergence import state
 from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.compare.error_measures import Compared
+from mindinsight.server.debug.compare.operator_matching import Pair
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
@@ -34,6 +36,7 @@ MESSAGES: Final = {
     "output_drifts": "the output drifts; unknown whether the inputs agree: none was compared",
 }
 _BY_TYPE: Final = Tolerance()
+_NO_TENSORS: Final = Row(Compared(Pair(None, None, "name"), None, None), ())  # has the names of all columns
 _DIFFERENCES: Final = ("min_diff", "max_diff", "mean_diff", "l2norm_diff")
 
 
@@ -73,7 +76,8 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 
 def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
-    """Return the codes of msprobe's rules that a row breaks. If it differs by none of them, return why."""
+    """Return the codes of msprobe's rules that a row breaks, or ("apart",) or ("beyond",) if it differs but
+    breaks none."""
     if row.codes or state(row, tolerance) != "differ":
         return row.codes
     measures = row.compared.measures
@@ -86,7 +90,7 @@ def write_csv(rows: Iterable[Row], file: TextIO) -> None:
 
 
 class CsvReport:
-    """Writer of a CSV report in several calls. The header precedes the first row."""
+    """Writer of a CSV report in several calls. The first call writes the header."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -94,11 +98,12 @@ class CsvReport:
 
     def write(self, rows: Iterable[Row], **origin: int) -> None:
         """Write rows, with the further columns ``origin`` first."""
+        if self._writer is None:
+            names = [*origin, *fields(_NO_TENSORS)]
+            self._writer = csv.DictWriter(self._file, names, lineterminator="\n")
+            self._writer.writeheader()
         for row in rows:
             columns = {**origin, **fields(row)}
-            if self._writer is None:
-                self._writer = csv.DictWriter(self._file, list(columns), lineterminator="\n")
-                self._writer.writeheader()
             self._writer.writerow({name: safe_cell(value) for name, value in columns.items()})
 
 
@@ -161,7 +166,8 @@ _COLOURS: Final = {"error": "#F8CBAD", "warning": "#FFE699"}
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the columns for the kind of data compared, in msprobe's order."""
+    """Return msprobe's column names, in its order, for rows with tensors, with checksums, or else with
+    statistics."""
     basic = [f"{side} {name}" for name in _BASIC for side in ("NPU", "Bench")]
     extremes = [f"{side} {name}" for side in ("NPU", "Bench") for name in _STATISTICS]
     if any(row.compared.measures for row in rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from operator import mul
@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from mindinsight.server.claims import Claim, Verdict, few
+from mindinsight.server.debug.compare import shared_causes
 from mindinsight.server.debug.compare.compared_rows import (
     both_sides,
     dtypes_of,
@@ -22,6 +23,7 @@ from mindinsight.server.debug.compare.compared_rows import (
     is_backward,
     is_output,
     lengths,
+    own_weights,
     shape_text,
     signature,
     tensor_name,
@@ -32,6 +34,7 @@ from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.operator_links import draws_random
 from mindinsight.server.debug.statistics_cache import Measurement
 
+_Weights: TypeAlias = Mapping[tuple[object, ...], str]  # names of weights, by the signature of a difference
 State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
 STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
 
@@ -82,7 +85,11 @@ def beyond(row: Row, tolerance: Tolerance) -> bool | None:
 
 
 def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row. Rows matched by order do not count in decisions."""
+    """Return the state of a row: `alone` without a partner, `order` if matched by order alone, else that of
+    its values.
+
+    Rows matched by order do not count in decisions.
+    """
     pair = row.compared.pair
     if pair.target is None or pair.reference is None:
         return "alone"
@@ -163,11 +170,34 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     at = next(i for i, operator in enumerate(operators) if operator.differing)
     first = operators[at]
     later = operators[at + 1 :]
-    others = _other_causes(later, first, differing)
-    claims = [*_largest_weight(first, others, differing), _first_difference(first, operators, differing)]
-    claims += _unseen(states, rows, first, unlisted)
-    claims += _others(later, others, first, differing, complete=len(decided) == len(rows))
+    own = own_weights(differing)
+    others = _other_causes(later, first, own)
+    unseen = list(_unseen(states, rows, first, unlisted))
+    claims = list(shared_causes.module_claims(rows))
+    claims += [] if unseen else shared_causes.data_claim(rows, first.causes[0])
+    data = any(claim.key == "claim.dump.data_differs" for claim in claims)
+    if unrelated := shared_causes.unrelated_weights(decided):
+        claims.append(shared_causes.weights_claim(decided, unrelated))
+        others = [row for row in others if not weight_name(row, own)]
+    weights = [] if unrelated else list(_largest_weight(first, others, own))
+    first_claim = _first_difference(first, operators, own)
+    drawn = data and is_output(first.causes[0])  # said by the claim about the data
+    claims += [] if drawn else [first_claim] if claims else [*weights, first_claim]
+    claims += weights if weights and weights[0] not in claims else []
+    claims += unseen
+    claims += _others(later, others, first, differing, own, complete=len(decided) == len(rows))
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
+
+
+def first_so_far(outcome: Outcome, count: int) -> Iterator[Claim]:
+    """Yield a claim about the first difference among the tensors compared so far, if there is one.
+
+    ``count`` is the number of all tensors.
+    """
+    compared = outcome.counts["agree"] + outcome.counts["differ"]
+    for row in outcome.first[:1]:
+        values = {"name": tensor_name(row), "how": _how(row), "compared": compared, "all": count}
+        yield Claim("claim.dump.first_so_far", "found", values, evidence([row]))
 
 
 def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
@@ -243,7 +273,7 @@ def _operator_key(row: Row) -> tuple[str, str, bool]:
     return entry.graph, entry.recorded, row.compared.pair.target is None
 
 
-def _first_difference(operator: _Operator, operators: Sequence[_Operator], differing: Sequence[Row]) -> Claim:
+def _first_difference(operator: _Operator, operators: Sequence[_Operator], own: _Weights) -> Claim:
     """Return the claim about the first operator that differs."""
     row = operator.causes[0]
     causes = evidence(operator.causes)
@@ -255,7 +285,7 @@ def _first_difference(operator: _Operator, operators: Sequence[_Operator], diffe
         return Claim("claim.dump.argument_differs", "found", about, causes)
     how = _how(row)
     if not is_output(row):
-        weight = weight_name(row, differing)
+        weight = weight_name(row, own)
         if weight is not None:
             return Claim("claim.dump.weight_differs", "found", {"name": weight, "how": how}, causes)
         return Claim("claim.dump.input_differs", "found", {"name": tensor_name(row), "how": how}, causes)
@@ -287,22 +317,22 @@ def _forward_agrees(operator: _Operator, operators: Sequence[_Operator]) -> bool
     return any(entry_of(other.rows[0]).recorded == forward and other.inputs_agree for other in agreeing)
 
 
-def _other_causes(later: Sequence[_Operator], first: _Operator, differing: Sequence[Row]) -> list[Row]:
+def _other_causes(later: Sequence[_Operator], first: _Operator, own: _Weights) -> list[Row]:
     """Return the rows besides the first cause that differ independently of it."""
-    others = [row for row in first.causes[1:] if not is_output(row) and weight_name(row, differing)]
-    others += [row for operator in later for row in _causes_by_themselves(operator, differing)]
+    others = [row for row in first.causes[1:] if not is_output(row) and weight_name(row, own)]
+    others += [row for operator in later for row in _causes_by_themselves(operator, own)]
     known = signature(first.causes[0])
     return [row for row in others if signature(row) != known]
 
 
-def _largest_weight(first: _Operator, others: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
+def _largest_weight(first: _Operator, others: Sequence[Row], own: _Weights) -> Iterator[Claim]:
     """Yield a claim about the weight that differs most, unless it is the first or a weight became non-finite.
 
     That is the weight with the largest relative distance. Weights that differ by little beside the others are
     left out, because a bias near zero has a large relative distance after any rounding.
     """
     inputs = [row for row in (first.causes[0], *others) if not is_output(row)]
-    named = [(name, row) for row in inputs if (name := weight_name(row, differing))]
+    named = [(name, row) for row in inputs if (name := weight_name(row, own))]
     weights = dict(reversed(named))  # the first row of each weight
     measured = [(name, row.compared.measures) for name, row in weights.items()]
     known = [(name, measures) for name, measures in measured if measures and not measures.apart]
@@ -327,6 +357,7 @@ def _others(
     others: Sequence[Row],
     first: _Operator,
     differing: Sequence[Row],
+    own: _Weights,
     complete: bool,
 ) -> Iterator[Claim]:
     """Yield claims about differences that cannot follow from the first one (``others``), or that all can.
@@ -334,18 +365,20 @@ def _others(
     With ``complete``, all tensors were compared: an input that no output equals came from elsewhere.
     """
     count = len(differing) - 1
-    names = list(dict.fromkeys(weight_name(row, differing) or tensor_name(row) for row in others))
+    names = list(dict.fromkeys(weight_name(row, own) or tensor_name(row) for row in others))
     if names:
         values = {"n": len(names), "names": few(names, _NAMED)}
         yield Claim("claim.dump.more_differ", "found", values, evidence(others[:_NAMED]))
-    elif complete and (apart := _inputs_from_elsewhere([first, *later], differing)):
+    elif complete and (apart := _inputs_from_elsewhere([first, *later], differing, own)):
         values = {"n": len(apart), "names": few([tensor_name(row) for row in apart], _NAMED)}
         yield Claim("claim.dump.inputs_differ", "found", values, evidence(apart[:_NAMED]))
     elif count:
         yield Claim("claim.dump.rest_follows", "note", {"n": count})
 
 
-def _inputs_from_elsewhere(operators: Sequence[_Operator], differing: Sequence[Row]) -> list[Row]:
+def _inputs_from_elsewhere(
+    operators: Sequence[_Operator], differing: Sequence[Row], own: _Weights
+) -> list[Row]:
     """Return differing inputs of the forward pass that no recorded operator put out, without the first."""
     given = {signature(row) for row in differing if is_output(row)} | {signature(operators[0].causes[0])}
     apart: dict[tuple[object, ...], Row] = {}
@@ -353,12 +386,14 @@ def _inputs_from_elsewhere(operators: Sequence[_Operator], differing: Sequence[R
         for row in operator.differing:
             entry = entry_of(row)
             backward = operator.backward or is_backward(entry.operator)
-            if not backward and entry.direction == "input" and signature(row) not in given:
+            if backward or entry.direction != "input" or weight_name(row, own):
+                continue
+            if signature(row) not in given:
                 apart.setdefault(signature(row), row)
     return list(apart.values())
 
 
-def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list[Row]:
+def _causes_by_themselves(operator: _Operator, own: _Weights) -> list[Row]:
     """Return the rows that differ independently of earlier ones: weights, or outputs although inputs agree.
 
     Parameters recorded as operators are skipped, because after the step they hold the optimizer's result.
@@ -369,7 +404,7 @@ def _causes_by_themselves(operator: _Operator, differing: Sequence[Row]) -> list
     backward = operator.backward or is_backward(entry_of(operator.rows[0]).operator)
     if by_itself and not backward and operator.weights_seen:
         return operator.differing[:1]
-    return [row for row in operator.differing if not is_output(row) and weight_name(row, differing)]
+    return [row for row in operator.differing if not is_output(row) and weight_name(row, own)]
 
 
 def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:

@@ -21,7 +21,7 @@ _MOST_BANDS: Final = 400  # limit above which no bands are drawn
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Operator with its largest error and its state."""
+    """Mark of one operator on the divergence strip: its largest error and its state."""
 
     operator: str
     error: float | None  # largest relative distance of an output, infinite if shapes or NaN differ
@@ -30,7 +30,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Neighbouring operators of one layer, from ``begin`` to ``end``, exclusive."""
+    """Band below the divergence strip: neighbouring operators of one layer, from ``begin`` to ``end``,
+    exclusive."""
 
     layer: str
     begin: int
@@ -38,7 +39,8 @@ class Band:
 
 
 def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
-    """Return a mark for each operator of ``rows``, in their order."""
+    """Return a mark for each operator of ``rows``, in their order. An operator whose rows are not adjacent
+    has several."""
     return [
         Mark(operator, _largest_error(group), _state(group, tolerance))
         for (operator, *_), group in ((key, list(some)) for key, some in groupby(rows, _operator))
@@ -61,8 +63,8 @@ def layer_bands(operators: Sequence[str]) -> list[Band]:
 
 
 def row_error(row: Row) -> float | None:
-    """Return the relative distance of two tensors, infinity if they cannot be subtracted, or None if
-    unknown."""
+    """Return the relative distance of two tensors, or of their norms if values are missing. Infinity if they
+    cannot be subtracted, None if unknown."""
     measures = row.compared.measures
     if measures is None:
         return row.compared.norm_error

@@ -61,7 +61,7 @@ class Side:
         return sum(damage.of_tensors for damage in self.damage())
 
     def gaps(self) -> tuple[dump_types.NotRecorded, ...]:
-        """Return what ran at this rank and step and is not in the dump, as its recorder noted."""
+        """Return the recorder's notes of what ran at this rank and step but is missing from the dump."""
         return gaps_at(self.dump, (self.rank,), (self.step,))
 
     @cached_property
@@ -76,7 +76,8 @@ class Side:
         return dumps.list_arguments(self.dump, self.rank, self.step, self.graph)
 
     def parameters(self) -> Parameters:
-        """Return the parameters that were inputs of operators, empty if the dump has no graph."""
+        """Return the names of parameters that were inputs, by graph, recorded name and slot, empty if the
+        dump has no graph."""
         recorded = parameter_names(self.entries())
         operators = dumps.list_operators(self.dump, self.rank, self.step, self.graph)
         return {
@@ -98,7 +99,7 @@ class Row:
 
     @property
     def level(self) -> Level:
-        """Return the worst level among the codes."""
+        """Return the worst level among the codes, "pass" without codes."""
         return level(self.codes)
 
     @property
@@ -118,7 +119,8 @@ class Row:
 
 
 def lost_first(rows: Iterable[Row]) -> list[Row]:
-    """Sort rows by the number of elements that became non-finite, largest first. The sort is stable."""
+    """Return the rows sorted by the number of elements that became non-finite, largest first, then by the
+    code `not_finite`. The sort is stable."""
     return sorted(rows, key=lambda row: (-(row.lost or 0), "not_finite" not in row.codes))
 
 
@@ -128,7 +130,8 @@ def compare_sides(
     names: Mapping[str, str] | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows of all tensors and arguments of both sides, as ``compare`` does."""
+    """Yield a row for each tensor of both sides and each argument that differs, as `compare` does, and name
+    parameters."""
     arguments = target.arguments(), reference.arguments()
     rows = compare(target.entries(), reference.entries(), names, executor, arguments)
     return name_parameters(rows, parameters_of(target, reference))
@@ -141,7 +144,8 @@ def parameters_of(target: Side, reference: Side) -> tuple[Parameters, Parameters
 
 
 def name_parameters(rows: Iterable[Row], parameters: tuple[Parameters, Parameters]) -> Iterator[Row]:
-    """Yield the rows, those of parameters with the name. ``parameters`` are those of both sides."""
+    """Yield the rows, with the name in `parameter` if an input is a parameter. ``parameters`` are those of
+    both sides."""
     for row in rows:
         sides = zip((row.compared.pair.target, row.compared.pair.reference), parameters, strict=True)
         candidates = (
@@ -160,10 +164,11 @@ def compare(
     executor: Executor | None = None,
     arguments: tuple[Arguments, Arguments] = ({}, {}),
 ) -> Iterator[Row]:
-    """Yield rows by operator, in the target's execution order. Rows only in the reference come last.
+    """Yield a row for each tensor of both sides and for each argument that differs.
 
-    ``names`` maps operators of the target to operators of the reference. An argument that differs has a row
-    after the tensors of its operator. ``arguments`` are those of both sides.
+    The rows are by operator, in the target's execution order, those only in the reference last. ``names``
+    maps operators of the target to operators of the reference. Arguments come after the tensors of their
+    operator.
     """
     batches = pair_batches(target, reference, names, arguments)
     for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
@@ -177,14 +182,17 @@ def pair_batches(
     arguments: tuple[Arguments, Arguments] = ({}, {}),
     size: int = OPERATORS,
 ) -> Iterator[list[list[Pair]]]:
-    """Yield matched tensors and differing arguments by operator, in batches of up to ``size`` operators."""
+    """Yield batches of up to ``size`` operators, each a list of matched tensors and differing arguments.
+
+    ``names`` and ``arguments`` are those of `compare`.
+    """
     matches = match_operators(group_by_operator(target), group_by_operator(reference), names or {}, _shape)
     work = ([*match_slots(match), *_argument_pairs(match, arguments)] for match in matches)
     return batched(work, size, _weight)
 
 
 def compare_batch(batch: list[list[Pair]]) -> list[list[Compared]]:
-    """Read and measure the pairs of a batch, operator by operator."""
+    """Return the measured pairs of a batch, operator by operator."""
     return [[compare_pair(pair) for pair in pairs] for pairs in batch]
 
 
@@ -196,7 +204,7 @@ def _small_in_memory(values: Values) -> Values:
 
 
 def judged_rows(measured: Iterable[list[Compared]]) -> Iterator[Row]:
-    """Yield the rows of measured operators, with the verdict on each."""
+    """Yield the rows of measured operators, with the message codes of each."""
     for rows in measured:
         yield from map(Row, rows, judge(rows))
 
@@ -229,7 +237,8 @@ def _argument(entry: dump_types.TensorEntry, difference: Difference) -> dump_typ
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Read and measure two tensors. Damage of their files is returned in the result, not raised.
+    """Return the measurements of two tensors and the measures of their difference. Damage of their files is
+    returned in the result, not raised.
 
     What cannot be read is compared by its recorded checksum and statistics.
     """
@@ -256,8 +265,8 @@ def compare_pair(pair: Pair) -> Compared:
 
 
 def needs_no_file(batch: list[list[Pair]]) -> bool:
-    """Return True if a batch has only recorded statistics, which a worker would receive slower than
-    compare."""
+    """Return True if no pair of a batch has files on both sides. Sending such a batch to a worker takes
+    longer than comparing it."""
     return all(
         pair.target is None or pair.reference is None or pair.target.ref is None or pair.reference.ref is None
         for pairs in batch
@@ -299,7 +308,8 @@ def _shape(entry: dump_types.TensorEntry) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=64)
 def same_sorted(target: dump_types.TensorRef, reference: dump_types.TensorRef) -> bool:
-    """Whether two tensors hold the same values in another order, of which enough are distinct to tell."""
+    """Return True if two tensors hold the same values in another order, enough of them distinct. False if
+    larger than 64 MiB or unreadable."""
     try:
         if max(dumps.describe_tensor(ref).size for ref in (target, reference)) > _SORTED:
             return False

@@ -231,7 +231,10 @@ _ALONE: Final = {"error": "output", "warning": "output_drifts"}
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two matched tensors with their statistics. ``same_checksum`` is None if none was recorded."""
+    """Row of two matched tensors with their statistics and measures, or with damage.
+
+    ``same_checksum`` is None if none was recorded.
+    """
 
     pair: Pair
     target: Measurement | None

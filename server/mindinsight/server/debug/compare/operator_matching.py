@@ -17,7 +17,7 @@ INPUT = "input."
 
 
 class Difference(NamedTuple):
-    """Argument that differs between two operators, as JSON text."""
+    """Argument in a slot that differs between two operators, with both values as JSON text."""
 
     slot: str
     target: str
@@ -83,7 +83,7 @@ _PYTORCH_PARAMETERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tensors of one operator, in the order they were written."""
+    """Operator, by graph, recorded and full name, with its tensors in the order they were written."""
 
     graph: str
     recorded: str
@@ -105,7 +105,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two matched tensors, or an argument that differs. One is None if only the other side has it."""
+    """Row of a comparison: two matched tensors, one None if only the other side has it.
+
+    If ``argument`` is set, the row is about it, and the tensors stand for the operators.
+    """
 
     target: TensorEntry | None
     reference: TensorEntry | None
@@ -153,7 +156,8 @@ def match_operators(
 
 
 def match_slots(match: Match) -> list[Pair]:
-    """Match the tensors of two operators by direction and slot, the rest by direction and order."""
+    """Return the tensors of two operators in pairs, matched by direction and slot. The rest, except
+    parameters, is matched by direction and order."""
     unmatched, unmatched_references = (
         list(group.entries) if group else [] for group in (match.target, match.reference)
     )
@@ -326,7 +330,7 @@ def _slot(entry: TensorEntry) -> Hashable:
 
 
 def plain_name(name: str) -> str:
-    """Normalize a name: remove class names, prefixes of APIs and numbers of operators.
+    """Return a name without class names, prefixes of APIs and numbers of operators.
 
     ``Cell.fc1.Dense.forward.0`` equals ``Module.fc1.Linear.forward.0``, ``Functional.add.0.forward`` equals
     ``Torch.add.0.forward``, and ``x/TopK-op0`` equals ``x/TopK-op1``.
@@ -339,5 +343,6 @@ def plain_name(name: str) -> str:
 
 
 def plain_parameter(name: str) -> str:
-    """Return PyTorch's name of a layer's parameter: ``weight`` for ``gamma`` of MindSpore."""
+    """Return PyTorch's name of a layer's parameter, ``weight`` for ``gamma`` of MindSpore. Other names are
+    unchanged."""
     return _PYTORCH_PARAMETERS.get(name, name)

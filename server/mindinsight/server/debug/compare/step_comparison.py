@@ -178,6 +178,14 @@ def left_out_ranks(target: Dump, reference: Dump, rank: int) -> Iterator[Claim]:
             yield Claim("claim.dump.ranks_alone", "note", values)
 
 
+def other_step(target: Side, reference: Side) -> Iterator[Claim]:
+    """Yield a claim if different steps are compared because both sides have no step in common."""
+    common = set(target.dump.steps(target.rank)) & set(reference.dump.steps(reference.rank))
+    if not common and target.step != reference.step:
+        steps = {"target": target.step, "reference": reference.step}
+        yield Claim("claim.dump.other_step", "note", steps)
+
+
 def left_out_claim(steps: Sequence[int]) -> Claim:
     """Return the claim that both dumps have these steps, which were not compared."""
     names = [str(step) for step in steps[:_NAMED]] + (["…"] if len(steps) > _NAMED else [])

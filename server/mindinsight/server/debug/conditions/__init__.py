@@ -36,11 +36,11 @@ class Parameter:
 
     name: str
     default: float | None = None  # None: switched off unless given
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -math.inf  # smallest value allowed
+    high: float = math.inf  # largest value allowed
     above_low: bool = False  # ``low`` is excluded
     checks: bool = True
-    requires: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()  # names of parameters that must be given with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class Sample:
 
 
 class Finding(NamedTuple):
-    """Result of one parameter. ``actual`` is 0 for a parameter that is off or only supports."""
+    """Result of one parameter of a rule: whether its limit was passed, and the actual value. ``actual`` is 0
+    for a parameter that is off or only supports."""
 
     name: str
     hit: bool
@@ -63,7 +64,10 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict of a rule on a tensor. ``error`` is the sum of the codes above, 0 if it could be judged."""
+    """Verdict of a rule on a tensor: whether it is a hit, with a finding for each parameter.
+
+    ``error`` is the sum of the codes above, 0 if it could be judged.
+    """
 
     hit: bool
     findings: tuple[Finding, ...] = ()
@@ -72,7 +76,7 @@ class Verdict:
 
 
 class Name(NamedTuple):
-    """Name of a rule for one class of tensors. A rule can be offered for several."""
+    """Id and abbreviation of a rule for one class of tensors. A rule can be offered for several."""
 
     id: str
     abbreviation: str
@@ -81,7 +85,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Rule under one of its names."""
+    """Condition of a watchpoint: a rule with the id, abbreviation and target class of one of its `Name`s."""
 
     id: str
     abbreviation: str
@@ -125,7 +129,10 @@ def condition(
     needs_previous: bool = False,
     first_step_only: bool = False,
 ) -> Callable[[Callable[[Sample, Limits], Verdict]], tuple[Condition, ...]]:
-    """Return a decorator that turns a rule into one condition for each of its names."""
+    """Return a decorator that turns a rule into one condition for each of its names.
+
+    The other arguments are the fields of these `Condition`s.
+    """
 
     def register(rule: Callable[[Sample, Limits], Verdict]) -> tuple[Condition, ...]:
         return tuple(
@@ -156,7 +163,8 @@ def conditions() -> Mapping[str, Condition]:
 
 
 def compared(actual: Mapping[str, float | None], limits: Limits) -> Verdict:
-    """Compare each actual value with the limit of its name, by the suffix of the name: _gt, _ge or _lt.
+    """Return the verdict on the values that have a limit: a hit is above (_gt), at least (_ge) or below (_lt)
+    it, by the suffix of the name.
 
     An unknown value (None) cannot be a hit. Without another hit, the verdict then has an error.
     """

@@ -25,7 +25,7 @@ MAX_AXES: Final = 32  # the limit of NumPy 1
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """Storage of elements in bytes.
+    """Element type, stored as items of a NumPy type that each hold ``packed`` elements.
 
     ``decode`` converts the stored items, flat, and may return more elements.
     """
@@ -36,7 +36,7 @@ class ElementType:
     decode: Callable[[Array], Array] | None = None
 
     def size(self, count: int) -> int:
-        """Return the bytes that ``count`` elements take."""
+        """Return the number of bytes that ``count`` elements take."""
         return -(-count // self.packed) * np.dtype(self.stored).itemsize
 
 

@@ -23,7 +23,10 @@ BLOCK: Final = 8 << 20  # bytes read at once for a part of an array
 
 
 class Values(Protocol):
-    """Values that are read in parts. Reading may raise UnreadableError at any time, because files change."""
+    """Interface of a tensor's values, which are read in parts.
+
+    Reading may raise UnreadableError at any time, because files change.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -41,7 +44,7 @@ class Values(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Values in memory."""
+    """Values of a tensor in memory, with the interface of `Values`."""
 
     array: Array
 
@@ -69,7 +72,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Values stored in a file in C order."""
+    """Values of a tensor stored in a file in C order, with the interface of `Values`."""
 
     path: Path
     offset: int  # bytes before the first

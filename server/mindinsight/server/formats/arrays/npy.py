@@ -92,10 +92,7 @@ class Archive:
             yield member
 
     def damaged(self) -> str:
-        """Read all members.
-
-        Return the name of the first that does not match its CRC-32, else an empty text.
-        """
+        """Read all members and return the name of the first that does not match its CRC-32, else ""."""
         for name in self.names():
             try:
                 with self.opened(name) as member:
@@ -175,7 +172,7 @@ _TYPE: Final = re.compile(r"[<>=|]?(?:b1|[iufcSU]\d{1,9}|[mM]8(?:\[\w+\])?|V2)")
 
 @dataclass(frozen=True, slots=True)
 class ArrayHeader:
-    """Header of an array."""
+    """Header of an array in NumPy's format."""
 
     shape: tuple[int, ...]
     dtype: str  # canonical name: "bfloat16" for V2
@@ -199,7 +196,10 @@ def read_npy(path: Path) -> Array:
 
 
 def read_small_npy(path: str | Path) -> tuple[ArrayHeader, Array | None]:
-    """Read the header of a .npy file, and the array, read-only, if it is small. Raises UnreadableError."""
+    """Read the header of a .npy file, and the array, read-only, or None above `SMALL` bytes.
+
+    Raises UnreadableError.
+    """
     with opened(path) as file:
         header = _checked_header(file, length_of(file))
         if header.size > SMALL:
@@ -228,7 +228,7 @@ def read_npz(path: Path, name: str) -> Array:
 
 
 def npz_member(path: Path, name: str) -> tuple[ArrayHeader, int | None]:
-    """Return the header of an array of a .npz file and its offset, None if it is compressed.
+    """Return the header of an array of a .npz file, and the offset of its member, None if compressed.
 
     Raises UnreadableError.
     """

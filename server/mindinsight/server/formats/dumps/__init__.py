@@ -32,7 +32,7 @@ MAX_REFUSALS: Final = 100  # links and special files reported for one dump or st
 def refused_outside_steps(
     path: str, folders: Iterable[dump_types.StepFolder]
 ) -> tuple[dump_types.FileDamage, ...]:
-    """Return the refused entries of a dump outside its step folders.
+    """Return the links and special files of a dump outside its step folders, at most 100, as damage.
 
     Checked are the folders of ranks, graphs and steps, and the folders next to them.
     """
@@ -44,7 +44,7 @@ def refused_outside_steps(
 
 
 def refused_in_step(folder: dump_types.StepFolder) -> tuple[dump_types.FileDamage, ...]:
-    """Return the refused entries of a step folder and of its subfolders."""
+    """Return the links and special files in a step folder and its subfolders, at most 100, as damage."""
     path = Path(folder.path)
     return _damage([path, *folders_of(path)])
 
@@ -182,7 +182,8 @@ def find_dump_dirs(base: str | os.PathLike[str]) -> tuple[dump_types.DumpDir, ..
     searched = 0
     for _ in range(SEARCH_DEPTH + 1):
         subfolders: list[Path] = []
-        for path in level[: SEARCH_FOLDERS - searched]:
+        level = level[: SEARCH_FOLDERS - searched]
+        for path in level:
             layout = find_layout(path)
             if layout is None:
                 subfolders += folders_of(path)

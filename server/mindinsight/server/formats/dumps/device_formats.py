@@ -48,10 +48,9 @@ def host_format(layout: str, axes: int) -> str:
 
 
 def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) -> tuple[Array, str]:
-    """Return a device array in host order, and the name of its format.
+    """Return a device array of format ``layout`` in host order and ``shape``, and its format's name then.
 
-    ``shape`` is the host shape, ``groups`` the number of groups of a convolution's weights. An array without
-    a known conversion, or one that does not fit the shape, is returned unchanged with its own format.
+    Both are unchanged if no conversion fits. ``groups`` is the number of groups of a convolution's weights.
     """
     if layout in _HOST:
         return (array.reshape(shape) if array.size == math.prod(shape) else array), layout

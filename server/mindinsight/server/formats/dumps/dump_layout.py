@@ -12,6 +12,7 @@ from mindinsight.server.formats.dumps.npy_folder import npy_header, npy_values
 from mindinsight.server.formats.graphs.ir import IrNode
 
 Arguments = tuple[tuple[str, str], ...]
+ArgumentsOf = Callable[[str, str], Arguments]  # by type and recorded name of an operator
 _NUMBER: Final = re.compile(r"-op\d+$")
 _UNPLANNED: Final = 1 << 62  # sorts operators without a planned position last
 
@@ -21,17 +22,17 @@ def assemble_operators(
     tensors: Iterable[dump_types.TensorEntry],
     order: Iterable[str],
     nodes: dict[str, IrNode],
-    arguments: Callable[[str, str], Arguments],
+    arguments_of: ArgumentsOf,
 ) -> tuple[dump_types.Operator, ...]:
     """Return the operators with dumped tensors, and planned operators without any, in execution order.
 
     ``order`` and ``nodes`` are the full names in execution order and the nodes of the graph by full name.
-    ``arguments`` returns the recorded scalar arguments of an operator by its type and recorded name.
+    ``arguments_of`` returns the recorded scalar arguments of an operator.
     """
     dumped: dict[str, list[dump_types.TensorEntry]] = {}
     for tensor in tensors:
         dumped.setdefault(tensor.recorded, []).append(tensor)
-    operators = [_dumped_operator(graph, entries, nodes, arguments) for entries in dumped.values()]
+    operators = [_dumped_operator(graph, entries, nodes, arguments_of) for entries in dumped.values()]
     seen = {operator.name for operator in operators}
     operators += [
         _planned_operator(graph, name, position, nodes.get(name))
@@ -48,7 +49,7 @@ def _dumped_operator(
     graph: str,
     entries: list[dump_types.TensorEntry],
     nodes: dict[str, IrNode],
-    arguments: Callable[[str, str], Arguments],
+    arguments_of: ArgumentsOf,
 ) -> dump_types.Operator:
     """Build an operator from its tensors."""
     first = entries[0]
@@ -65,7 +66,7 @@ def _dumped_operator(
         order=first.order,
         inputs=inputs,
         outputs=outputs,
-        arguments=arguments(first.type, first.recorded),
+        arguments=arguments_of(first.type, first.recorded),
         inputs_known=_all_inputs(inputs, node),
         outputs_known=bool(outputs),
         **_graph_facts(node),

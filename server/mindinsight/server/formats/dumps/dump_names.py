@@ -24,7 +24,7 @@ _NPY_NAMES: Final = re.compile(
 
 
 class TensorFile(NamedTuple):
-    """Fields of a file name and of its statistics, before the operator name is resolved."""
+    """Tensor file of a dump: fields of its name and its statistics, before the operator is resolved."""
 
     type: str
     operator: str  # as recorded

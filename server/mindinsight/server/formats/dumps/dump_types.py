@@ -39,7 +39,7 @@ def read_or_report(
     optional: bool = True,
     of_tensors: bool = True,
 ) -> Content | None:
-    """Read a file. Return None and add to ``damage`` if it cannot be read.
+    """Return what ``read`` returns for a file. Return None and add to ``damage`` if it cannot be read.
 
     A missing file is no damage if it is ``optional``. ``of_tensors`` is stored in the damage.
     """
@@ -147,7 +147,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """Overflow that the device reported, and its operator."""
+    """Overflow that a unit of the device reported, with task and stream, and its operator."""
 
     rank: int
     step: int
@@ -162,7 +162,7 @@ class Overflow:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One log file of the Running Data Recorder."""
+    """One log file of the Running Data Recorder, with what its path says of it."""
 
     rank: int
     path: str

@@ -46,7 +46,7 @@ _SIDES: Final[dict[str, Direction]] = {
 
 
 class Call(NamedTuple):
-    """Fields of the name of an entry."""
+    """Call of an operator or module, or its gradients: fields of the name of its entry."""
 
     type: str  # of the operator: linear, MatMul, Dense
     path: tuple[str, ...]  # module path, or the prefix of an API
@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """Tensor, number or text of an entry."""
+    """Tensor, number or text in a slot of an entry, with its fields in the JSON."""
 
     direction: Direction
     slot: str  # "0", "0.1", "weight"
@@ -67,7 +67,7 @@ class Leaf(NamedTuple):
 
 
 class TensorName(NamedTuple):
-    """Fields of the name of a tensor file."""
+    """Name of a tensor file: the entry, direction and slot of its tensor."""
 
     entry: str
     direction: Direction
@@ -75,7 +75,7 @@ class TensorName(NamedTuple):
 
 
 def parse_call(entry: str) -> Call:
-    """Parse the name of an entry. An unknown name is its own type."""
+    """Return type, scope and forward name of a call by its entry's name; an unknown name is its own type."""
     module = _MODULE.fullmatch(entry)
     if module:
         forward = f"{module['kind']}.{module['path']}.{module['cls']}.forward.{module['n']}"
@@ -142,9 +142,9 @@ def recorded_sides(entry: str, value: Any) -> tuple[bool, bool]:
 
 
 def calls_before(entry: str, entries: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the calls that a call shares tensors with.
+    """Return which of ``entries`` share tensors with a call: the forward call of a backward call, else ().
 
-    These are the forward call of a backward call, and both passes of the module for a weight's gradient.
+    For a weight's gradient these are both passes of the module.
     """
     module = _MODULE.fullmatch(entry)
     if module and module["dir"] == "parameters_grad":

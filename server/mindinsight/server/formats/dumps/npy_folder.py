@@ -57,7 +57,7 @@ _CHECKSUMS: Final = {"MD5": "md5", "SHA1": "sha1"}
 
 
 def read_statistics(path: Path) -> tuple[list[TensorFile], list[FileDamage]]:
-    """Return the rows of a file in order, and its damage. No rows if there is no file."""
+    """Return the rows of ``statistic.csv`` in order, and its damage. Both are empty without the file."""
     rows: list[TensorFile] = []
     damage: list[FileDamage] = []
     try:

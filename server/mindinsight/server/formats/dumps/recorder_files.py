@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from mindinsight.server.files.opener import files_of, folders_of
-from mindinsight.server.formats.dumps.dump_types import Dump, LogFile
+from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, LogFile
 from mindinsight.server.formats.file_bytes import opened
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.formats.sanitizer import parse_json
@@ -18,6 +18,7 @@ _FILE: Final = re.compile(
     r"\.(?P<kind>ir|pb|txt|json)",
     re.DOTALL,
 )
+_HEALTH: Final = re.compile(r"health_(\d{1,15})\.json")
 _UNTIMED: Final = re.compile(r"(?P<name>.+)\.(?P<kind>ir|pb|txt|json)", re.DOTALL)
 _KINDS: Final[dict[str, Literal["ir", "pb", "text", "json"]]] = {
     "ir": "ir",
@@ -63,31 +64,77 @@ MAX_BYTES: Final = 64 << 20  # read from a file; enough for the norms of about a
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """L2 norms of parameters by name at the last healthy check, at ``step``, and at the fault."""
+    """L2 norms of parameters and of modules' outputs by name at the last healthy check, and at the fault.
 
-    step: int
+    ``outputs_now`` is in the order of execution, and None if the recorder did not write it yet.
+    """
+
+    step: int  # of the last healthy check, -1 if there was none
     weights: Mapping[str, float]
     weights_now: Mapping[str, float]
+    outputs: Mapping[str, float] = field(default_factory=dict)
+    outputs_now: Mapping[str, float] | None = None
+    repeated: tuple[str, ...] = ()  # modules that ran several times with different norms
+    damaged: tuple[str, ...] = ()  # fields of the file that hold something else
+
+
+def health_steps(dump: Dump) -> dict[int, list[int]]:
+    """Return the ranks of each step with a file of norms, steps and ranks in order."""
+    recorded = set()
+    for rank, root in {(folder.rank, folder.root) for folder in dump.folders}:
+        matches = map(_HEALTH.fullmatch, files_of(Path(root)))
+        recorded |= {(int(match[1]), rank) for match in matches if match}
+    steps: dict[int, list[int]] = {}
+    for step, rank in sorted(recorded):
+        steps.setdefault(step, []).append(rank)
+    return steps
+
+
+def read_norms(dump: Dump, rank: int, step: int) -> Health | FileDamage | None:
+    """Return the norms recorded with a step of a dump, the damage of their file, or None without a file."""
+    damage = None
+    for root in sorted({folder.root for folder in dump.folders if folder.rank == rank}):
+        path = Path(root) / f"health_{step}.json"
+        try:
+            with opened(path) as file:
+                return _health(parse_json(file.read(MAX_BYTES)), step)
+        except UnreadableError as error:
+            damage = damage or (None if error.reason == "dump.missing" else str(path))
+        except (OSError, ValueError, TypeError, LookupError, RecursionError):
+            damage = damage or str(path)
+    return FileDamage(damage, "dump.json", of_tensors=False) if damage else None
 
 
 def read_health(dump: Dump, rank: int, step: int) -> Health | None:
     """Return the norms recorded with a step of a dump, or None if there are none or no healthy step."""
-    roots = {folder.root for folder in dump.folders if (folder.rank, folder.step) == (rank, step)}
-    for root in sorted(roots):
-        try:
-            with opened(Path(root) / f"health_{step}.json") as file:
-                content = parse_json(file.read(MAX_BYTES))
-        except (UnreadableError, OSError, ValueError, RecursionError):
-            continue
-        if isinstance(content, dict) and isinstance(content.get("healthy_step"), int):
-            health = Health(
-                content["healthy_step"], _norms(content.get("weights")), _norms(content.get("weights_now"))
-            )
-            return health if health.step >= 0 else None
-    return None
+    norms = read_norms(dump, rank, step)
+    return norms if isinstance(norms, Health) and norms.step >= 0 else None
 
 
-def _norms(content: Any) -> Mapping[str, float]:
+def _health(content: Any, step: int) -> Health:
+    """Return the norms of a file. Raises TypeError, LookupError or ValueError for other content."""
+    healthy = content["healthy_step"]
+    if type(healthy) is not int or healthy >= step:
+        raise ValueError(f"the healthy step is {healthy!r}")
+    norms = {name: content[name] for name in _NORMS if name in content}
+    repeated = content.get("repeated", [])
+    damaged = [name for name, value in norms.items() if not isinstance(value, dict)]
+    damaged += ["repeated"] * (not isinstance(repeated, list))
+    return Health(
+        healthy,
+        _numbers(norms.get("weights")),
+        _numbers(norms.get("weights_now")),
+        _numbers(norms.get("outputs")),
+        _numbers(norms["outputs_now"]) if "outputs_now" in norms else None,
+        tuple(name for name in repeated if isinstance(name, str)) if isinstance(repeated, list) else (),
+        tuple(damaged),
+    )
+
+
+_NORMS: Final = ("weights", "weights_now", "outputs", "outputs_now")
+
+
+def _numbers(content: Any) -> Mapping[str, float]:
     """Return the numbers of an object. Other values are skipped."""
     items = content.items() if isinstance(content, dict) else ()
-    return {name: float(value) for name, value in items if isinstance(value, (int, float))}
+    return {name: float(value) for name, value in items if type(value) in (int, float)}

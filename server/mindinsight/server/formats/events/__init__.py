@@ -87,10 +87,10 @@ def _read_long(descriptor: int, offset: int, size: int, schema: Schema) -> Decod
 def decode(
     data: bytes | memoryview, base_offset: int, at_end: bool, schema: Schema = MINDSPORE
 ) -> DecodedSection:
-    """Decode the whole records of ``data``, which begins with a record at ``base_offset`` of its file.
+    """Decode the whole records of ``data``, which begins at ``base_offset`` of a file, and may be its end.
 
-    ``at_end`` says that the file ends with ``data``. An incomplete record at the end is then counted in
-    ``pending``.
+    It begins with a record. With ``at_end`` the file ends with ``data``, and an incomplete record at the end
+    is counted in ``pending``.
     """
     data = bytes(data)
     records = verified_records(data, at_end, schema)

@@ -61,9 +61,9 @@ class _Step:
 def read_prefixes(
     data: bytes, rows: Ints, at: Ints, ends: Ints, scalar_key: int
 ) -> tuple[list[Scalars], Ints]:
-    """Read the scalars at the start of records that repeat the tags of a sample record.
+    """Return the scalars at the start of records like a sample record, and [n] the offsets after them.
 
-    Return them, one item for the records of the same tags, and [n] the offsets after them, ``at`` if none.
+    There is one item for the records of the same tags. The offset is that of ``at`` if none was read.
 
     The values of ``rows`` lie from ``at`` to ``ends``, one pair per row. ``scalar_key`` is the key of a
     float32.
@@ -153,7 +153,10 @@ _Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """Positions of tags. Eight bytes can be read at each offset."""
+    """Offset and size in bytes of each tag in the data.
+
+    Eight bytes can be read at each offset.
+    """
 
     offsets: Ints
     sizes: Ints  # at most MAX_COMPARED_TAG
@@ -357,10 +360,7 @@ class _Heads:
 def read_columnar(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[RecordBatch], Ints]:
-    """Decode the records ``rows`` that are encoded in the usual way.
-
-    Return the batches and the rows left over.
-    """
+    """Decode the records ``rows`` that are encoded in the usual way, and return batches and other rows."""
     begins = starts[rows] + HEADER_SIZE
     ends = begins + sizes[rows]
     inside = np.flatnonzero(ends + LOOK_AHEAD <= len(data))
@@ -394,9 +394,9 @@ def read_columnar(
 def read_layout(
     data: bytes, begins: Ints, ends: Ints, schema: Schema
 ) -> tuple[_Heads, ValueTable, list[str]] | None:
-    """Read records of scalars with different tags, encoded in the usual way, with payloads up to ``ends``.
+    """Return heads, values in file order, and tags by number of records of scalars with different tags.
 
-    Return their heads, their values in file order, and the tags by number. Return None for other records.
+    Their payloads are from ``begins`` to ``ends``. Return None for records not encoded in the usual way.
     """
     if ends[-1] + LOOK_AHEAD > len(data):
         return None

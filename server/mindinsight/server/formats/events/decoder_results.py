@@ -55,7 +55,7 @@ class Payloads:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """Records that one decoder read from a section."""
+    """Records that one decoder read from a section: columns of steps and times, scalars and payloads."""
 
     rows: Ints  # [n] numbers of the records read
     steps: Ints  # [n]
@@ -121,7 +121,7 @@ Tagged: TypeAlias = "tuple[tuple[Scalars, ...], tuple[Payloads, ...], tuple[Ragg
 
 
 def group_by_tag(table: ValueTable, names: list[str]) -> Tagged:
-    """Group values by kind and tag, keeping file order within each group.
+    """Return the scalars, payloads and ragged scalars of a table by kind and tag, each in file order.
 
     ``names`` are the tags by number.
     """

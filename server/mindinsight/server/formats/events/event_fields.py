@@ -54,7 +54,10 @@ _MAX_ERROR: Final = 1000  # bytes that are kept of the error in a closing record
 
 @dataclass(frozen=True, slots=True)
 class EventValue:
-    """One value of an event. ``at`` and ``size`` are the span of its number or payload message."""
+    """One value of an event: its kind (a code), its tag, and where its content lies.
+
+    ``at`` and ``size`` are the span of its number or payload message.
+    """
 
     kind: int
     tag: bytes
@@ -65,7 +68,10 @@ class EventValue:
 
 @dataclass(slots=True)
 class ParsedEvent:
-    """Content of one record. ``free`` holds offset and size of all bytes that vary between like records."""
+    """Content of one record: wall time and step with their offsets, and values or facts.
+
+    ``free`` holds offset and size of all bytes that vary between like records.
+    """
 
     wall: float = 0.0
     step: int = 0
@@ -95,9 +101,9 @@ def parse_event(data: Octets, at: int, end: int) -> ParsedEvent:
 def parse_fields(
     data: Octets, at: int, end: int, contents: Collection[int], read: ReadContent
 ) -> tuple[ParsedEvent, bool]:
-    """Parse wall time and step of the event in ``data[at:end]``, and call ``read`` for its content.
+    """Return the event in ``data[at:end]``, with what ``read`` adds for its content, and if it has content.
 
-    Returns the event, and whether it has content. ``contents`` are the keys of the oneof: the last one
+    ``contents`` are the keys of the oneof: the last one
     counts, as in protobuf, but several parts of a summary are merged. Raises UnparsableError, also for a
     replaced field, because wrong bytes there make the rest doubtful.
     """
@@ -167,7 +173,7 @@ def _read_value(event: ParsedEvent, data: Octets, at: int, end: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """Differences between the events of MindSpore and TensorBoard. Framing and layout are the same."""
+    """Wire schema of the events of MindSpore or TensorBoard, which have equal framing and layout."""
 
     parse: Callable[[Octets, int, int], ParsedEvent]
     scalar_key: int  # of the float32 in Summary.Value

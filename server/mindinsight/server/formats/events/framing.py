@@ -189,9 +189,9 @@ _CACHE_SIZE: Final = 1 << 18  # bytes compared at a time; they stay in the proce
 
 
 def find_repeats(data: bytes, at: int, headers: list[bytes], sizes: dict[bytes, int]) -> tuple[Ints, int]:
-    """Return the starts of the records from ``at`` that continue the pattern at the end of ``headers``.
+    """Return the starts of records from ``at`` that repeat the end of ``headers``, and the offset after them.
 
-    Also returns the offset after them. ``sizes`` maps the 12 header bytes to the framed size of a record. The
+    ``sizes`` maps the 12 header bytes to the framed size of a record. The
     starts are empty if ``headers`` end in no pattern or the pattern does not continue.
     """
     pattern = headers[len(headers) - _shortest_period(headers) :]
@@ -257,7 +257,10 @@ _GUESS_SUCCESS: Final = 4  # a guess succeeds if it finds this many times the re
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of a section in file order. Offsets count from the start of the section."""
+    """Records of a section in file order, its damage, and the rounds recognized in it.
+
+    Offsets count from the start of the section.
+    """
 
     starts: Ints  # [n] first header byte
     sizes: Ints  # [n] payload bytes
@@ -285,7 +288,7 @@ def payload_size(header: bytes) -> int | None:
 
 
 def scan_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Records:
-    """Find the whole records of ``data``, which starts with a record.
+    """Return the whole records of ``data``, which starts with a record and, ``at_end``, ends its file.
 
     Payloads are not checked.
 
@@ -447,7 +450,7 @@ def _learn_size(header: bytes, known: dict[bytes, int]) -> int:
 
 
 def verified_records(data: bytes, at_end: bool, schema: Schema | None = None) -> Records:
-    """Return the intact records of ``data``, which begins with a record.
+    """Return the intact records of ``data``, which begins with a record and, ``at_end``, ends its file.
 
     Everything from ``end`` on is an incomplete record or not written yet. That includes zeros at the end of a
     file, which a crashed machine or a network file system allocated. Only a valid header announces a record,

@@ -182,9 +182,7 @@ CACHED: Final = 1 << 18  # bytes of a matrix processed at a time; they stay in t
 def read_shapes(
     data: bytes, starts: Ints, sizes: Ints, rows: Ints, schema: event_fields.Schema
 ) -> tuple[list[RecordBatch], Ints]:
-    """Decode the records ``rows`` of frequent shapes.
-
-    Return the batches and the rows left over.
+    """Decode the records ``rows`` of frequent shapes, and return batches and the rows left over.
 
     ``starts`` and ``sizes`` are the offsets and payload sizes of all records.
     """

@@ -221,7 +221,7 @@ class KnownRounds(NamedTuple):
 
 
 def learn(data: bytes, start: int, model: Round, schema: Schema) -> None:
-    """Remember a round that occurred frequently at ``start``."""
+    """Add a round that occurred frequently, first at ``start``, to the known rounds of this process."""
     large = model.stride >= _LARGE
     models = _large_models(schema) if large else _models(data[start : start + HEADER_SIZE], schema)
     if model not in models:
@@ -290,7 +290,7 @@ def read_rounds(
     schema: Schema,
     known: Iterable[KnownRounds] = (),
 ) -> RoundRecords:
-    """Decode the records in frequent rounds.
+    """Decode the records in frequent rounds, and return them and the records left over.
 
     ``starts`` and ``sizes`` are the offsets and payload sizes of all records. ``known`` are rounds found
     while the records were scanned.

@@ -20,19 +20,22 @@ from mindinsight.server.types import Damage, Doubles, Ints, RunNote
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts about a section other than its values."""
+    """Content of a section of an event file besides values."""
 
     damage: tuple[Damage, ...] = ()
     version: str = ""  # of the first record that has one
     closing: str | None = None  # error in the last closing record; empty after a normal end
-    skipped: tuple[tuple[str, int], ...] = ()
+    skipped: tuple[tuple[str, int], ...] = ()  # names and counts of values and events that are not read
     notes: tuple[RunNote, ...] = ()  # with the offsets of their records
 
 
 def read_sequentially(
     data: Octets, starts: Ints, sizes: Ints, rows: Ints, schema: Schema
 ) -> tuple[list[decoder_results.RecordBatch], Facts]:
-    """Parse the records ``rows`` one by one. Records that are not valid events become damage."""
+    """Parse the records ``rows`` one by one, and return their values and facts.
+
+    Records that are not valid events become damage.
+    """
     events: dict[int, ParsedEvent] = {}
     damage = []
     for row in rows.tolist():
@@ -96,10 +99,10 @@ LongRecord: TypeAlias = tuple[Records, list[decoder_results.RecordBatch], Facts]
 
 
 def read_long_record(file: IO[bytes], offset: int, size: int, schema: Schema) -> LongRecord | None:
-    """Decode the record of ``size`` payload bytes at ``offset``.
+    """Decode the record of ``size`` payload bytes at ``offset``, or return None if it is not written yet.
 
-    The file held the whole record when it was checked. Returns None if its checksum and all following bytes
-    are zero, because that space is allocated and not written yet, or if the file became shorter.
+    The file held the whole record when it was checked. It is not written if its checksum and all following
+    bytes are zero, because that space is allocated and not written yet, or if the file became shorter.
     """
     framed = HEADER_SIZE + size + FOOTER_SIZE
     file.seek(offset + HEADER_SIZE)

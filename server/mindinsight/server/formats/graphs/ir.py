@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,22 +22,25 @@ from mindinsight.server.formats.wire_format import UnparsableError, message_fiel
 if TYPE_CHECKING:
     from mindinsight.proto import graph_pb2
 
+_SMALL: Final = 4 << 20  # bytes of a graph whose operators are held in memory
 MAX_DIGITS: Final = 9  # of an element's index
 PASSING: Final = frozenset(("Load", "Depend", "UpdateState", "MakeTuple", "TupleGetItem"))
 
 
 @dataclass(slots=True)
 class Dataflow:
-    """Sources by the key that arguments use, filled in the order of the graph."""
+    """Names of the operators and parameters from which each value comes, by the key that arguments use.
+
+    Operators must be added in the order of the graph.
+    """
 
     sources_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, key: str, op: str, name: str, arguments: list[str]) -> tuple[str, ...]:
-        """Add an operator under the key that arguments use.
+        """Add an operator under the key that arguments use, and return the names of its sources.
 
-        Return the names of its sources, at most ``IR.depth``.
-
-        ``arguments`` are keys. The last argument of ``TupleGetItem`` is the index as text.
+        These are at most ``IR.depth``. ``arguments`` are keys. The last argument of ``TupleGetItem`` is the
+        index as text.
         """
         sources = self._sources(op, arguments)
         self.sources_of[key] = sources if op in PASSING else (name,) if name else ()
@@ -68,7 +73,7 @@ _ARGUMENT: Final = re.compile(r"%para\d+_[^\s,()]+|%\d+|[^\s,()%]+(?:\([^()]*\))
 
 @dataclass(frozen=True, slots=True)
 class IrNode:
-    """Operator of an ``.ir`` text."""
+    """Operator of an ``.ir`` text: type, name, scope, sources and call stacks."""
 
     op: str
     name: str  # full name with scope, "" in texts written before names are assigned
@@ -79,7 +84,7 @@ class IrNode:
 
 @dataclass(frozen=True, slots=True)
 class IrText:
-    """Parameters and operators of all subgraphs, in text order."""
+    """Names of parameters, and operators, of all subgraphs of an ``.ir`` text, in text order."""
 
     parameters: tuple[str, ...]
     nodes: tuple[IrNode, ...]
@@ -170,13 +175,25 @@ def _first(pattern: re.Pattern[str], block: list[str]) -> str:
 
 
 def read_pb(path: Path) -> IrText:
-    """Read a ModelProto file.
-
-    Raises UnreadableError.
+    """Return the parameters and operators of a file with a ModelProto. Raises UnreadableError.
 
     Nodes are decoded one at a time, because protobuf may take a hundred bytes of memory for two bytes of a
     message.
     """
+    with opened(path) as file:
+        length = length_of(file)
+        modified = os.fstat(file.fileno()).st_mtime_ns
+    if length > _SMALL:
+        return _read_pb(path)
+    return _read_small_pb(path, length, modified)
+
+
+@lru_cache(maxsize=4)  # each step of a dump names its operators from the same file
+def _read_small_pb(path: Path, length: int, modified: int) -> IrText:
+    return _read_pb(path)
+
+
+def _read_pb(path: Path) -> IrText:
     from google.protobuf.message import DecodeError  # few dumps have such a file
 
     with opened(path) as file:

@@ -22,7 +22,7 @@ _MAX_TEXT: Final = 1000  # characters of an attribute; weights may be written ou
 
 
 def graphs_of(content: Any) -> list[tuple[str, bytes]]:
-    """Return name and ModelProto of each graph in a file.
+    """Return name and serialized ModelProto of each graph in the parsed JSON of a file.
 
     Raises UnreadableError if the file has no graph, or a graph with too many nodes.
     """

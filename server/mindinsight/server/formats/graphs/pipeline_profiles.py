@@ -60,12 +60,12 @@ class Operator:
 
     @property
     def empty(self) -> int:
-        """Number of samples in which the queue was empty."""
+        """Return the number of samples in which the queue was empty."""
         return self.queue.count(0)
 
     @property
     def share(self) -> float:
-        """Share of the samples in which the queue was empty."""
+        """Return the share of the samples, at least one, in which the queue was empty."""
         return self.empty / len(self.queue)
 
 
@@ -81,23 +81,23 @@ class PipelineProfile:
 
     @property
     def last(self) -> int:
-        """Id of the operator that no other takes data from."""
+        """Return the id of the operator that no other takes data from."""
         taken = {number for operator in self.operators.values() for number in operator.inputs}
         return next(number for number in self.operators if number not in taken)
 
     @property
     def batch_time(self) -> float | None:
-        """Mean time between two batches, or None if it was not recorded."""
+        """Return the mean time between two batches in milliseconds, or None if it was not recorded."""
         times = self.batches
         return (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else None
 
     @property
     def mean_wait(self) -> float | None:
-        """Mean time that the training waited for a batch, or None if it was not recorded."""
+        """Return the mean wait of the training for a batch, in milliseconds, or None if unrecorded."""
         return sum(self.waits) / len(self.waits) if self.waits else None
 
     def sources_first(self) -> list[int]:
-        """Return the ids in the order of the data."""
+        """Return the ids of the operators in the order of the data, sources first."""
         order: list[int] = []
         waiting = [self.last]
         while waiting:
@@ -360,10 +360,10 @@ def _content(path: Path) -> bytes:
 
 
 def nodes_of(profile: PipelineProfile, last: Step) -> dict[int, str]:
-    """Return the path in the drawing of each operator that has a counterpart in the recorded pipeline.
+    """Return the path in the drawing of each operator of the recorded pipeline, empty if the two differ.
 
-    Inline operators are ignored on both sides. Empty if the others differ in order or name. Names of sources
-    are not compared, because MindSpore's classes and functions name them differently.
+    Inline operators are ignored on both sides, the others must agree in order and name. Names of sources are
+    not compared, because MindSpore's classes and functions name them differently.
     """
     operators = profile.operators
 

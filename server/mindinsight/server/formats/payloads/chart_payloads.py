@@ -35,7 +35,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Charts under a heading."""
+    """Category of a custom dashboard: charts under a heading."""
 
     title: str
     charts: tuple[Chart, ...]
@@ -110,9 +110,9 @@ class PrCurve:
 
     @property
     def average_precision(self) -> float:
-        """Return the area under the curve: precision weighted by the recall each threshold adds.
+        """Return the precisions summed by the recall that each adds, NaN without a positive prediction.
 
-        NaN if nothing was predicted to be positive. Source: sklearn.metrics.average_precision_score.
+        Source: sklearn.metrics.average_precision_score.
         """
         count = self.drawn
         precision, recall = self.rows[4, :count], self.rows[5, :count]
@@ -159,7 +159,7 @@ def pr_curve(payload: bytes) -> PrCurve:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Coordinates as recorded. An axis that was not recorded has size 0."""
+    """Points of a loss landscape as arrays of coordinates. An axis that was not recorded has size 0."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]

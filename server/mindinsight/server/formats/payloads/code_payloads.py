@@ -17,21 +17,25 @@ _MOST_NAME: Final = 4_000  # characters of a name or value
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """State of a repository. ``diff`` and ``untracked`` (a number of files) are None if Git did not return
-    them.
+    """State of a repository: commit, branch, remote, and uncommitted changes.
+
+    ``diff`` and ``untracked`` (a number of files) are None if Git did not return them.
     """
 
     commit: str
     branch: str = ""
     remote: str = ""
     diff: str | None = None
-    cut: bool = False
+    cut: bool = False  # only the beginning of the diff was recorded
     untracked: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Program of a run. ``packages`` is version by name. ``git`` is None outside a repository."""
+    """Program of a run: command, directory, machine, packages, environment, and repository.
+
+    ``packages`` is version by name. ``git`` is None outside a repository.
+    """
 
     command: tuple[str, ...] = ()
     directory: str = ""

@@ -177,7 +177,7 @@ class _Cast:
 
 
 def recorded(path: Path, offset: int, size: int) -> Recorded:
-    """Open the tensor message in a file.
+    """Return the tensor of the message at ``offset`` in a file, read in parts if it is large.
 
     Raises UnreadableError, also if shape and data contradict each other.
     """

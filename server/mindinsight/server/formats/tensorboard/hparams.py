@@ -17,7 +17,7 @@ _MAX_ITEMS: Final = 10_000  # hyperparameters, or metrics, of a run; bounds the 
 
 @dataclass(slots=True)
 class Session:
-    """Hyperparameters and metrics of a run. For one name, the last value counts."""
+    """Hyperparameters of a run by name, and the tags of its metrics. The last value of a name counts."""
 
     hparams: dict[str, Any] = field(default_factory=dict)
     metrics: list[str] = field(default_factory=list)  # tags of scalars
@@ -42,10 +42,7 @@ def read_session(contents: Iterable[bytes]) -> Session:
 
 
 def session_end(content: bytes) -> bytes | None:
-    """Return the error that ended a session, empty after a normal end.
-
-    None if the content is no end of a session.
-    """
+    """Return the error that ended a session, empty after a normal end, None if the content is no end."""
     try:
         return _ENDINGS.get(HParamsPluginData.FromString(content).session_end_info.status)
     except DecodeError:

@@ -53,7 +53,7 @@ TYPES: Final = {
 
 @dataclass(slots=True)
 class TensorFields:
-    """Positions of the fields of a tensor message. No values have been read."""
+    """Type and shape of a tensor message, and first byte and end of each field that holds values."""
 
     dtype: int = 0
     shape: tuple[int, ...] = ()

@@ -52,7 +52,7 @@ class CheckpointTensor:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFile:
-    """Tensors of a checkpoint by name, in the order they were saved."""
+    """MindSpore checkpoint: its tensors by name, in the order they were saved."""
 
     path: Path
     tensors: dict[str, CheckpointTensor]

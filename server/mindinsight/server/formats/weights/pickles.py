@@ -43,7 +43,7 @@ _BROKEN: Final = (ValueError, TypeError, LookupError, AttributeError, OverflowEr
 
 
 def interpret(file: IO[bytes] | FileBytes, calls: Calls) -> object:
-    """Interpret one pickle and return its value.
+    """Interpret one pickle by the callbacks ``calls`` and return its value.
 
     The file is left positioned after its end.
 

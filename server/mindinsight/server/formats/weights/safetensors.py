@@ -42,7 +42,7 @@ class SafeTensor:
 
 @dataclass(frozen=True, slots=True)
 class SafeTensorFile:
-    """Tensors of a file by name, with an error in place of each invalid entry."""
+    """Safetensors file: its tensors by name, with an error in place of each invalid entry."""
 
     path: Path
     tensors: dict[str, SafeTensor | UnreadableError]

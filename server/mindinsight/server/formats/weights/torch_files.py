@@ -39,7 +39,7 @@ Plain: TypeAlias = bool | int | float | str | None  # value of a saved object th
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Storage: elements that tensors are views of."""
+    """Storage: key, type and number of elements that tensors are views of."""
 
     key: str
     dtype: str

@@ -18,7 +18,10 @@ from mindinsight.server.formats.weights import mindspore_checkpoints, safetensor
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One tensor of a file. ``error`` is set if it is listed but cannot be read."""
+    """Name, type, shape and size of one tensor of a file.
+
+    ``error`` is set if it is listed but cannot be read.
+    """
 
     name: str
     dtype: str  # canonical; "str" for text

@@ -46,7 +46,7 @@ class BoxCounts:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of a comparison of two graphs.
+    """Result of a comparison of two graphs: partner and state of each index of both trees.
 
     Each tuple has one element for LEFT and one for RIGHT. [t]: one element per index of that side's tree.
     """
@@ -67,7 +67,7 @@ class Comparison:
         return BoxCounts(operators, changed, only, follows, missing)
 
     def state(self, side: Side, index: int) -> int:
-        """Return the state of a subtree.
+        """Return the state of a subtree: SAME, CHANGED, ONLY or FOLLOWS.
 
         ONLY if the other graph has none of it, FOLLOWS if it differs only by operators that follow others.
         """
@@ -87,7 +87,7 @@ class Comparison:
         return None
 
     def operands_of(self, left_node: int, right_node: int) -> tuple[list[str], list[str]] | None:
-        """Return the names of the inputs of a pair that receives the same in another order, or None."""
+        """Return the names of a pair's inputs on each side if only their order differs, else None."""
         names: list[list[str]] = []
         ids: list[list[int]] = []
         for tree, own, node in zip(self.trees, self.input_ids, (left_node, right_node), strict=True):
@@ -98,8 +98,10 @@ class Comparison:
         return (names[LEFT], names[RIGHT]) if swapped else None
 
     def returned(self) -> tuple[list[str], list[str]] | None:
-        """Return the names of the outputs of both graphs if they differ and both graphs have all of them,
-        else None."""
+        """Return the output names of both graphs if they return different nodes, or None.
+
+        None also if one of these nodes has no partner in the other graph.
+        """
         columns, partners = self.matching.columns, self.matching.node_partners
         left, right = (graph.outputs for graph in columns.graphs)
         expected = partners[left] - columns.left_count
@@ -220,7 +222,7 @@ def _turned(
 
 
 def sources_of_pair(matching: Matching, nodes: tuple[int, int]) -> list[list[int]]:
-    """Return the inputs of a node of each graph, in order."""
+    """Return the inputs of the two nodes of a pair in order, one list for each graph."""
     trees = matching.left, matching.right
     return [tree.graph.inputs_of(node) for tree, node in zip(trees, nodes, strict=True)]
 
@@ -297,9 +299,9 @@ def _are_parameters(graph: Graph, nodes: Numbers) -> Flags:
 
 
 def input_name(graph: Graph, node: int, user: int = -1) -> str:
-    """Return the name of an input: of an operator, or of the parameter that a Load reads.
+    """Return the name to show for an input node, for a Load that of the parameter it reads.
 
-    It comes with its innermost scope unless ``user``, the operator that takes it, lies in the same scope.
+    The innermost scope precedes it if the operator ``user`` lies in another scope.
     """
     if graph.types[node] == "Load":
         node = next(iter(graph.inputs_of(node)), node)
@@ -316,10 +318,10 @@ def _input_spans(graph: Graph, nodes: Numbers) -> tuple[Offsets, Offsets]:
 
 
 def list_topmost_differences(comparison: Comparison, side: Side) -> Iterator[int]:
-    """Yield the tree indices of operators that are CHANGED or ONLY, in order.
+    """Yield the tree indices of operators that are CHANGED or ONLY, and of scopes that are ONLY, ascending.
 
-    A scope without any operator of the other graph is yielded once, instead of its operators. Operators
-    in state FOLLOWS, equal ones with different inputs, are omitted.
+    Such a scope is yielded instead of its contents. Operators in state FOLLOWS, equal ones with different
+    inputs, are omitted.
     """
     tree, states = comparison.trees[side], comparison.states[side].tolist()
     index = 1
@@ -344,7 +346,7 @@ _MOST_DETAILS: Final = 5000  # limit of changed operators to decode attributes a
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One kind of change and the number of its occurrences."""
+    """Edit between two graphs: equal changes, and the number of them."""
 
     kind: Kind
     subject: str  # changed type of operators, parameter or attribute, "" if left and right say it
@@ -356,14 +358,17 @@ class Edit:
 
 
 class Change(NamedTuple):
-    """One change, before changes are grouped by their keys."""
+    """Change of a kind between two graphs: its subject, and the values on both sides.
+
+    Those of equal kind and key become one `Edit`.
+    """
 
     kind: Kind
     key: Hashable
     subject: str
     left: str
     right: str
-    position: tuple[int, int]
+    position: tuple[int, int]  # tree indices, left and right, -1 for none
 
 
 def list_edits(comparison: Comparison) -> list[Edit]:
@@ -408,7 +413,7 @@ def _follows(comparison: Comparison, position: tuple[int, int]) -> bool:
 
 
 def merged(texts: Iterable[str]) -> str:
-    """Return the text if all are equal, otherwise the first one with ``*`` for numbers."""
+    """Return the text if all are equal, otherwise the alphabetically first one with ``*`` for numbers."""
     different = set(texts)
     return different.pop() if len(different) == 1 else _NUMBER.sub("*", min(different))
 
@@ -459,7 +464,11 @@ def _operators(comparison: Comparison) -> Iterator[Change]:
 
 
 def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]) -> list[Change]:
-    """Return the attributes, constants and inputs in which a pair of one type differs, else its outputs."""
+    """Return the changed attributes, constants and inputs of a pair of one type, without any its output.
+
+    The pair is given by its nodes, and by its indices in the trees as ``position``, here and below. The list
+    is empty if the pair differs only in the parameters that it uses.
+    """
     changes = [
         *attribute_changes(comparison, nodes, position),
         *constant_changes(comparison, nodes, position),
@@ -481,7 +490,7 @@ def pair_changes(comparison: Comparison, nodes: tuple[int, int], position: tuple
 def attribute_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the attributes that differ."""
+    """Yield the attributes that differ between the operators of a pair."""
     columns = comparison.matching.columns
     if columns.attributes[nodes[LEFT]] == columns.attributes[nodes[RIGHT] + columns.left_count]:
         return
@@ -494,7 +503,7 @@ def attribute_changes(
 def constant_changes(
     comparison: Comparison, nodes: tuple[int, int], position: tuple[int, int]
 ) -> Iterator[Change]:
-    """Yield the inputs that are constants in both graphs and differ."""
+    """Yield the inputs of a pair that are constants in both graphs and differ."""
     kind = comparison.trees[LEFT].types[position[LEFT]]
     for slot, sources in enumerate(paired_inputs(comparison.matching, comparison.input_ids, nodes)):
         if min(sources) < 0:
@@ -556,7 +565,7 @@ def _parameters(comparison: Comparison) -> Iterator[Change]:
 
 
 def is_retyped(left: Graph, node: int, right: Graph, other: int) -> bool:
-    """Return True if element types differ and shapes are equal."""
+    """Return True if the outputs of two nodes have different element types and equal shapes."""
     before, after = output_of(left, node), output_of(right, other)
     return before.type != after.type and before.shapes == after.shapes
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,12 +28,21 @@ from mindinsight.server.graph.comparison.graph_comparison import (
 )
 from mindinsight.server.graph.comparison.input_pairing import paired_inputs
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS, find_adapters, lora_claims
+from mindinsight.server.graph.comparison.module_edits import (
+    find_module_edits,
+    find_reorderings,
+    in_lonely_layer,
+    layer_claims,
+    module_claims,
+    renames,
+    reordering_claims,
+)
 from mindinsight.server.graph.comparison.node_labels import spelling
+from mindinsight.server.graph.comparison.parameter_edits import parameter_claims, shared_claims, users_of
 from mindinsight.server.graph.model.graph import BACKWARD, OPERATOR, PARAMETER, Flags, Graph
 from mindinsight.server.graph.model.node_details import output_of, recorded_role
 from mindinsight.server.graph.scopes.costs import is_input
-from mindinsight.server.graph.scopes.folding import number_pattern
-from mindinsight.server.graph.scopes.scope_tree import PLUMBING, SCOPE
+from mindinsight.server.graph.scopes.scope_tree import PLUMBING
 
 _NUMBER: Final = re.compile(r"\d+")
 _NUMBERED_OPERATOR: Final = re.compile(r"-op\d+$")
@@ -47,6 +56,11 @@ _MOST_DETAILS: Final = 6  # kinds of changed attributes and shapes: a headline o
 _MOST_CHANGED: Final = 2000  # changed pairs whose attributes are decoded, 0.1 ms each
 
 
+Explained: TypeAlias = tuple[set[int], ...]  # operators of each graph that claims name
+Names: TypeAlias = dict[str, list[str]]  # of nodes, by state
+Remaining: TypeAlias = tuple[Names, Names, dict[tuple[Side, str], list[int]]]
+
+
 def comparison_claims(comparison: Comparison) -> list[Claim]:
     """Return the claims about two graphs: one verdict, then the edits that lead from left to right."""
     left, right = (tree.graph for tree in comparison.trees)
@@ -58,7 +72,7 @@ def comparison_claims(comparison: Comparison) -> list[Claim]:
     if _unrelated(comparison, min(operators)):
         return [Claim("claim.graph.unrelated", "found", {"left": operators[0], "right": operators[1]})]
     if not _differ(comparison):
-        return [_agreement(comparison, operators[0])]
+        return [_agreement(comparison, operators[0]), *renames(comparison)]
     if _only_reordered(comparison):
         return [Claim("claim.graph.reordered", "clear", {"n": operators[0]})]
     return [*_edits(comparison)]
@@ -150,37 +164,74 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
     """Yield the edits that are fully evidenced, then the number of changes that none of them explains."""
     forward = [_forward(tree.graph) for tree in comparison.trees]
     adapters = [list(find_adapters(comparison, side, forward[side])) for side in (LEFT, RIGHT)]
-    details = _details(comparison, forward)
+    explained: Explained = tuple({node for adapter in some for node in adapter.nodes} for some in adapters)
+    modules = find_module_edits(comparison, forward, explained)
+    remaining = _unexplained(comparison, forward, explained, _details(comparison, forward, set()))
+    if _one_type(remaining):
+        modules = [edit for edit in modules if edit.kind not in ("added", "removed")]
+    hidden = {node for edit in modules for node in edit.nodes[LEFT]}
+    explained = tuple(
+        own.union(*(edit.nodes[side] for edit in modules)) for side, own in enumerate(explained)
+    )
+    details = _details(comparison, forward, hidden)
+    reorderings = list(find_reorderings(comparison))
     named = [
         *lora_claims(adapters),
-        *_replaced(comparison),
-        *_rewired(comparison, forward[LEFT]),
-        *_shared(comparison, forward),
-        *_layers(comparison),
+        *module_claims(comparison, modules),
+        *_replaced(comparison, hidden),
+        *reordering_claims(comparison, reorderings),
+        *_rewired(comparison, forward[LEFT], hidden, [order.scope for order in reorderings]),
+        *shared_claims(comparison, forward),
+        *layer_claims(comparison),
         *_backward(comparison),
         *_returned(comparison),
         *_retyped(comparison),
         *_roles(comparison),
         *details.claims,
+        *parameter_claims(comparison, forward, adapters),
     ]
     yield from named
-    explained = tuple(
-        {node for adapter in side_adapters for node in adapter.nodes} for side_adapters in adapters
-    )
-    working, others, lonely, names = _unexplained(comparison, forward, explained, details)
-    if working and len(lonely) == 1 and working == sum(map(len, lonely.values())):
+    yield from renames(comparison)
+    working, others, lonely = _unexplained(comparison, forward, explained, details)
+    count = _count(working)
+    if _one_type((working, others, lonely)):
         ((side, op_type), places) = lonely.popitem()
         evidence = tuple({("left", "right")[side]: index} for index in places)
         key = "claim.graph.added" if side == RIGHT else "claim.graph.removed"
-        yield Claim(key, "found", {"type": op_type, "n": working}, evidence)
-    elif working or not named:
-        key = "claim.graph.changed" if named else "claim.graph.only_changed"
-        names = names or _lonely_parameters(comparison) or _first_that_follows(comparison)
-        endings = [_ending(name) for name in names]
-        if len(set(endings)) < len(endings):  # numbers alone tell operators of a scope apart
-            endings = ["/".join(name.split("/")[-_SCOPES:]) for name in names]
-        shown = few(endings, _NAMED)
-        yield Claim(key, "found", {"n": working or others or len(names), "names": shown})
+        yield Claim(key, "found", {"type": op_type, "n": count}, evidence)
+    elif count or not named:
+        yield _unnamed(comparison, working if count else others, bool(named))
+
+
+def _one_type(remaining: Remaining) -> bool:
+    """Return True if all that no edit names is operators of one type that one graph has."""
+    working, _, lonely = remaining
+    return len(lonely) == 1 and _count(working) == sum(map(len, lonely.values()))
+
+
+def _unnamed(comparison: Comparison, remaining: dict[str, list[str]], others: bool) -> Claim:
+    """Return the claim about differences that no edit names, counted as the page counts operators.
+
+    ``remaining`` has their names by state. ``others`` is True if there are claims about edits, too.
+    """
+    if not _count(remaining):
+        lonely = _lonely_parameters(comparison)
+        remaining = {"alone": lonely} if lonely else {"follows": _first_that_follows(comparison)}
+    names = [name for members in remaining.values() for name in members]
+    endings = [_ending(name) for name in names]
+    if len(set(endings)) < len(endings):  # numbers alone tell operators of a scope apart
+        endings = ["/".join(name.split("/")[-_SCOPES:]) for name in names]
+    parts = [
+        Claim(f"claim.part.graph.{state}", "note", {"n": len(members)})
+        for state, members in remaining.items()
+        if members
+    ]
+    key = "claim.graph.changed" if others else "claim.graph.only_changed"
+    return Claim(key, "found", {"n": len(names), "parts": parts, "names": few(endings, _NAMED)})
+
+
+def _count(names: dict[str, list[str]]) -> int:
+    return sum(map(len, names.values()))
 
 
 def _lonely_parameters(comparison: Comparison) -> list[str]:
@@ -217,12 +268,17 @@ def _forward(graph: Graph) -> Flags:
     )
 
 
-def _replaced(comparison: Comparison) -> Iterator[Claim]:
-    """Yield the types of operators that were replaced, with the new types, outside the backward pass."""
+def _replaced(comparison: Comparison, hidden: set[int]) -> Iterator[Claim]:
+    """Yield the types of operators that were replaced, with the new types, outside the backward pass.
+
+    ``hidden`` are operators of the left graph in replaced modules.
+    """
     left, right = comparison.trees
     changed = np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0)).tolist()
     places: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for index in changed:
+        if int(left.nodes[index]) in hidden:
+            continue
         other = int(comparison.partners[LEFT][index])
         if left.types[index] != right.types[other] and not left.paths[index].startswith(BACKWARD):
             places.setdefault((left.types[index], right.types[other]), []).append((index, other))
@@ -240,18 +296,26 @@ def _replaced(comparison: Comparison) -> Iterator[Claim]:
         )
 
 
-def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
+def _rewired(
+    comparison: Comparison, forward: Flags, hidden: set[int], reordered: list[int]
+) -> Iterator[Claim]:
     """Yield each operator of the forward pass with another input than before, if both inputs have
     partners. Operators of one scope that all take the same other input are one claim."""
     left, right = comparison.trees
     streams: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for node in comparison.rewired[forward[comparison.rewired]].tolist():
+        if node in hidden:
+            continue
         index = int(left.leaf_indices[node])
         other = int(comparison.partners[LEFT][index])
         if sources := comparison.sources_of(node, int(right.nodes[other])):
             streams.setdefault(sources, []).append((node, index, other))
     claims = []
+    others = 0
     for (before, after), rows in streams.items():
+        if all(any(scope < index < left.ends[scope] for scope in reordered) for _, index, _ in rows):
+            others += len(rows)
+            continue
         scope = _common_scope([left.paths[index] for _, index, _ in rows]) if len(rows) > 1 else ""
         if scope.count("/"):
             claims.append(_rewired_claim(comparison, scope, rows[0], before, after))
@@ -259,8 +323,8 @@ def _rewired(comparison: Comparison, forward: Flags) -> Iterator[Claim]:
         for row in rows:
             claims.append(_rewired_claim(comparison, left.paths[row[1]], row, before, after, len(rows) == 1))
     yield from claims[:_MOST_REWIRED]
-    if len(claims) > _MOST_REWIRED:
-        yield Claim("claim.graph.rewired_more", "found", {"n": len(claims) - _MOST_REWIRED})
+    if others := others + len(claims[_MOST_REWIRED:]):
+        yield Claim("claim.graph.rewired_more", "found", {"n": others})
 
 
 def _common_scope(paths: list[str]) -> str:
@@ -294,32 +358,6 @@ def _rewired_claim(
     return Claim(key, "found", values, ({"left": index, "right": other},))
 
 
-def _shared(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
-    """Yield the weights that several operators of the forward pass use in one graph, and one in the other."""
-    columns, partners = comparison.matching.columns, comparison.matching.node_partners
-    users = [_users(graph, flags) for graph, flags in zip(columns.graphs, forward, strict=True)]
-    names: tuple[list[str], list[str]] = ([], [])
-    for node in np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist():
-        counts = users[LEFT].get(node, 0), users[RIGHT].get(int(partners[node]) - columns.left_count, 0)
-        name = columns.graphs[LEFT].names[node]
-        if min(counts) == 1 and max(counts) > 1 and not is_input(columns.graphs[LEFT], node):
-            names[counts[RIGHT] > 1].append(name)
-    for key, shared in zip(("claim.graph.unshared", "claim.graph.shared"), names, strict=True):
-        if shared:
-            yield Claim(key, "found", {"n": len(shared), "names": few(shared, _NAMED)})
-
-
-def _users(graph: Graph, forward: Flags) -> Counter[int]:
-    """Return the number of operators of the forward pass that use each parameter, directly or by a Load."""
-    users: Counter[int] = Counter()
-    for source, target in set(zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True)):
-        loaded = graph.inputs_of(source) if graph.types[source] == "Load" else []
-        origin = loaded[0] if loaded else source
-        if graph.kinds[origin] == PARAMETER and forward[target]:
-            users[origin] += 1
-    return users
-
-
 def _is_skip(graph: Graph, node: int, value: int) -> bool:
     """Return True if ``value`` reaches an operator twice: directly, and through another input."""
     waiting = [source for source in graph.inputs_of(node) if source != value]
@@ -332,26 +370,6 @@ def _is_skip(graph: Graph, node: int, value: int) -> bool:
             seen.add(source)
             waiting += graph.inputs_of(source)
     return False
-
-
-def _layers(comparison: Comparison) -> Iterator[Claim]:
-    """Yield the numbered scopes that only one graph has, outside the backward pass."""
-    side: Side
-    for side, key in ((LEFT, "claim.graph.layers_removed"), (RIGHT, "claim.graph.layers_added")):
-        tree = comparison.trees[side]
-        layers: list[int] = []
-        end = 0
-        for index in range(1, len(tree.paths)):
-            name = tree.paths[index].rpartition("/")[2]
-            if index < end or tree.is_leaf(index) or tree.paths[index].startswith(BACKWARD) or "[" in name:
-                continue
-            if comparison.state(side, index) == ONLY and _is_layer(comparison, side, index):
-                end = int(tree.ends[index])
-                layers.append(index)
-        if layers:
-            names = [tree.paths[index].rpartition("/")[2] for index in layers]
-            evidence = tuple({("left", "right")[side]: index} for index in layers)
-            yield Claim(key, "found", {"n": len(layers), "layers": names[:10]}, evidence)
 
 
 def _backward(comparison: Comparison) -> Iterator[Claim]:
@@ -414,20 +432,20 @@ class _Details(NamedTuple):
     parameters: set[int]  # nodes of the left graph; with the optimizer's moments of each weight
 
 
-def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
+def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> _Details:
     """Return the changed attributes, constants and parameters of the forward pass, equal ones as one claim.
 
     If there are too many kinds of changes to be read in sentences, there is no claim.
     """
     graphs = comparison.matching.columns.graphs
-    users = _users(graphs[LEFT], forward[LEFT])
+    users = users_of(graphs[LEFT], forward[LEFT])
     groups: dict[tuple[str, Hashable], list[Change]] = {}  # by name of the claim and key
     resized, retyped, unused = set(), set(), set()
     for node, other in _resized(comparison):
         if is_retyped(graphs[LEFT], node, graphs[RIGHT], other):
             retyped.add(node)
             continue
-        if not users[node]:
+        if node not in users:
             unused.add(node)
             continue
         name = graphs[LEFT].names[node]
@@ -446,7 +464,7 @@ def _details(comparison: Comparison, forward: list[Flags]) -> _Details:
     too_many = np.count_nonzero(costly) > _MOST_CHANGED
     for index in changed[~costly if too_many else slice(None)].tolist():
         node = left.nodes[index]
-        if not forward[LEFT][node] or node in rewired:
+        if not forward[LEFT][node] or node in rewired or node in hidden:
             continue
         changes = _changes_of_pair(comparison, index, resized | retyped)
         if changes is not None:
@@ -497,20 +515,21 @@ def _changes_of_pair(comparison: Comparison, index: int, explained: set[int]) ->
 def _unexplained(
     comparison: Comparison,
     forward: list[Flags],
-    explained: tuple[set[int], ...],
+    explained: Explained,
     details: _Details,
-) -> tuple[int, int, dict[tuple[Side, str], list[int]], list[str]]:
-    """Return the numbers of operators that differ without a named edit: in the forward pass, and others.
+) -> Remaining:
+    """Return the names of operators that differ without a named edit: in the forward pass, and others.
 
-    Those in the forward pass of only one graph are also returned by side and type. Parameters of another type
-    count as operators of the forward pass if no operator differs. The last are the names of what is counted.
+    They are grouped by state. Those in the forward pass of only one graph are also returned by side and type.
+    Parameters of another type count as operators of the forward pass if no operator differs.
     """
     rewired = set(comparison.rewired.tolist())
     graphs = comparison.matching.columns.graphs
     retyped = {
         node for node, other in _resized(comparison) if is_retyped(graphs[LEFT], node, graphs[RIGHT], other)
     }
-    names: tuple[list[str], list[str]] = ([], [])  # of the forward pass, and others
+    working: dict[str, list[str]] = {"changed": [], "left": [], "right": [], "parameters": []}
+    others: dict[str, list[str]] = {"changed": [], "left": [], "right": []}
     lonely: dict[tuple[Side, str], list[int]] = {}
     side: Side
     for side in (LEFT, RIGHT):
@@ -521,50 +540,21 @@ def _unexplained(
                 other = int(comparison.partners[LEFT][index])
                 named = (
                     index in details.pairs
+                    or node in explained[LEFT]
                     or node in rewired
                     or tree.types[index] != comparison.trees[RIGHT].types[other]
                 )
             else:
-                named = node in explained[side] or _in_lonely_layer(comparison, side, index)
+                named = node in explained[side] or in_lonely_layer(comparison, side, index)
             if not named:
-                names[not forward[side][node]].append(tree.graph.names[node])
+                state = "changed" if states[index] == CHANGED else ("left", "right")[side]
+                (working if forward[side][node] else others)[state].append(tree.graph.names[node])
                 if forward[side][node] and states[index] == ONLY:
                     lonely.setdefault((side, tree.types[index]), []).append(index)
-    resized = [
-        graphs[LEFT].names[node]
-        for node, _ in _resized(comparison)
-        if node not in retyped and node not in details.parameters
-    ]
-    working = names[0] or resized
-    return len(working), len(names[1]), lonely, working or names[1]
-
-
-def _in_lonely_layer(comparison: Comparison, side: Side, index: int) -> bool:
-    """Return True if an operator is in a layer that only this graph has."""
-    tree = comparison.trees[side]
-    return any(
-        "[" not in tree.paths[scope].rpartition("/")[2]
-        and comparison.state(side, scope) == ONLY
-        and _is_layer(comparison, side, scope)
-        for scope in tree.ancestors(index)
-    )
-
-
-def _is_layer(comparison: Comparison, side: Side, scope: int) -> bool:
-    """Return True if a scope is numbered: at the start of its name, or like another scope next to it."""
-    tree = comparison.trees[side]
-    outer, _, name = tree.paths[scope].rpartition("/")
-    if _NUMBER.match(name):
-        return True
-    pattern = number_pattern(name)
-    if "*" not in pattern or tree.types[scope] != SCOPE:
-        return False
-    return any(
-        path.startswith(f"{outer}/")
-        and path != tree.paths[scope]
-        and number_pattern(path) == pattern
-        and path.rpartition("/")[0] == outer
-        for either in comparison.trees
-        for path, kind in zip(either.paths, either.types, strict=True)
-        if kind == SCOPE
-    )
+    if not _count(working):
+        working["parameters"] = [
+            graphs[LEFT].names[node]
+            for node, _ in _resized(comparison)
+            if node not in retyped and node not in details.parameters
+        ]
+    return working, others, lonely

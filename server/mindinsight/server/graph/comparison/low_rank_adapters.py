@@ -20,7 +20,7 @@ _MOST_SCALES: Final = 8  # operators between B and the addition: a scale, a drop
 
 
 class Adapter(NamedTuple):
-    """Two products of low rank next to a layer, added to its output."""
+    """LoRA adapter: two products of low rank next to a layer, added to its output."""
 
     layer: str
     block: str
@@ -72,7 +72,7 @@ def _layer_behind(graph: Graph, node: int) -> int:
 
 
 def find_adapters(comparison: Comparison, side: Side, forward: Flags) -> Iterator[Adapter]:
-    """Yield the matches of LoRA's pattern that only one graph has: out = base(x) + scale · B(A(x))."""
+    """Yield the LoRA adapters that only the graph on ``side`` has: out = base(x) + scale · B(A(x))."""
     tree = comparison.trees[side]
     graph, count = tree.graph, comparison.matching.columns.left_count
     partners = (
@@ -116,7 +116,10 @@ def _shared_scopes(first: str, second: str) -> list[str]:
 
 
 def lora_claims(adapters: list[list[Adapter]]) -> Iterator[Claim]:
-    """Yield one claim for each rank of adapters that only one graph has."""
+    """Yield one claim for each rank of the adapters that only the left or only the right graph has.
+
+    ``adapters`` are those of the left and those of the right graph.
+    """
     keys = (
         ("claim.graph.lora_removed", "claim.graph.lora_removed_places"),
         ("claim.graph.lora", "claim.graph.lora_places"),

@@ -15,9 +15,9 @@ _PACKING: Final = frozenset({"MakeTuple", "UpdateState"})  # one more value shif
 
 @dataclass(frozen=True, eq=False)
 class NodeColumns:
-    """Nodes of two graphs: first those of the left graph, then those of the right one.
+    """Columns of the nodes of two graphs: first those of the left graph, then those of the right one.
 
-    model.Codes are integers that are equal for equal values. There are n nodes and e edges, sorted by target.
+    Codes are integers that are equal for equal values. There are n nodes and e edges, sorted by target.
     """
 
     graphs: tuple[model.Graph, model.Graph]
@@ -111,7 +111,7 @@ _OUTPUT: Final = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 class Rounds(NamedTuple):
-    """Hashes [n] of all nodes after several rounds."""
+    """Labels [n] of all nodes after several rounds of refinement, as hashes."""
 
     seeds: model.Hashes
     by_inputs: model.Hashes  # after one round over only inputs
@@ -131,7 +131,10 @@ def seed_labels(columns: NodeColumns, keys: Sequence[model.Offsets], partners: m
 
 
 def refine(columns: NodeColumns, seeds: model.Hashes, partners: model.Offsets, rounds: int) -> Rounds:
-    """Return refined labels. Edges between matched nodes are skipped, because matched labels are final."""
+    """Return the labels of nodes refined by the labels of their neighbours, in several rounds.
+
+    Edges between matched nodes are skipped, because matched labels are final.
+    """
     active = (partners[columns.sources] < 0) | (partners[columns.targets] < 0)
     sources, targets = columns.sources[active], columns.targets[active]
     salts = model.mix(columns.slots[active].astype(np.uint64))
@@ -153,7 +156,7 @@ def refine(columns: NodeColumns, seeds: model.Hashes, partners: model.Offsets, r
 
 
 def neighbour_flags(columns: NodeColumns, partners: model.Offsets) -> tuple[model.Flags, model.Flags]:
-    """Return [n] True for nodes with a matched input, and for nodes with a matched user."""
+    """Return two flags [n]: True for nodes with a matched input, and for nodes with a matched user."""
     matched = partners >= 0
     count = len(partners)
     into = np.bincount(columns.targets, weights=matched[columns.sources], minlength=count) > 0

@@ -65,7 +65,7 @@ _PASSES: Final = (
 
 
 def match_nodes(columns: NodeColumns) -> tuple[Offsets, Offsets]:
-    """Return [n] the partner of each node in the other graph, -1 for none, and [n] the owners.
+    """Return [n] the partner of each node in the other graph, -1 for none, and the result of `owners_of`.
 
     Constants have no partners.
     """
@@ -126,7 +126,10 @@ def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) ->
 
 
 def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators only by their matched neighbours. Return the number of pairs."""
+    """Match operators without partners by their matched neighbours alone. Return the number of pairs.
+
+    The pairs are added to ``partners``.
+    """
     keys = [columns.types, columns.attributes, columns.scopes]
     total = 0
     for chosen in (keys, keys[:2], keys[:1]):
@@ -168,6 +171,7 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
         other = columns.left_count + right[name]
         if partners[left[name]] < 0 and partners[other] < 0:
             pair(partners, left[name], other)
+    _match_wrapped(columns, partners, left, right)
     named = np.array(
         [*left.values(), *(columns.left_count + node for node in right.values())], dtype=np.int64
     )
@@ -176,6 +180,34 @@ def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
         alone = named[partners[named] < 0]
         unique_names[alone] = columns.names[alone] + 1
     return unique_names
+
+
+def _match_wrapped(
+    columns: NodeColumns, partners: Offsets, left: dict[str, int], right: dict[str, int]
+) -> None:
+    """Match parameters of modules that lie in a new module: ``q.weight`` and ``q.base.weight``.
+
+    All parameters of the module have the same new part in their names, and their types. Another part that
+    would do as well, such as that of an adapter beside the module, leaves them without partners.
+    """
+    rights = {name: columns.left_count + node for name, node in right.items()}
+    for inner, outer in ((left, rights), (rights, left)):
+        waiting = {name for name, node in inner.items() if partners[node] < 0}
+        wrapped: dict[str, dict[str, list[tuple[str, str]]]] = {}  # by module and new part
+        for name in (name for name, node in outer.items() if waiting and partners[node] < 0):
+            parts = name.split(".")
+            for i in range(1, len(parts) - 1):
+                short = ".".join(parts[:i] + parts[i + 1 :])
+                if short in waiting and columns.outputs[inner[short]] == columns.outputs[outer[name]]:
+                    wrapped.setdefault(".".join(parts[:i]), {}).setdefault(parts[i], []).append((short, name))
+        members = Counter(
+            ".".join(parts[:i]) for parts in (name.split(".") for name in inner) for i in range(1, len(parts))
+        )
+        for module, candidates in wrapped.items():
+            whole = [names for names in candidates.values() if len(names) == members[module]]
+            for short, name in whole[0] if len(whole) == 1 else ():
+                if partners[inner[short]] < 0 and partners[outer[name]] < 0:
+                    pair(partners, inner[short], outer[name])
 
 
 def _parameters(graph: Graph) -> dict[str, int]:
@@ -368,11 +400,11 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
 
 
 def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
-    """Match operators that differ only in the parameters they use, or their order. Return the number of
-    pairs.
+    """Match operators that differ only in the parameters they use, or their order, in ``partners``.
 
-    A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
-    same types as inputs, and is unique. Every parameter of one of the two is in both graphs.
+    Return the number of pairs. A pair is in one scope (``places``, [n]), has equal operators and the same
+    number of parameters of the same types as inputs, and is unique. Every parameter of one of the two is in
+    both graphs.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
@@ -420,7 +452,7 @@ def _is_renamed(
 
 
 def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
-    """Match parameters of different names that partners use at the same position."""
+    """Match parameters of different names that partners use at the same position, in ``partners``."""
     labels = refine(columns, seed_labels(columns, [columns.types], partners), partners, 1)
     used = neighbour_flags(columns, partners)[1]
     candidates = (columns.kinds == PARAMETER) & (partners < 0) & used
@@ -428,7 +460,7 @@ def match_renamed(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
-    """Match open parameters of one name, such as ``w1``, that partners use at the same position.
+    """Match open parameters of one name, such as ``w1``, used by partners at one position, in ``partners``.
 
     Other users may differ: an operator may take a weight that was not its own before.
     """
@@ -448,9 +480,10 @@ def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators of one type that partners use at one position. Return the number of pairs.
+    """Match open operators of one type that partners use at one position, in ``partners``.
 
-    Other users may differ, for example if one graph has a backward pass. Both must have no other candidate.
+    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both
+    must have no other candidate.
     """
     total = 0
     for _ in range(_MOST_ROUNDS):

@@ -31,9 +31,9 @@ _LEAST: Final = 0.25  # share of common operators below which only scopes of equ
 
 
 def match_scopes(left: Tree, right: Tree, to_right: Numbers) -> list[Pair]:
-    """Return pairs of matched scopes and boxes of one type. The roots are partners.
+    """Return pairs of scopes, and of boxes of one type, matched by the operators' partners ``to_right`` [t].
 
-    ``to_right`` is [t] the partners of operators. Scopes that share the largest part of their operators
+    The roots are partners. Scopes that share the largest part of their operators
     (Jaccard index) come first, of equals those of equal name. The rest is matched below matched parents by
     name, then by name without numbers (``3-Block``, ``13-Block``), in order.
     """
@@ -106,11 +106,11 @@ def _by_name(
     left: Tree, right: Tree, parents: Pair, taken: Taken, name: Callable[[str], str]
 ) -> Iterator[Pair]:
     """Yield scopes of equal name below two matched scopes, first with first, second with second."""
-    left_members = [scope for scope in _scopes_in(left, parents[0]) if scope not in taken[0]]
+    left_members = [scope for scope in scopes_in(left, parents[0]) if scope not in taken[0]]
     if not left_members:
         return
     by_name: dict[str, list[int]] = {}
-    right_members = [scope for scope in _scopes_in(right, parents[1]) if scope not in taken[1]]
+    right_members = [scope for scope in scopes_in(right, parents[1]) if scope not in taken[1]]
     for scope in in_file_order(right, right_members):
         by_name.setdefault(name(right.paths[scope]), []).append(scope)
     for scope in in_file_order(left, left_members):
@@ -118,7 +118,7 @@ def _by_name(
             yield scope, candidates.pop(0)
 
 
-def _scopes_in(tree: Tree, index: int) -> Iterator[int]:
+def scopes_in(tree: Tree, index: int) -> Iterator[int]:
     """Yield the scopes directly inside a scope. Boxes made by folding are replaced by their members."""
     if tree.types[index] == SCOPE or index == ROOT:
         yield from (child for child in _unfolded(tree, index) if not tree.is_leaf(child))
@@ -178,7 +178,7 @@ def kinship(columns: NodeColumns, partners: Offsets) -> float:
 
 
 def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
-    """Undo pairs whose operators share no edge with any other pair. Return how many were undone."""
+    """Separate pairs of operators with edges that all contradict other pairs. Return the number of nodes."""
     agreed, contradicted = agreement(columns, partners)
     lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
     lost &= contradicted[partners] > 0
@@ -221,7 +221,7 @@ def match_carriers(
 def carried_values(columns: NodeColumns) -> tuple[Offsets, Offsets]:
     """Return [n] the node with the value that each operator passes through, -1 for none, and [n] codes.
 
-    A code stands for the type, and for TupleGetItem also the index.
+    Equal codes mean equal types, and for TupleGetItem also equal indices.
     """
     count = len(columns.kinds)
     carried = np.full(count, -1, dtype=np.int64)
@@ -282,10 +282,11 @@ _LARGEST: Final = 1 << 18  # limit of comparisons, longer blocks are paired in o
 
 
 def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> list[Pair]:
-    """Return pairs of items of two sequences, ascending in both.
+    """Return pairs of items of two sequences, ascending in both, by keys that get looser.
 
-    Items of equal first key are paired as ``difflib`` matches them, blocks between these by the next key, and
-    after the last key first with first. Items without a counterpart are in no pair.
+    Each of ``keys`` has a function for either side. Items of equal first key are paired as ``difflib``
+    matches them, blocks between these by the next key, and after the last key first with first. Items without
+    a counterpart are in no pair.
     """
     if not keys or len(left) == len(right) == 1 or not (left and right):
         return list(zip(left, right, strict=False))
@@ -329,7 +330,7 @@ _MOST_REPLACED: Final = 8  # limit of rounds: chains of replaced operators are m
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Two trees and the partner of each index."""
+    """Result of matching two trees: the partner of each index and node."""
 
     left: Tree
     right: Tree
@@ -340,7 +341,7 @@ class Matching:
 
 
 def match(left: Tree, right: Tree) -> Matching:
-    """Match two trees. Their roots are partners."""
+    """Match the operators, parameters and scopes of two trees. Their roots are partners."""
     columns = node_columns(left.graph, right.graph)
     partners, owners = match_nodes(columns)
     if ((partners < 0) & (columns.kinds == OPERATOR)).any():

@@ -116,7 +116,7 @@ _BEND: Final = (0.1, 0.25, 0.5, 0.75, 0.9)  # positions at which a curve is samp
 
 
 def figure_json(tree: Tree, drawing: Drawing, theme: Theme = "light") -> dict[str, Any]:
-    """Return ``data`` and ``layout`` of a Plotly figure. y points down as in the drawing."""
+    """Return a drawing as ``data`` and ``layout`` of a Plotly figure. y points down as in the drawing."""
     page = _COLOURS[theme]
     axis = {"visible": False, "fixedrange": False}
     return {

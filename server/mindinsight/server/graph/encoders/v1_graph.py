@@ -24,21 +24,27 @@ MOST_EDGES: Final = 1_000_000  # limit of the edges of the leaves in one respons
 
 
 class UnknownNode(LookupError):  # noqa: N818
-    """Name of a scope or node that the tree does not have."""
+    """Error: the tree has no scope or node of this name."""
 
 
 class TooManyEdges(ValueError):  # noqa: N818
-    """Response that would be too large to build or to read."""
+    """Error: a response would have more than `MOST_EDGES` edges, too large to build or to read."""
 
 
 def children(tree: Tree, name: str = "") -> list[Node]:
-    """Return the nodes directly inside a scope as JSON. A leaf has none. Raises UnknownNode."""
+    """Return the nodes directly inside a scope, by default the root, as JSON, [] for a leaf.
+
+    Raises UnknownNode.
+    """
     encoder = _Encoder(tree)
     return [encoder.node(index) for index in tree.children(_index_of(tree, name))]
 
 
 def all_leaves(tree: Tree, name: str = "") -> list[Node]:
-    """Return all leaves below a scope as JSON, depth first. Raises UnknownNode or TooManyEdges."""
+    """Return all leaves below a scope, by default the root, as JSON, depth first.
+
+    Raises UnknownNode or TooManyEdges.
+    """
     index = _index_of(tree, name)
     if len(tree.edges) > MOST_EDGES and edges_at(tree, index) > MOST_EDGES:
         raise TooManyEdges(index)
@@ -47,7 +53,10 @@ def all_leaves(tree: Tree, name: str = "") -> list[Node]:
 
 
 def search_names(tree: Tree, search: str, offset: int = 0, limit: int = 100) -> list[Node]:
-    """Return a tree of the matching nodes and their ancestors. ``offset`` counts pages of ``limit`` nodes."""
+    """Return a page of the nodes that `match_end_of_path` finds, nested in their ancestors, as JSON.
+
+    ``offset`` counts pages of ``limit`` nodes.
+    """
     matches = match_end_of_path(tree, search)[offset * limit : (offset + 1) * limit]
     encoder = _Encoder(tree)
     dynamic = {index: encoder.is_dynamic(index) for index in matches}
@@ -82,7 +91,7 @@ def node_json(tree: Tree, index: int) -> Node:
 
 
 def edges_at(tree: Tree, index: int) -> int:
-    """Return the number of edges with an end in the subtree."""
+    """Return the number of edges with an end in the subtree of an index."""
     into, out_of = tree.in_subtree(index, tree.edges.targets), tree.in_subtree(index, tree.edges.sources)
     return int(np.count_nonzero(into | out_of))
 

@@ -31,7 +31,7 @@ _MARK: Final = 26.0  # width of the sign that opens a scope
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Parameter or constant next to the operator that uses it."""
+    """Parameter or constant, by its node, drawn next to the operator that uses it."""
 
     node: int
     label: str
@@ -40,7 +40,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Content of a closed box."""
+    """Content of a closed box: texts, size, and chips for parameters and constants."""
 
     label: str
     text: str  # output or attribute of an operator, costs of a scope
@@ -66,10 +66,7 @@ class Content:
 
 
 def box_content(tree: Tree, index: int, outer: OuterInputs, costs: Costs, attribute: str = "") -> Content:
-    """Return the content of the closed box of a scope or operator.
-
-    If an ``attribute`` is named, operators show it instead of their output.
-    """
+    """Return the content of a closed box: of a scope, or of an operator with its output or ``attribute``."""
     label = truncate(display_name(tree, index), _LABEL)
     node = int(tree.nodes[index])
     if node < 0:
@@ -155,7 +152,7 @@ _LOW: Final = (1 << _HALF) - 1
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """All edges from one child to another."""
+    """Flow: all edges from one child of a scope to another."""
 
     source: int  # index in the tree
     target: int  # index in the tree

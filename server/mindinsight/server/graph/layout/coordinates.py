@@ -28,7 +28,11 @@ def assign_coordinates(
     sizes: Sequence[Size],
     gap: float,
 ) -> list[float]:
-    """Return the left edge of each item. The smallest is 0."""
+    """Return the x of each item's left edge in a layered drawing, given its links ``above`` and ``below``.
+
+    The smallest is 0. ``layers`` are the items of each layer from left to right, ``above`` and ``below`` the
+    linked items in the adjacent layers, and ``gap`` lies between neighbours.
+    """
     left = [0.0] * len(sizes)
     for layer in layers:
         edge = 0.0
@@ -98,6 +102,7 @@ def _fit_layer(
 
 
 _TALL: Final = 900.0  # height from which columns are tried
+_TALLEST: Final = 2 / 3  # share of the height above which the highest column makes columns pointless
 _GUTTER: Final = 64.0  # between two columns, with the links from one to the next
 _MOST_LINKS: Final = 3  # limit of links from the end of a column to the next
 
@@ -121,11 +126,18 @@ def break_columns(
     below: Sequence[Sequence[int]],
 ) -> Columns:
     """Break the layers into columns where few links pass, so that the drawing is about as wide as it is
-    high."""
+    high.
+
+    There is one column if a box fills most of the height: what follows it would stand above its end.
+    """
     height = bands[-1][1]
     width = max(left[item] + sizes[item].width for layer in layers for item in layer)
     column_count = int(sqrt(height / (width + _GUTTER))) if height > _TALL else 1
     starts = _starts(layers, bands, below, height / max(1, column_count)) if column_count > 1 else [0]
+    if max(bands[end - 1][1] - bands[begin][0] for begin, end in pairwise([*starts, len(layers)])) > (
+        _TALLEST * height
+    ):
+        starts = [0]
     shifts: list[tuple[float, float]] = []
     gutters = []
     x = 0.0

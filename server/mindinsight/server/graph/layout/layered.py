@@ -61,9 +61,9 @@ def assign_layers(
     top_item: int | None = None,
     bottom_item: int | None = None,
 ) -> list[int]:
-    """Return the layer of each item, 0 at the top. ``links`` must be free of cycles.
+    """Return the layer of each of ``count`` items, 0 at the top, with at most ``widest`` items in a layer.
 
-    The layer follows the longest path, with at most ``widest`` items in a layer. Items without sources are
+    ``links`` must be free of cycles. The layer follows the longest path. Items without sources are
     then moved down next to their first user. ``top_item`` stays in the top layer, ``bottom_item`` goes to a
     last layer.
     """
@@ -110,10 +110,10 @@ Neighbours = Sequence[Sequence[int]]
 
 
 def order_layers(layers: list[list[int]], above: Neighbours, below: Neighbours) -> list[list[int]]:
-    """Return the items of each layer from left to right so that few links cross. Deterministic.
+    """Return the items of each layer ordered so that few links to the items ``above`` and ``below`` cross.
 
-    ``above`` and ``below`` are the neighbours of each item in the adjacent layers. Of all sweeps the order
-    with the fewest crossings is returned.
+    These are the neighbours of each item in the adjacent layers. The result is deterministic. Of all sweeps
+    the order with the fewest crossings is returned.
     """
     position = _positions(layers)
     best, fewest = [list(layer) for layer in layers], crossings(layers, below, position)

@@ -30,7 +30,10 @@ from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Drawn scope or operator. (x, y) is its upper left corner."""
+    """Drawn scope or operator, by its index in the tree, open or closed, with place and size.
+
+    (x, y) is its upper left corner.
+    """
 
     index: int
     x: float
@@ -59,7 +62,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Drawn flow. Without ``flow`` it is a line between the border of a scope and one of its children."""
+    """Drawn flow between two boxes, by their indices in the tree, as a polyline.
+
+    Without ``flow`` it is a line between the border of a scope and one of its children.
+    """
 
     source: int
     target: int
@@ -74,7 +80,10 @@ class Line:
 
 @dataclass(slots=True)
 class Drawing:
-    """Boxes, scopes before their contents, and lines."""
+    """Drawing of a graph: its size, its boxes, each scope before its contents, and its lines.
+
+    Lengths are in the units of `boxes`, in which text is 12 high.
+    """
 
     width: float
     height: float
@@ -82,13 +91,14 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
-_HEADER: Final = 26.0  # height of the name of an open scope
-_BORDER: Final = 22.0  # around the content of an open scope, and of the drawing
+_HEADER: Final = 26.0  # height of the name of an open scope: one line of text and space around it
+_BORDER: Final = 22.0  # around the content of an open scope, and of the drawing; lines cross it
 _PORT: Final = Size(0.0, 0.0, 0.0, 0.0)
-_MOST_LINES: Final = 12  # limit of lines from the border of a scope to its children, and back
-MOST_FLAT: Final = 2000  # limit of the operators of a scope that is drawn flat
-_CACHED_BOXES: Final = 100_000  # limit of boxes in cached layouts
-_CACHED_PLANS: Final = 256  # limit of cached arrangements
+# Limit of lines from the border of a scope to its children, and back. With more, boxes show counts instead.
+_MOST_LINES: Final = 12
+MOST_FLAT: Final = 2000  # limit of the operators of a scope that is drawn flat; bounds the time of its layout
+_CACHED_BOXES: Final = 100_000  # limit of boxes in cached layouts; bounds memory
+_CACHED_PLANS: Final = 256  # limit of cached arrangements; bounds memory
 
 
 _ScopeKey: TypeAlias = tuple[int, tuple[frozenset[int], frozenset[int]], str]
@@ -162,11 +172,11 @@ class DrawingCache:
         return OuterInputs(self.tree.graph)
 
     def draw(self, opened: Iterable[int], attribute: str = "", flat: Iterable[int] = ()) -> Drawing:
-        """Return the drawing with the root and the given scopes open. The contents of closed scopes are not
-        drawn.
+        """Return the drawing with the root and the given scopes open, of operators with one ``attribute``.
 
-        Operators show the named ``attribute`` instead of their output. Scopes in ``flat`` are open and show
-        all their operators without the scopes between, see ``flattened``.
+        The attribute is shown instead of the output, unless it is "". The contents of closed scopes are not
+        drawn. Scopes in ``flat`` are open and show all their operators without the scopes between, see
+        ``flattened``.
         """
         flattened = self.flattened(flat)
         scopes = {index for index in opened if self.tree.nodes[index] < 0}

@@ -155,12 +155,12 @@ def number_values(values: Iterable[Hashable]) -> Offsets:
 
 
 def flag_values(values: Sequence[str], chosen: Collection[str]) -> Flags:
-    """Return True for each value that is among the chosen ones."""
+    """Return [n] True for each of ``values`` [n] that is among the chosen ones."""
     return np.fromiter(map(chosen.__contains__, values), np.bool_, len(values))
 
 
 def mix(values: Hashes) -> Hashes:
-    """Return the finalizer of splitmix64, in which each input bit changes half of the output bits."""
+    """Mix the bits with splitmix64's finalizer: each input bit changes half of the output bits on average."""
     mixed: Hashes = values ^ (values >> np.uint64(30))
     mixed = mixed * np.uint64(0xBF58476D1CE4E5B9)
     mixed = mixed ^ (mixed >> np.uint64(27))
@@ -219,7 +219,7 @@ def scopes_of(paths: Iterable[str]) -> dict[str, None]:
 
 
 def unique_paths(paths: Sequence[str]) -> list[str]:
-    """Make paths unique: a path that is also a scope gets parentheses, a repeated one a number."""
+    """Return the paths made unique: a path that is also a scope gets parentheses, a repeated one a number."""
     scopes = scopes_of(paths)
     if scopes.keys().isdisjoint(paths) and len(set(paths)) == len(paths):
         return list(paths)

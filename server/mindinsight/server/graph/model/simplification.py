@@ -13,9 +13,9 @@ _MOST_SOURCES: Final = 1000  # sources of one input: those of nested tuples mult
 
 
 def pass_values(graph: model.Graph, retained: model.Flags) -> model.Edges:
-    """Return the edges between retained nodes that do more than pass values through, in input order.
+    """Return the edges between retained nodes, past those that only pass values through, in input order.
 
-    ``retained`` are flags [n]. Values that flow through other operators end there.
+    ``retained`` are flags [n]. A value that flows through a node that is not retained ends there.
     """
     values = _Values(graph, retained)
     rows = [
@@ -109,7 +109,10 @@ _Feed = tuple[int, bool]  # a node, and True if the edge from it is a control ed
 
 
 def simplify(graph: model.Graph, ordering: bool = True) -> model.Graph:
-    """Return the simplified graph.
+    """Return the graph of the forward computation, without operators that only pass values through.
+
+    Left out are operators of training and nodes without a type. Scopes that hold only operators of the type
+    they are named after are dissolved.
 
     With ``ordering`` False, edges through ``UpdateState`` are dropped instead of bypassed. They order side
     effects and would hide the flow of data behind them. No operator gains an input, and the order of inputs

@@ -65,7 +65,10 @@ def base_type(kind: str) -> str:
 
 
 def count_flops(kind: str, inputs: Sequence[Shape], output: Shape) -> int | None:
-    """Return the operations of an operator of a ``base_type`` in COUNTED, or None if they are unknown."""
+    """Return the number of floating point operations of an operator by its type and shapes, None if unknown.
+
+    ``kind`` is a ``base_type`` in COUNTED.
+    """
     tensors = [shape for shape in inputs if len(shape) >= 2]
     if len(tensors) < 2 or any(size < 0 for shape in (*tensors, output) for size in shape):
         return None
@@ -131,7 +134,7 @@ class Costs:
 
 
 def costs_of(tree: Tree) -> Costs:
-    """Return the sums of parameters and operations of every subtree."""
+    """Return the parameters, bytes and floating point operations of every subtree."""
     elements, sizes, roles = _parameter_sizes(tree.graph)
     users = _users(tree, elements)
     flops, uncounted = _flops(tree)
@@ -165,7 +168,7 @@ def _guess_role(name: str) -> int:
 
 
 def is_input(graph: Graph, node: int) -> bool:
-    """Return True if a parameter is an input of the network."""
+    """Return True if a parameter is an input of the network, as recorded or guessed by its name."""
     return role_of(graph, node) == ParameterProto.INPUT
 
 

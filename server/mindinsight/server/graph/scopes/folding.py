@@ -13,7 +13,7 @@ from mindinsight.server.graph.scopes import scope_tree
 
 
 class SiblingFlow(NamedTuple):
-    """Edges [e] between working operators, each with the two siblings that hold its ends."""
+    """Flow of values: edges [e] between working operators, each with the two siblings that hold its ends."""
 
     sources: model.Offsets  # leaves
     targets: model.Offsets
@@ -53,7 +53,7 @@ def sibling_flow(tree: scope_tree.Tree) -> SiblingFlow:
 
 
 def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Group members that values flow between directly (``links``), all in the order of ``members``."""
+    """Return the members in groups connected by ``links``, groups and members in the order of ``members``."""
     leader = {member: member for member in members}
 
     def find(member: int) -> int:
@@ -70,7 +70,7 @@ def connected(members: Sequence[int], links: Iterable[tuple[int, int]]) -> list[
 
 
 def parallel(tree: scope_tree.Tree, groups: Sequence[Sequence[int]]) -> list[list[list[int]]]:
-    """Split each group of boxes into parallel ones, which depend on the same others of their group."""
+    """Return each group of boxes split into parallel ones, which depend on the same others of their group."""
     if not groups:
         return []
     bits = np.full(len(tree.paths), -1, dtype=np.int64)
@@ -385,7 +385,7 @@ def in_file_order(tree: scope_tree.Tree, indices: Iterable[int]) -> list[int]:
 def display_name(tree: scope_tree.Tree, index: int) -> str:
     """Return the name of a scope or operator for the pages: ``24 × Block`` for ``*-Block[24]``.
 
-    model.Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
+    Numbers that distinguish a box from its siblings or are part of a word are shown: ``3 × conv3…5``.
     """
     name = _name(tree.paths[index])
     if tree.types[index] not in (REPEAT, REST, scope_tree.GROUP):

@@ -311,10 +311,11 @@ def _build(graph: model.Graph, entries: _Entries, edges: model.Edges) -> Tree:
 def number_preorder(
     parents: model.Numbers,
 ) -> tuple[model.Numbers, model.Numbers, model.Numbers, model.Numbers]:
-    """Number a tree in preorder. Entry 0 is the root and its own parent. Siblings keep their order.
+    """Return the numbering of a tree in preorder as four arrays [t]. Siblings keep their order.
 
-    ``parents`` is [t] the parent of each entry. Returns [t] the preorder index of each entry, the entry at
-    each index, the parent's index (-1 for the root), and the index one past the last descendant.
+    ``parents`` is [t] the parent of each entry. Entry 0 is the root and its own parent. The arrays are the
+    preorder index of each entry, and for each index the entry, the parent's index (-1 for the root), and the
+    index one past the last descendant.
     """
     indices, sizes = _preorder(parents)
     walk = np.empty_like(indices)

@@ -109,7 +109,7 @@ class AlertCache:
         self._jobs = rule_evaluation.JobWatch()
 
     def sources(self, snapshot: Snapshot, rules: Mapping[str, Rule], now: float) -> list[Source]:
-        """Return all alerts at Unix time `now`, in a deterministic order."""
+        """Return the sources of all alerts at Unix time `now`, in a deterministic order."""
         key = id(snapshot), tuple(rules.items())
         sources = self._sources_cache.get(key, lambda: self._sources(snapshot, rules))
         return [*sources, *_silences(snapshot.runs.values(), rules, now)]
@@ -205,7 +205,8 @@ def _silences(runs: Iterable[Run], rules: Mapping[str, Rule], now: float) -> Ite
 def preview_claim(snapshot: Snapshot, rule: Rule, now: float) -> Claim:
     """Return the claim about the number of runs in which a rule fires on everything recorded.
 
-    A rule for silence is evaluated at Unix time ``now`` only. Nothing is stored.
+    It is unknown while runs are being read, or if no run has a scalar of the rule. A rule for silence is
+    evaluated at Unix time ``now`` only. Nothing is stored.
     """
     rules, runs = {"": replace(rule, on=True)}, list(snapshot.runs.values())
     silent = rule.condition == "silent"
@@ -353,7 +354,7 @@ def _shown(source: Source, row: int, rule: Rule | None, run: Run | None) -> dict
 
 
 def recovery_claim(step: int) -> Claim:
-    """Return the claim that the points of an alert ended before the value at ``step``."""
+    """Return the claim that an alert's scalar has recovered at ``step``."""
     return Claim("claim.alert.recovered", "clear", {"step": step})
 
 

@@ -122,7 +122,9 @@ def silent_since(run: Run, minutes: float, now: float) -> float | None:
 
 
 _KINDS: Final = get_args(OutlierKind)
-_GROWTH: Final = 1.01  # factor by which the points of a job grow before it is evaluated again
+# Factor by which the points of a job grow before it is evaluated again. An evaluation reads all points, so
+# that each point of a growing job is read about a hundred times.
+_GROWTH: Final = 1.01
 _Key: TypeAlias = tuple[str, str]  # job and tag
 
 
@@ -175,7 +177,9 @@ class JobWatch:
         self._judged: dict[_Key, _Judged] = {}
 
     def outliers(self, runs: Iterable[Run], rules: Mapping[str, Rule]) -> Iterator[tuple[str, Divergences]]:
-        """Yield the divergences found by each rule that is on, with the rule's id."""
+        """Yield (rule id, divergences of a rank and tag) for each enabled `strays` rule and each job of
+        several ranks, from the rule's `since` on.
+        """
         wanted = {rule_id: rule for rule_id, rule in rules.items() if rule.on and rule.condition == "strays"}
         if not wanted:
             self._judged = {}

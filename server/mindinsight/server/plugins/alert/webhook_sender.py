@@ -197,7 +197,7 @@ class Outbox(threading.Thread):
         self._due = time.monotonic() + max(0.0, pause(self._state.failures) - since)
 
     def see(self, alerts: Sequence[Alert]) -> None:
-        """Queue unknown alerts. ``alerts`` are the newest first.
+        """Queue the unknown alerts that are warnings or errors. ``alerts`` are the newest first.
 
         The alerts that exist when a webhook is new are marked as known and not sent.
         """
@@ -282,7 +282,9 @@ class Outbox(threading.Thread):
 
 
 def pause(failures: int) -> float:
-    """Return the seconds until the next attempt after consecutive failures: 10, 20, 40 … 3600."""
+    """Return the seconds until the next attempt after consecutive failures: 10, 20, 40 … 3600, and 0 without
+    a failure.
+    """
     return min(_TICK * 2 ** min(failures, 20), _LONGEST) if failures else 0.0
 
 
@@ -334,7 +336,7 @@ class WebhookSender:
 
 
 def sender_of(service: Service) -> WebhookSender:
-    """Create the sender of a server's alerts."""
+    """Return the sender of a server's alerts, not yet started."""
     first: dict[str, int] = {}  # bytes of each run at the first scan, to be read before the first alert
     end = time.monotonic() + _FIRST_READ
 

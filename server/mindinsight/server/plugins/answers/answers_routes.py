@@ -12,15 +12,8 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
-from mindinsight.server.curves.alignment import (
-    ORDER,
-    Alignment,
-    align,
-    claim_of,
-    difference_claim,
-    one_sided_claims,
-    paired_tags,
-)
+from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
+from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
@@ -42,7 +35,7 @@ from mindinsight.server.types import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class TagAlignment:
-    """Alignment of one scalar."""
+    """Alignment of one scalar of two runs, with the claim about it."""
 
     tag: str
     other: str  # name in the compared run; usually the same
@@ -51,7 +44,7 @@ class TagAlignment:
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
-    """Return the scalars that both runs have, ranked: diverging ones first, by onset."""
+    """Return the alignment of each scalar that both runs have: those that diverge first, by onset."""
     rows = []
     for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
@@ -70,9 +63,9 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
 def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
-    """Return the claims about two runs: of the main scalar, of the first to diverge, and of all together.
+    """Return the claims about two runs: the main scalar, the first to diverge, all together, those ``alone``.
 
-    ``alone`` are the scalars that only the run and only the baseline have.
+    The last are the scalars that only the run and only the baseline have.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
@@ -126,7 +119,7 @@ _UNREAD: Final = 1 << 20  # bytes that may still be unread; the loader reads the
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Hyperparameter that is not the same in all runs."""
+    """Hyperparameter that is not the same in all runs, and how far it separates good from bad ones."""
 
     name: str
     separation: Separation
@@ -136,7 +129,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class TagDivergence:
-    """Divergence of one scalar."""
+    """Divergence of one scalar between good and bad runs."""
 
     tag: str
     divergence: curve_comparison.GroupDivergence
@@ -153,7 +146,7 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 
 
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
-    """Return the settings that are not the same in all runs, the most telling first."""
+    """Return the settings, except random seeds, that are not the same in all runs, the most telling first."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
     recorded = recorded_settings([*good, *bad])
     names = sorted(recorded - set(_seeds([*good, *bad], recorded)))
@@ -172,7 +165,9 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
 
 
 def recorded_settings(runs: Sequence[Run]) -> set[str]:
-    """Return the names of all settings of the runs, each setting once."""
+    """Return the names of the runs' settings, without the facts of the training that repeat a setting of the
+    user.
+    """
     lineages = [run.lineage for run in runs if run.lineage is not None]
     user = {name for lineage in lineages for name in lineage.user_defined}
     return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
@@ -207,7 +202,10 @@ def _distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergence]:
-    """Return each scalar that both groups have: diverging ones first, by onset."""
+    """Return the divergence of each scalar that both groups have: those that diverge first, by onset.
+
+    Scalars with a single value are left out, unless all of them have one.
+    """
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     common = sorted(ours & theirs)
     lines = [tag for tag in common if any(len(steps) > 1 for steps, _ in _curves([*good, *bad], tag))]
@@ -478,12 +476,13 @@ def alignment(
 ) -> dict[str, Any]:
     """Return every scalar that both runs have, ranked by where and how it diverges.
 
-    `verdict` is one of not_finite, drifts, apart (at most steps), differs (too few steps, or too late, to
-    tell noise from a divergence), noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees,
-    identical. `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at
-    which the divergence begins. `largest` and `noise` are shares of the baseline unless `absolute`. A tag
-    that only one run has is paired with a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one
-    exists.
+    `verdict` is one of not_finite, drifts, grows (all the time, by `growth`), apart (at most steps), scaled
+    (by `factor` at all steps), differs (too few steps, or too late, to tell noise from a divergence),
+    returns, noise (beyond the tolerance, never lastingly), no_steps, no_finite, agrees, identical.
+    `agrees_to` is the last step before the first one `beyond` the tolerance, `onset` the step at which the
+    divergence begins. `largest`, `typical` (median of all common steps) and `noise` (median before the onset,
+    if there is one) are shares of the baseline unless `absolute`. A tag that only one run has is paired with
+    a similar one (`loss`, `train/loss`, `loss/auto`) if exactly one exists.
     """
     snapshot = service.store.snapshot()
     service.loader.want([run, baseline])

@@ -38,7 +38,7 @@ class RankDivergence:
 
 @dataclass(frozen=True, slots=True)
 class JobHealth:
-    """Ranks of a job, in order, with their divergences."""
+    """Ranks of a job, in order, with their divergences and the claims about them."""
 
     runs: tuple[str, ...]  # [r]
     ranks: tuple[int | None, ...]  # [r]
@@ -88,7 +88,10 @@ class HealthCache:
 
 
 def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> JobHealth:
-    """Compare the ranks with each other in each tag. Return their divergences and the claims about them."""
+    """Return the health of a job: its ranks, their divergences in each of ``tags``, and claims about them.
+
+    ``left_out`` is the number of runs that the server does not show.
+    """
     rank_strays = []
     compared: dict[str, list[int]] = {}
     spreads: list[tuple[str, list[int], Spread]] = []
@@ -243,7 +246,9 @@ def _not_compared(
 
 
 def telling_tags(ranks: Sequence[Run]) -> tuple[str, ...]:
-    """Return the scalars that at least half of the ranks have: step times, losses and norms before others."""
+    """Return up to six scalars that at least half of the ranks, and two, have: step times, losses and norms
+    before others.
+    """
     holders = Counter(tag for run in ranks for tag in run.scalars)
     common = [tag for tag, count in holders.items() if count >= 2 and count * 2 >= len(ranks)]
     return tuple(sorted(common, key=_interest)[:_TAGS])

@@ -17,6 +17,7 @@ from mindinsight.server.debug import checkpoint_weights
 from mindinsight.server.errors import ApiError
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.formats.weights.plain_differences import compare_plain
 from mindinsight.server.formats.weights.weight_files import Weight, WeightFile
 from mindinsight.server.http.bulkhead_routes import CheckpointRoute, CurrentService
 from mindinsight.server.ingest.folder_tree import child
@@ -32,13 +33,13 @@ FileId = Annotated[str, Query(description="file below the base: ./job/net.ckpt")
 
 _SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
 _ABSENT: Final = ("dump.missing", "dump.link", "dump.not_a_file")  # reasons that are answered with 404
-_DEPTH: Final = 6  # folders below the base
-_MAX_FILES: Final = 2000  # of a listing
+_DEPTH: Final = 6  # folders below the base, which bounds the time: each request searches them again
+_MAX_FILES: Final = 2000  # of a listing, which bounds the answer
 _WAIT: Final = 0.5  # seconds that a response waits for the job, so that small files need one request
 
 
 class StartJob:
-    """FastAPI dependency. Function that returns the job `kind` over files, starting it if there is none."""
+    """Callable that returns the job `kind` over files, starting it if there is none. FastAPI dependency."""
 
     def __init__(self, service: CurrentService, sessions: Sessions) -> None:
         self._service = service
@@ -60,7 +61,9 @@ Start = Annotated[StartJob, Depends()]
 
 @router.get("/checkpoints")
 def checkpoints(service: CurrentService) -> dict[str, Any]:
-    """List checkpoints below the base directories, except those inside dumps, and the series they form."""
+    """List checkpoints up to six folders below the base directories, except those inside dumps, and the
+    series they form.
+    """
     dumps = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
     mounts = [mount for mount in mounts_of(service.settings.summary_base_dir) if not mount.inside]
     found_files = (_checkpoint_files(mount.id, Path(mount.real), dumps, _DEPTH) for mount in mounts)
@@ -107,9 +110,12 @@ def difference(service: CurrentService, start: Start, first: FileId, second: Fil
     job.wait(_WAIT)
     done = job.done and all(damage.done for damage in damage_jobs)  # before the items are read
     differences = list(job.items)
-    plain = checkpoint_weights.compare_plain(*pair)
+    plain = compare_plain(*pair)
     error = job.error or next((damage.error for damage in damage_jobs if damage.error), "")
-    claims = checkpoint_weights.difference_claims(differences, plain) if done and not error else []
+    claims = []
+    if done and not error:
+        claims = checkpoint_weights.non_finite_claims(differences)
+        claims += checkpoint_weights.difference_claims(differences, plain)
     return {
         "done": done,
         "error": error,
@@ -201,6 +207,7 @@ def _difference_json(difference: checkpoint_weights.WeightDifference) -> dict[st
         "second": difference.second and {"dtype": difference.second.dtype, "shape": difference.second.shape},
         "equal": difference.equal,
         "non_finite_elements": difference.non_finite,
+        "non_finite": list(difference.broken),
         "measures": difference.measures and non_finite_as_text(asdict(difference.measures)),
         "error": _cause_json(difference.error),
     }
@@ -210,7 +217,7 @@ def _cause_json(error: UnreadableError | None) -> dict[str, str] | None:
     return {"reason": error.reason, "detail": error.detail} if error else None
 
 
-_MOST: Final = 200  # checkpoints of a timeline
+_MOST: Final = 200  # checkpoints of a timeline, which a URL names and each of which is a column
 
 
 @router.get("/checkpoint/timeline")
@@ -264,7 +271,7 @@ def _row_json(row: checkpoint_weights.TimelineRow, tensors: Collection[str]) -> 
 def values_of(
     service: CurrentService, file: FileId, name: Annotated[str, Query(description="name of the tensor")]
 ) -> NamedValues:
-    """FastAPI dependency. Return the values of the tensor `name` in `file`. Raises ApiError.
+    """Return the values of the tensor `name` in `file`. Raises ApiError. FastAPI dependency.
 
     The file is opened in a worker process, which returns only the location of the values.
     """

@@ -27,7 +27,7 @@ def compared_row(
     slot: str,
     graph: str = "",
 ) -> Row:
-    """FastAPI dependency. Return the row of a tensor of the target. Raises ApiError if there is none."""
+    """Return the row of a tensor of the target. Raises ApiError if there is none. FastAPI dependency."""
     wanted = (graph, operator, direction, slot)
     rows: list[Row] = list(COMPARISON.find(service, number).items)
     for row in rows:
@@ -71,7 +71,7 @@ def pair(
 
 
 def difference_of(row: ComparedRow) -> NamedValues:
-    """FastAPI dependency. Return the values of the target minus those of the reference. Raises ApiError."""
+    """Return the values of the target minus those of the reference. Raises ApiError. FastAPI dependency."""
     target, reference = row.compared.pair.target, row.compared.pair.reference
     if target is None or reference is None or target.ref is None or reference.ref is None:
         raise ApiError(404, "only_statistics", "The values of both tensors are needed for a difference.")

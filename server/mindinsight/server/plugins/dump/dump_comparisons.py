@@ -12,17 +12,22 @@ from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.compare import comparison_export
 from mindinsight.server.debug.compare.compared_rows import parameter_name
-from mindinsight.server.debug.compare.divergence import Outcome, decide, state
+from mindinsight.server.debug.compare.divergence import Outcome, decide, first_so_far, state
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
-from mindinsight.server.debug.compare.step_comparison import gap_claims, unused_names
+from mindinsight.server.debug.compare.step_comparison import gap_claims, other_step, unused_names
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import CurrentService, DumpRoute
 from mindinsight.server.http.numbered_jobs import NumberedJob
 from mindinsight.server.http.service import Service
-from mindinsight.server.plugins.dump.dump_requests import damage_json, open_known_dump, unknown_step
+from mindinsight.server.plugins.dump.dump_requests import (
+    damage_json,
+    has_words,
+    open_known_dump,
+    unknown_step,
+)
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -59,7 +64,7 @@ class _ComparisonJob(BackgroundJob[Row]):
         names, executor = body.names, service.executor
         self.names = names
         self.unlisted = target.unlisted() + reference.unlisted()
-        self.gaps = gap_claims(target.gaps(), reference.gaps())
+        self.about = [*other_step(target, reference), *gap_claims(target.gaps(), reference.gaps())]
         total = len(target.entries())
         super().__init__(service.jobs, lambda: compare_sides(target, reference, names, executor), total)
 
@@ -88,17 +93,20 @@ def rows(
 ) -> dict[str, Any]:
     """Return the rows of a comparison computed so far, in execution order of the target or worst first.
 
-    The claims are decided once all rows are computed. Without a tolerance, the default of each type applies.
+    The claims are decided once all rows are computed. Until then one names the first difference so far.
+    Without a tolerance, the default of each type applies.
     """
     job = COMPARISON.find(service, number)
     done = job.done  # read before the rows, so that none is added after it
     compared: list[Row] = list(job.items)
     tolerance = Tolerance(relative, cosine)
-    selected = [row for row in compared if _passes(row, q.lower(), only, tolerance)]
+    selected = [row for row in compared if _passes(row, q, only, tolerance)]
     unlisted, about = 0, list[Claim]()
     if isinstance(job, _ComparisonJob):
-        unlisted, about = job.unlisted, [*job.gaps, *unused_names(job.names, compared)]
+        unlisted, about = job.unlisted, [*job.about, *unused_names(job.names, compared)]
     outcome = decide(compared, tolerance, unlisted)
+    total = max(job.total or 0, len(compared))  # tensors that only the reference has are added
+    claims = [*outcome.claims, *about] if done else list(first_so_far(outcome, total))
     if sort != "sequence":
         selected = _worst_first(selected, sort)
     elif start and outcome.first:
@@ -106,12 +114,12 @@ def rows(
     return {
         "done": done,
         "error": job.error,
-        "all": max(job.total or 0, len(compared)),  # tensors that only the reference has are added
+        "all": total,
         "compared": len(compared),
         "total": len(selected),
         "counts": outcome.counts,
         "tolerances": outcome.tolerances,
-        "claims": [claim.as_json() for claim in (*outcome.claims, *about)] if done and not job.error else [],
+        "claims": [] if job.error else [claim.as_json() for claim in claims],
         "offset": offset,
         "request": service.workspace.job_requests.body("comparison", number),
         "rows": [row_json(row, tolerance) for row in selected[offset : offset + limit]],
@@ -124,7 +132,8 @@ def strip(
 ) -> dict[str, Any]:
     """Return error and state of every operator so far as columns, in execution order, and their layers.
 
-    `done` is false while more may come.
+    `measure` names the error: the L2 distance relative to the reference, or the relative error of the norm if
+    no values were compared. `done` is false while more may come.
     """
     job = COMPARISON.find(service, number)
     done = job.done  # read before the rows, so that none is added after it
@@ -133,6 +142,7 @@ def strip(
     bands = layer_bands(operators)
     return {
         "done": done,
+        "measure": "distance" if any(row.compared.measures for row in job.items) else "norm",
         "operators": operators,
         "errors": non_finite_as_text([mark.error for mark in marks]),
         "states": [STATES.index(mark.state) for mark in marks],
@@ -184,11 +194,10 @@ def _side(service: Service, body: ComparedStep) -> Side:
     return Side(dump, body.rank, body.step, body.graph)
 
 
-def _passes(row: Row, words: str, only: str, tolerance: Tolerance) -> bool:
+def _passes(row: Row, query: str, only: str, tolerance: Tolerance) -> bool:
     pair = row.compared.pair
-    names = [tensor.operator.lower() for tensor in (pair.target, pair.reference) if tensor]
-    names.append(parameter_name(row).lower())
-    if words and not any(words in name for name in names):
+    names = [tensor.operator for tensor in (pair.target, pair.reference) if tensor]
+    if query and not has_words(query, (*names, parameter_name(row))):
         return False
     return not only or state(row, tolerance) == only
 

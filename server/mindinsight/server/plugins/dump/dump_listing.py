@@ -105,7 +105,7 @@ _MAX_DAMAGE = 20  # damaged files listed above the tree
 
 @router.get("/tree")
 def tree(listing: dump_requests.StepListing, scope: Scope = None) -> dict[str, Any]:
-    """Return the children of a scope, or of the root, in execution order.
+    """Return up to 2000 children of a scope, or of the root, in execution order, and how many were left out.
 
     `lost` counts the operators below each child that are known to put out non-finite values, and parameters
     that hold some. Masks are no such values.

@@ -28,7 +28,7 @@ Step = Annotated[int, Query(ge=0)]
 
 
 async def sessions_of(service: CurrentService) -> SessionCache:
-    """FastAPI dependency. Return the LRU cache of open listings, checks and comparisons of this server."""
+    """Return the LRU cache of open listings, checks and comparisons of this server. FastAPI dependency."""
     return service.parts.of(SessionCache)
 
 
@@ -100,7 +100,10 @@ def unknown_step(rank: int, step: int) -> ApiError:
 def step_listing(
     service: CurrentService, sessions: Sessions, dump: DumpId, rank: Rank = 0, step: Step = 0
 ) -> Listing:
-    """FastAPI dependency. Return the listing of the step given by `dump`, `rank` and `step`."""
+    """Return the listing of the step given by `dump`, `rank` and `step`. FastAPI dependency.
+
+    Raises ApiError.
+    """
     return listing_of(service, sessions, dump, rank, step)
 
 
@@ -114,7 +117,7 @@ def tensor_of(
     slot: str,
     graph: str = "",
 ) -> TensorEntry:
-    """FastAPI dependency. Return the tensor given by `graph`, `operator`, `direction` and `slot`.
+    """Return the tensor given by `graph`, `operator`, `direction` and `slot`. FastAPI dependency.
 
     Raises ApiError.
     """
@@ -135,7 +138,7 @@ def unreadable_error(error: UnreadableError) -> ApiError:
 
 
 def without_folders(detail: str) -> str:
-    """Remove the folders of an absolute path, which is not sent to clients. Return other text unchanged."""
+    """Return a text, or if it is an absolute path, which is not sent to clients, the path without folders."""
     return Path(detail).name if Path(detail).is_absolute() else detail
 
 
@@ -165,7 +168,7 @@ def damage_json(damage: FileDamage | None) -> dict[str, str] | None:
 
 
 def recorded_json(recorded: dump_types.RecordedStatistics | None) -> dict[str, Any] | None:
-    """Return recorded statistics, without the values that were not recorded."""
+    """Return recorded statistics, without the values that were not recorded, or None if there are none."""
     if recorded is None:
         return None
     values = {name: value for name, value in asdict(recorded).items() if value not in (None, "")}
@@ -192,3 +195,8 @@ def frame_json(frame: Frame | None) -> dict[str, Any] | None:
     if frame is None:
         return None
     return {**asdict(frame), "own": own_frame((frame,)) is not None}
+
+
+def has_words(query: str, names: Sequence[str]) -> bool:
+    """Return True if each word of a query is in one of the names, in any case."""
+    return all(any(word in name.lower() for name in names) for word in query.lower().split())

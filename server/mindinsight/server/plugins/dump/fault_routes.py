@@ -1,8 +1,8 @@
 """Routes of fault search: the first fault, the chain of operators to it, watchpoints and trends."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -54,7 +54,10 @@ class Watch(BaseModel):
 
 
 class Check(BaseModel):
-    """Body of a check request. Without watchpoints, those for common faults are used."""
+    """Body of a check request: a dump, watchpoints, and the ranks and steps to check, all if empty.
+
+    Without watchpoints, those for common faults are used.
+    """
 
     dump: str
     watchpoints: list[Watch] = Field(default_factory=list, max_length=_MAX_WATCHPOINTS)
@@ -92,20 +95,76 @@ def fault(
     """
     opened = open_known_dump(service, dump)
     dump_requests.require_place(opened, rank, step)
-    report = faults.find_faults(
-        opened, rank, step, service.executor, dump_requests.cache_of(service), every=all
-    )
-    divergence = None
-    if not report.faults:
-        divergence = find_divergence(opened, step, service.executor, dump_requests.cache_of(service))
+    *_, answer = _search(service, opened, rank, step, every=all)
+    assert isinstance(answer, dict)
+    return answer
+
+
+class FaultSearch(BaseModel):
+    """Body of a request that searches the first fault. Without ranks and steps, all are searched."""
+
+    dump: str
+    rank: list[int] | None = Field(None, max_length=2000)
+    step: list[int] | None = Field(None, max_length=2000)
+
+
+_Found: TypeAlias = "faults.SearchedStep | dict[str, Any]"
+
+
+def _search(
+    service: Service, dump: Dump, rank: Sequence[int] | None, step: Sequence[int] | None, every: bool = False
+) -> Iterator[_Found]:
+    """Yield each step before it is searched, and the answer at the end."""
+    executor, cache = service.executor, dump_requests.cache_of(service)
+    for item in faults.search_faults(dump, rank, step, executor, cache, every):
+        if isinstance(item, faults.SearchedStep):
+            yield item
+        else:
+            divergence = None if item.faults else find_divergence(dump, step, executor, cache)
+            yield _answer(dump, item, divergence)
+
+
+def _answer(dump: Dump, report: faults.Report, divergence: Divergence | None) -> dict[str, Any]:
     searched = () if report.no_overflow else (faults.SEARCHED,)
     claims = (*report.claims, *(divergence.claims if divergence else ()), *searched)
     return {
         "divergence": divergence and _divergence_json(divergence),
-        "faults": [_fault_json(opened, fault) for fault in report.faults],
+        "faults": [_fault_json(dump, fault) for fault in report.faults],
         "coverage": asdict(report.coverage) | {"judged": report.coverage.judged},
         "claims": [claim.as_json() for claim in claims],
         "damage": [dump_requests.damage_json(damage) for damage in report.damage],
+    }
+
+
+def _fault_search(service: Service, body: FaultSearch) -> BackgroundJob[_Found]:
+    dump = open_known_dump(service, body.dump)
+    dump_requests.require_place(dump, body.rank, body.step)
+    return BackgroundJob(service.jobs, lambda: _search(service, dump, body.rank, body.step))
+
+
+FAULT_SEARCH: Final = NumberedJob("fault_search", FaultSearch, _fault_search)
+
+
+@router.post("/fault")
+def start_fault_search(service: CurrentService, body: FaultSearch) -> dict[str, int]:
+    """Start a search of the first fault in the background. Return its number as `search`."""
+    return {"search": FAULT_SEARCH.start(service, body)}
+
+
+@router.get("/fault/{number}")
+def fault_search(service: CurrentService, number: int) -> dict[str, Any]:
+    """Return the progress of a search, and what `/fault` returns as `answer` once it is `done`.
+
+    `searching` is the step that is searched now: `rank`, `step` and its `position` among `count` steps.
+    """
+    job = FAULT_SEARCH.find(service, number)
+    done = job.done  # read before the items, so that none is added after it
+    last = job.items[-1] if job.items else None
+    return {
+        "done": done,
+        "error": job.error,
+        "searching": asdict(last) if isinstance(last, faults.SearchedStep) else None,
+        "answer": last if isinstance(last, dict) else None,
     }
 
 

@@ -85,7 +85,7 @@ def picture(
     ill = session.symptoms(listing, done)
     open_scopes = indices_of(opened, len(tree.tree.paths))
     if opened is None:
-        open_scopes = choose_initial_scopes(tree.tree)
+        open_scopes = sorted({*choose_initial_scopes(tree.tree), *_around_fault(tree, ill)})
     if colour == "error":
         values = _errors(service, comparison)
     else:
@@ -103,6 +103,21 @@ def picture(
         "counts": _counts(tree, ill),
         **drawing,
     }
+
+
+def _around_fault(tree: OperatorTree, ill: Mapping[OperatorKey, Symptom]) -> list[int]:
+    """Return the scopes around the operator of the first fault, so that it is seen at once."""
+    faulty = [
+        int(tree.tree.leaf_indices[node])
+        for node, operator in enumerate(tree.operators)
+        if ill.get((operator.graph, operator.recorded)) == Symptom.FAULT
+    ]
+    return [
+        index
+        for leaf in faulty
+        for index in range(1, leaf)
+        if tree.tree.nodes[index] < 0 and tree.tree.ends[index] > leaf
+    ]
 
 
 def _scale_json(values: Mapping[str, float]) -> dict[str, float | None]:

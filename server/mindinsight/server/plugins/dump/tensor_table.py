@@ -11,7 +11,7 @@ from mindinsight.server.debug.examine import TensorResult, is_non_finite
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
 from mindinsight.server.http.bulkhead_routes import DumpRoute
-from mindinsight.server.plugins.dump.dump_requests import StepListing, damage_json, entry_json
+from mindinsight.server.plugins.dump.dump_requests import StepListing, damage_json, entry_json, has_words
 
 router = APIRouter(route_class=DumpRoute)
 
@@ -27,14 +27,14 @@ Words = Annotated[str, Query(max_length=500)]
 class Filter:
     """Filter of the tensor table. An empty field does not restrict."""
 
-    q: Words = ""  # in the name of the operator
+    q: Words = ""  # in the name of the operator, each word anywhere
     type: Words = ""
     dtype: Words = ""
     direction: Words = ""
     graph: Words = ""
     source: Words = ""  # in a file name, "file:line" or the code of a line on the stack
     lost: bool = False  # only tensors with non-finite values
-    by: Statistic | None = None
+    by: Statistic | None = None  # statistic that is to lie from ``least`` to ``most``
     least: float = -math.inf
     most: float = math.inf
 
@@ -100,8 +100,8 @@ def _dtype(listing: Listing, results: Sequence[TensorResult], i: int) -> str:
 def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry], bool]]:
     predicates: list[Callable[[TensorEntry], bool]] = []
     if filter_.q:
-        words = filter_.q.lower()
-        predicates.append(lambda entry: words in entry.operator.lower() or words in entry.recorded.lower())
+        query = filter_.q
+        predicates.append(lambda entry: has_words(query, (entry.operator, entry.recorded)))
     wanted = {name: value for name in ("type", "direction", "graph") if (value := getattr(filter_, name))}
     if wanted:
         predicates.append(lambda entry: all(getattr(entry, name) == value for name, value in wanted.items()))
@@ -112,7 +112,9 @@ def _predicates(listing: Listing, filter_: Filter) -> list[Callable[[TensorEntry
 
 
 def operators_from(listing: Listing, source: str) -> set[tuple[str, str]]:
-    """Return the operators with a stack frame that contains `source`: a file, file:line, or code."""
+    """Return (graph, recorded name) of the operators with a stack frame that contains `source`: a file,
+    file:line, or code.
+    """
     words = source.lower()
     return {
         key

@@ -32,7 +32,8 @@ def check_numbers(values: Values) -> Values:
 
 
 def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: int, accept: str) -> Response:
-    """Return a window of a slice, row by row, with the shape of the slice and the extremes of the window.
+    """Return a window of a slice, 200 x 200 at most, row by row, with the shape of the slice and the extremes
+    of the window.
 
     Only the window is read, if the file allows it.
     """
@@ -139,7 +140,7 @@ def add_value_routes(router: APIRouter, prefix: str, source: Callable[..., Named
 
 
 def values_of(tensor: Tensor) -> NamedValues:
-    """FastAPI dependency. Return the values of a dumped tensor. Raises ApiError if there are none."""
+    """Return the values of a dumped tensor. Raises ApiError if there are none. FastAPI dependency."""
     if tensor.ref is None:
         raise ApiError(404, "only_statistics", "The dump holds only statistics of this tensor.")
     try:

@@ -41,7 +41,7 @@ def other_tree(
     other_tag: Annotated[str, Query(description="name of the right graph; default: the first by name")] = "",
     view: View = "recorded",
 ) -> Tree:
-    """FastAPI dependency. Return the tree of the right graph."""
+    """Return the tree of the right graph. FastAPI dependency."""
     return tree_of(service, other_run, other_tag, view)
 
 
@@ -49,7 +49,7 @@ RightTree = Annotated[Tree, Depends(other_tree)]
 
 
 def comparison_of(service: CurrentService, left: LeftTree, right: RightTree) -> Comparison:
-    """FastAPI dependency. Return the comparison of the two graphs of a request, from the cache."""
+    """Return the comparison of the two graphs of a request, from the cache. FastAPI dependency."""
     return service.parts.of(TreeCache).comparison(left, right)
 
 

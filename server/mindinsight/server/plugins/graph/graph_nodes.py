@@ -130,7 +130,7 @@ def outer(
 
 
 class Names(BaseModel):
-    """Paths of scopes or operators, or names of parameters and constants."""
+    """Body with paths of scopes or operators, or with names of parameters and constants."""
 
     names: list[str] = Field(max_length=500_000)
 

@@ -92,7 +92,7 @@ def build(data: bytes, simplified: bool) -> Tree:
 
 
 def tree_of(service: CurrentService, run: str, tag: Tag = "", view: View = "recorded") -> Tree:
-    """FastAPI dependency. Return the tree selected by a request's parameters. Raises ApiError, Gone."""
+    """Return the tree selected by a request's parameters. Raises ApiError, Gone. FastAPI dependency."""
     record = service.store.snapshot().run(run)
     return service.parts.of(TreeCache).tree(record, tag, view, service.openers)
 
@@ -116,7 +116,8 @@ def nearest_index(tree: Tree, path: str) -> int:
 
 
 def scopes_of(tree: Tree, text: str) -> list[int]:
-    """Parse scopes: comma-separated indices, or `all`, optionally followed by `-5` for all except 5.
+    """Return the indices of scopes given as text: comma-separated, or `all`, optionally followed by `-5` for
+    all except 5.
 
     Indices of operators and invalid ones are ignored, as in a link to an older graph.
     """
@@ -127,7 +128,9 @@ def scopes_of(tree: Tree, text: str) -> list[int]:
 
 
 def node_indices(tree: Tree, text: str | None) -> list[int]:
-    """Parse comma-separated indices, or `all`. Invalid ones are ignored, as in a link to an older graph."""
+    """Return the indices of nodes given as text: comma-separated, or `all`. Invalid ones are ignored, as in a
+    link to an older graph.
+    """
     if text == "all":
         return list(range(ROOT + 1, len(tree.paths)))
     return indices_of(text, len(tree.paths))

@@ -98,7 +98,7 @@ def drawn_series(run: Run, series: Series, view: View, overwritten: bool) -> dic
 
 
 def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> dict[str, Any]:
-    """Return the points that the line gained since a client read `since` rows of `generation`.
+    """Return the points that a tag's line gained since a client read `since` rows of `generation`.
 
     With `whole`, the client has to read the whole line, because older points changed. No points are returned
     then.
@@ -131,7 +131,7 @@ def newest_rows(run: Run, tag: str, since: int, generation: int, view: View) -> 
 
 
 def missing_rows(run: str) -> dict[str, Any]:
-    """Return the rows of a removed series, which a page has to fetch again.
+    """Return the empty columns that stand for a removed series, which a page has to fetch again.
 
     This is not an error, because runs may be deleted at any time.
     """
@@ -155,7 +155,9 @@ def _last_step_before(series: ScalarSeries, since: int) -> int | None:
 
 
 def drawn_line(run: Run, line: Line, view: View, start: float) -> dict[str, Any]:
-    """Return the columns of the rows of `line` in `view`. `start` is the run's wall time zero."""
+    """Return the columns of the rows of `line` in `view`. Raises ApiError for an unknown axis. `start` is the
+    run's wall time zero.
+    """
     smoothed = smooth(line.steps, line.values, view.weight, view.kind) if view.smooths(line) else None
     rows, x = _axis(run, line, view.x, start)
     shown = inside(x, view.low, view.high)
@@ -186,8 +188,8 @@ def _axis(run: Run, line: Line, x: str, start: float) -> tuple[Ints, Doubles]:
 
 
 def inside(x: Doubles, low: float | None, high: float | None) -> slice:
-    """Return the rows of the range and one neighbour on each side, so that a line extends to the edge of
-    the chart.
+    """Return the slice of the rows in the range and one neighbour on each side, so that a line extends to the
+    edge of the chart.
     """
     if not len(x) or (low is None and high is None):
         return slice(None)
@@ -327,15 +329,15 @@ _LARGEST: Final = 1 << 17  # bytes of a cached response, 8 MB for all
 
 @dataclass(frozen=True, slots=True)
 class CurveQuery:
-    """Tag, runs in the order of the response, view, overwritten intervals, and jobs with ranks shown as
-    one.
+    """Query of curves: tag, runs in the order of the response, view, overwritten intervals, and jobs
+    with ranks shown as one.
     """
 
     tag: str
     runs: tuple[str, ...]
     view: View
     overwritten: bool = False
-    fold: frozenset[str] = frozenset()
+    fold: frozenset[str] = frozenset()  # jobs whose ranks come as one curve, their median
 
 
 class SeriesAnswers(LruCache[bytes]):
@@ -348,9 +350,9 @@ class SeriesAnswers(LruCache[bytes]):
 async def series_answer(
     service: Service, query: CurveQuery, accept: str, also: Sequence[str] = ()
 ) -> Response:
-    """Return the curves of one tag in the form of `accept`. Runs without the tag are omitted.
+    """Return the curves of one tag, or a list of those of several with `also`, in the form of `accept`.
 
-    With tags in `also` the response is a list of such responses, one for each tag.
+    Runs without the tag are omitted. The list has a response for the tag and for each one in `also`.
     """
     body = await _body(service, query, accept)
     if also:

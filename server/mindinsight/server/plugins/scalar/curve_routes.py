@@ -72,7 +72,7 @@ class Known(BaseModel):
     generation: int = Field(description="``generation`` of the last response")
 
     def newest(self, snapshot: Snapshot, smoothing: Smoothed) -> dict[str, Any]:
-        """Return the points recorded after `since`."""
+        """Return the points that the series gained after `since` rows, smoothed by these parameters."""
         run = snapshot.runs.get(self.run)
         if run is None:
             return chart_columns.missing_rows(self.run)

@@ -13,9 +13,17 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from mindinsight.server.curves.bands import FEWEST_STEPS, Cells, Ended, band, cells, continued, one_per_job
+from mindinsight.server.curves.bands import (
+    FEWEST_STEPS,
+    Cells,
+    Ended,
+    band,
+    cells,
+    continued,
+    non_finite_members,
+    one_per_job,
+)
 from mindinsight.server.curves.curve_statistics import compared_claims, difference, range_statistics
-from mindinsight.server.curves.group_members import non_finite_members
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.curves.rank_outliers import judge
 from mindinsight.server.curves.sampling import sample_rows
@@ -103,11 +111,12 @@ async def ranks(
     service: CurrentService,
     tag: str,
     job: str,
-    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the heat map")] = 300,
     accept: Accept = "",
 ) -> Response:
-    """Return the rank x step picture. `mean` holds [ranks, columns] numbers, NaN without a value.
+    """Return the means of a heat map: rows are the ranks of `job`, columns are ranges of steps.
 
+    `mean` holds [ranks, columns] numbers, NaN without a value.
     `not_finite` holds the indices of the cells with non-finite values. `strays` lists the ranks that diverge
     from the others: `row` of the rank, `kind` (not_finite, silent, lasting, spikes), onset `step`,
     `last_step` of a lasting divergence that ended, `relative` difference as a share of the median, `count` of
@@ -231,7 +240,7 @@ async def download(
     format: Annotated[Literal["csv", "arrow"], Query(description="arrow is an IPC stream")] = "csv",
     overwritten: Annotated[bool, Query(description="every recorded row, including overwritten ones")] = False,
 ) -> Response:
-    """Download run, tag, step, wall time and value of every point of the line.
+    """Download run, tag, step, wall time and value of the scalars' points, without overwritten rows.
 
     With `overwritten` every recorded row is returned in file order, with a column that says if a later row
     replaced it.
@@ -294,12 +303,13 @@ async def layers(
     service: CurrentService,
     run: str,
     stem: Annotated[str, Query(description="tag with * in place of the layer's number", max_length=10_000)],
-    px: Annotated[int, Query(ge=1, le=2000, description="columns of the picture")] = 300,
+    px: Annotated[int, Query(ge=1, le=2000, description="columns of the heat map")] = 300,
     accept: Accept = "",
 ) -> Response:
-    """Return the layer x step picture. `mean` holds [layers, columns] numbers, NaN without a value.
+    """Return the means of a heat map: rows are the layers of `stem`, columns are ranges of steps.
 
-    `not_finite` holds the indices of the cells with non-finite values. `tags` and `layers` describe the rows.
+    `mean` holds [layers, columns] numbers, NaN without a value. `not_finite` holds the indices of the cells
+    with non-finite values. `tags` and `layers` describe the rows.
     """
     scalars = service.store.snapshot().run(run).scalars
     rows = layer_tags(scalars, stem)

@@ -134,7 +134,9 @@ class WatchedLeaves:
 
 
 def classes_of(session: Session, rank: int) -> dict[str, frozenset[str]]:
-    """Return the classes of each operator's outputs (tensor, weight, gradient, activation), by full name."""
+    """Return the classes of each operator's outputs (tensor, weight, gradient, activation), by full name,
+    from the rank's first step.
+    """
     classes: dict[str, frozenset[str]] = {}
     for step in session.dump.steps(rank)[:1]:
         for entries in session.tensors(rank, step + 1).values():

@@ -172,7 +172,10 @@ OperatorKey = tuple[str, str]  # graph, operator as recorded
 
 @dataclass(frozen=True, slots=True)
 class SessionWatchpoint:
-    """Watchpoint of a client. `names` None covers every operator of the condition's target."""
+    """Watchpoint of a client: a condition with its limits, and the operators it covers.
+
+    `names` None covers every operator of the condition's target.
+    """
 
     id: int
     condition: str
@@ -254,12 +257,16 @@ class Session:
             self.stale = True
 
     def advance(self, steps: int) -> None:
-        """Advance in the background by `steps`, or to the end for -1, until the first step with a hit."""
+        """Advance in the background by `steps`, or to the end for -1, until the first step with a hit. Raises
+        V1Error if a job is running.
+        """
         last = self.total_steps() if steps < 0 else min(self.step + steps, self.total_steps())
         self._begin(lambda: self._advance(last))
 
     def recheck(self) -> None:
-        """Check the step again in the background, with the current watchpoints."""
+        """Check the step again in the background, with the current watchpoints. Raises V1Error if a job is
+        running.
+        """
         self._begin(lambda: self._check(self.step))
 
     def reset(self, step: int) -> None:

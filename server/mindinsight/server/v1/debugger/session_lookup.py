@@ -38,7 +38,7 @@ class OpenSessions:
 
 
 async def sessions_of(service: CurrentService) -> OpenSessions:
-    """FastAPI dependency. Return the open sessions of this server."""
+    """Return the open sessions of this server. FastAPI dependency."""
     return service.parts.of(OpenSessions)
 
 
@@ -46,7 +46,7 @@ Sessions = Annotated[OpenSessions, Depends(sessions_of)]
 
 
 def session_of(sessions: Sessions, session_id: str) -> Session:
-    """FastAPI dependency. Return the session of the path. Raises V1Error if it is unknown."""
+    """Return the session of the path. Raises V1Error if it is unknown. FastAPI dependency."""
     session = sessions.by_number.get(session_id)
     if session is None:
         raise V1Error(Fault.DEBUGGER_SESSION, "There is no such session.")
@@ -57,7 +57,7 @@ CurrentSession = Annotated[Session, Depends(session_of)]
 
 
 def json_body(raw: RawBody) -> dict[str, Any]:
-    """FastAPI dependency. Return the body as a dict, empty for an empty body. Raises V1Error."""
+    """Return the body as a dict, empty for an empty body. Raises V1Error. FastAPI dependency."""
     body = parse_json(raw)
     if not isinstance(body, dict | None):
         raise V1Error(Fault.DEBUGGER_TYPE, "The body must be an object.")
@@ -77,7 +77,7 @@ def known_rank(session: Session, rank: object) -> int:
 def requested_rank(
     session: CurrentSession, rank_id: Annotated[int, integer("rank_id", 0, 0, MOST_IDS)]
 ) -> int:
-    """FastAPI dependency. Return the rank of a request, by default 0. Raises V1Error if it is unknown."""
+    """Return the rank of a request, by default 0. Raises V1Error if it is unknown. FastAPI dependency."""
     return known_rank(session, rank_id)
 
 
@@ -117,7 +117,7 @@ def watchpoint_of(session: Session, number: object) -> SessionWatchpoint:
 
 
 class Slot(NamedTuple):
-    """Tensor of the graph, `<node>:<slot>`."""
+    """Output of an operator in the graph of a rank, named `<node>:<slot>` by pages, dumped or not."""
 
     rank: int
     graph: DumpGraph

@@ -44,7 +44,7 @@ def requested_slot(
     detail: Annotated[str | None, optional_text("detail", "data")],
     graph_name: session_lookup.GraphName,
 ) -> Slot:
-    """FastAPI dependency. Return the tensor of a request. Raises V1Error."""
+    """Return the tensor of a request. Raises V1Error. FastAPI dependency."""
     if detail not in (None, "data"):
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter detail must be data.")
     return session_lookup.slot_of(session, required(name, "name"), rank, graph_name)
@@ -261,7 +261,10 @@ def load(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     responses={200: {"content": {"application/octet-stream": {}}, "description": "the tensor as .npy"}},
 )
 def download(session: CurrentSession) -> Response:
-    """Stream the prepared tensor as it is read. It can be downloaded only once. Raises UnreadableError."""
+    """Stream the prepared tensor as it is read. It can be downloaded only once.
+
+    Raises V1Error if none is prepared, UnreadableError if it cannot be read.
+    """
     prepared, session.download = session.download, None
     if prepared is None:
         raise V1Error(Fault.DEBUGGER_DOWNLOAD, "No tensor has been prepared for download.")

@@ -71,7 +71,11 @@ def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/set-recommended-watch-points", "requestBody: {set_recommended: true}")
 def set_recommended(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Create watchpoints for the common faults, once per session. Return their ids."""
+    """Create watchpoints for the common faults and return their ids, or decline them with `set_recommended:
+    false`.
+
+    Raises V1Error if the session has done either before.
+    """
     if "requestBody" not in body:
         raise V1Error(Fault.MISSING, "Parameter requestBody is missing.")
     request = body["requestBody"]

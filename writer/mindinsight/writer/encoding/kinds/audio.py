@@ -10,7 +10,7 @@ class AudioEncoder(MessageEncoder):
     """Encoder of pairs (samples, rate) and of the bytes of sound files."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the sound as a message.
+        """Return the sound as a serialised message.
 
         Raises TypeError for other objects and ValueError like ``media.sound``.
         """

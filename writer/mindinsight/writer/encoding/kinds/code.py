@@ -12,14 +12,17 @@ class CodeEncoder(MessageEncoder):
     """Encoder of dicts of JSON values. Characters that UTF-8 cannot encode become escapes."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the facts as a message. Raises TypeError unless they are a dict of JSON values."""
+        """Return the facts as a serialised message.
+
+        Raises TypeError unless they are a dict of JSON values, ValueError for NaN or infinity in it.
+        """
         if not isinstance(value, Mapping):
             raise TypeError(f"{self.kind} takes a dict, got {type(value).__name__}")
         facts = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
         return wire.block(1, facts.encode("utf-8", "backslashreplace"))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the number of bytes."""
+        """Return the length of the facts in bytes."""
         return {"length": len(message.facts)}
 
 

@@ -17,21 +17,24 @@ class HistogramEncoder(ArrayEncoder):
     """Encoder of bool, integer or float arrays of one dimension or more, and of counted histograms."""
 
     def item(self, tag: str, value: Any, room: int, buffers: BufferPool) -> Item:
-        """Return the array in ``value``, or the message of a Histogram."""
+        """Return an Item with the array in ``value``, or with the message of a Histogram."""
         if isinstance(value, Histogram):
             return Item(self.kind, tag, _message(value))
         return super().item(tag, value, room, buffers)
 
     def message(self, item: Item) -> bytes:
-        """Return the message of the array in ``item``, or the message in it."""
+        """Return the serialised histogram of the array in ``item``, or the message in it."""
         return item.payload if isinstance(item.payload, bytes) else super().message(item)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return buckets, counts of non-finite elements, and minimum, maximum and sum of the finite ones."""
+        """Return the serialised histogram of an array.
+
+        It has buckets, counts of non-finite elements, and minimum, maximum and sum of the finite ones.
+        """
         return _message(histogram(values))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return counts, minimum, maximum and sum."""
+        """Return the counts of elements, and minimum, maximum and sum of the finite ones."""
         return {name: json_number(getattr(message, name)) for name in _FACTS}
 
 

@@ -19,7 +19,7 @@ class ImageEncoder(ArrayEncoder):
         media.check_shape(shape)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return one PNG, its size in pixels and its number of channels."""
+        """Return the serialised message of a batch as one PNG, with its size in pixels and its channels."""
         picture = media.canvas(values)
         height, width, channels = picture.shape
         fields = (wire.integer(1, height), wire.integer(2, width), wire.integer(3, _COLORSPACES[channels]))

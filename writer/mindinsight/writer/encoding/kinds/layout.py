@@ -10,7 +10,7 @@ class LayoutEncoder(MessageEncoder):
     """Encoder of dicts: category -> title -> ["Multiline", tags] or ["Margin", three tags]."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the layout as a message. Raises TypeError and ValueError with the name of the chart."""
+        """Return the layout as a serialised message. Raises TypeError and ValueError like ``checked``."""
         return chart_layouts.encode(chart_layouts.checked(value))
 
     def facts(self, message: Any) -> dict[str, Any]:

@@ -13,7 +13,10 @@ class PrCurveEncoder(MessageEncoder):
     """Encoder of pairs (labels, predictions), and of the six rows of a curve."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the curve in float32, as in TensorBoard. Raises ValueError like ``chart_layouts.given``."""
+        """Return a TensorProto of the six float32 rows of a curve, given as (labels, predictions) or as rows.
+
+        Raises ValueError like ``chart_layouts.curve`` and ``chart_layouts.given``.
+        """
         pair = isinstance(value, tuple) and len(value) == 2
         rows = chart_layouts.curve(*value) if pair else chart_layouts.given(list(value))
         return tensor.ENCODER.array_message(rows.astype(np.float32), "float32")

@@ -29,7 +29,10 @@ class TensorEncoder(ArrayEncoder):
         return wire_size(item.payload)
 
     def array_message(self, values: npt.NDArray[Any], dtype: str) -> bytes:
-        """Return ``values`` as ``float_data``, and bit-exact as ``raw_data`` if float32 would change one."""
+        """Return a TensorProto with ``values`` as ``float_data``.
+
+        They are also stored bit-exact as ``raw_data`` if float32 would change one.
+        """
         floats = _as_float32(values)
         parts = [
             wire.packed_integers(1, values.shape) if values.shape else b"",
@@ -41,7 +44,7 @@ class TensorEncoder(ArrayEncoder):
         return b"".join(parts)
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return shape and statistics, and the elements of a small tensor."""
+        """Return shape, count and statistics of the finite elements, and all elements of at most 1000."""
         numbers = np.asarray(message.float_data, dtype=np.float64)
         finite = numbers[np.isfinite(numbers)]
         facts: dict[str, Any] = {

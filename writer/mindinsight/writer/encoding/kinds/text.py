@@ -10,7 +10,7 @@ class TextEncoder(MessageEncoder):
     """Encoder of str. Characters that UTF-8 cannot encode become escapes."""
 
     def serialised(self, value: Any) -> bytes:
-        """Return the text as a message. Raises TypeError unless it is a str."""
+        """Return the text as a serialised message. Raises TypeError unless it is a str."""
         if not isinstance(value, str):
             raise TypeError(f"{self.kind} takes a str, got {type(value).__name__}")
         return wire.block(1, value.encode("utf-8", "backslashreplace"))

@@ -40,7 +40,7 @@ _DTYPES: Final = tuple(_DTYPES_BY_NUMBER.split())
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One input or output: type, shapes, and the position of its bytes in the file."""
+    """Input or output of a dumped operator: type, shapes, and the position of its bytes in the file."""
 
     io: str  # input, output
     number: int
@@ -56,14 +56,17 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class DumpedOperator:
-    """Operator of a file and its slots."""
+    """Operator of a ``bin`` file, and its inputs and outputs."""
 
     name: str  # full name, unescaped
     slots: tuple[Slot, ...]
 
 
 def read_slots(path: Path) -> DumpedOperator:
-    """Parse the inputs and outputs of a file, without their bytes. Raises UnreadableError."""
+    """Return the operator of a ``bin`` file with its inputs and outputs, without their bytes.
+
+    Raises UnreadableError.
+    """
     with opened(path) as file:
         length = length_of(file)
         message_size = int.from_bytes(file.read(8), "little")
@@ -78,14 +81,17 @@ def read_slots(path: Path) -> DumpedOperator:
 
 
 def read_slot(path: Path, io: str, number: int) -> Array:
-    """Read one input or output, in host order if its format can be converted. Raises UnreadableError."""
+    """Read an input or output (``io``) by number, in host order if its format can be converted.
+
+    Raises UnreadableError.
+    """
     slot = find_slot(path, io, number)
     array = decode(_read_bytes(path, slot), slot.dtype, slot.shape)
     return to_host(array, slot.format, slot.host_shape, slot.groups)[0]
 
 
 def slot_values(path: Path, io: str, number: int) -> Values:
-    """Return the values of one slot, read in parts if stored in host order, otherwise whole.
+    """Return the values of an input or output (``io``) by number, lazy if stored in host order.
 
     Raises UnreadableError.
     """
@@ -98,7 +104,7 @@ def slot_values(path: Path, io: str, number: int) -> Values:
 
 
 def find_slot(path: Path, io: str, number: int) -> Slot:
-    """Return one slot of a file. Raises UnreadableError if the file has no such slot."""
+    """Return an input or output (``io``) of a file by number. Raises UnreadableError if there is none."""
     for slot in read_slots(path).slots:
         if (slot.io, slot.number) == (io, number):
             return slot
@@ -154,7 +160,7 @@ _WORDS: Final = struct.Struct("<3Q")  # model, stream, task
 
 
 class UnitStatus(NamedTuple):
-    """Status of one unit of the device. A ``status`` other than 0 is an overflow."""
+    """Status of one unit of the device after a task of a stream. A ``status`` other than 0 is an overflow."""
 
     unit: str
     status: int
@@ -163,7 +169,7 @@ class UnitStatus(NamedTuple):
 
 
 def read_opdebug(path: Path) -> tuple[UnitStatus, ...]:
-    """Return the units that overflowed. Raises UnreadableError."""
+    """Return the units of an overflow record, JSON or binary, that overflowed. Raises UnreadableError."""
     units = _from_json(read_json(path)) if path.suffix == ".json" else _from_raw(path)
     return tuple(unit for unit in units if unit.status)
 
@@ -218,7 +224,7 @@ class AsynchronousLayout(Layout):
     growing = ("", npy_folder.STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """Return 0.9 for a directory with a folder of 14 digits at level one or two that holds devices."""
+        """Return 0.9 if a folder of 14 digits, one or two levels down, holds dumps of devices, else -1."""
         return 0.9 if any(_timed_folders(path)) else -1.0
 
     def open_dump(self, path: Path) -> dump_types.Dump:

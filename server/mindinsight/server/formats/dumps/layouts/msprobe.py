@@ -38,7 +38,7 @@ class MsprobeLayout(Layout):
     growing = ("", "dump.json", "stack.json", DATA)
 
     def match(self, path: Path) -> float:
-        """Return 0.95 for steps with ranks, 0.6 for one step or one rank."""
+        """Return 0.95 for steps with ranks, 0.6 for one step or one rank, else -1."""
         folders = _rank_folders(path)
         if not folders:
             return -1.0
@@ -79,7 +79,7 @@ class MsprobeLayout(Layout):
         return list_calls(folder)
 
     def arguments(self, folder: dump_types.StepFolder) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-        """Yield the arguments only. Calls are not joined with tensors, scopes and stacks."""
+        """Yield the names of calls with non-tensor arguments, and these arguments, from the JSON alone."""
         return list_arguments(folder)
 
     def header(self, ref: dump_types.TensorRef) -> dump_types.TensorHeader:

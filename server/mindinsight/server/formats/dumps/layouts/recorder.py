@@ -16,7 +16,7 @@ class RecorderLayout(Layout):
     name = NAME
 
     def match(self, path: Path) -> float:
-        """Return 0.5 for ranks with recorder files.
+        """Return 0.5 for ranks with recorder files, else -1.
 
         Layouts with tensors are more confident and list them too.
         """

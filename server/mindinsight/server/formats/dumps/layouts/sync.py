@@ -31,7 +31,7 @@ class SyncLayout(Layout):
     growing = ("", STATISTICS_FILE)
 
     def match(self, path: Path) -> float:
-        """Return 0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for a folder of tensors."""
+        """Return 0.9 for ranks with graphs or iterations, 0.7 for one rank, 0.3 for only tensors, else -1."""
         if any(_is_rank(folder) for folder in _ranks(path)):
             return 0.9
         if _RANK.fullmatch(path.name) and _is_rank(path):
@@ -39,7 +39,10 @@ class SyncLayout(Layout):
         return 0.3 if _is_iteration(path) else -1.0
 
     def open_dump(self, path: Path) -> dump_types.Dump:
-        """Return ranks, nets, graphs and iterations, with the metadata of the first rank that has any."""
+        """Return the dump with its ranks, nets, graphs and iterations; a folder without ranks is one step.
+
+        The metadata are those of the first rank that has any.
+        """
         damage: list[dump_types.FileDamage] = []
         ranks = [folder for folder in _ranks(path) if _is_rank(folder)]
         if not ranks and _RANK.fullmatch(path.name):

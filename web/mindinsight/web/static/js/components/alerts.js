@@ -42,3 +42,30 @@ export function alertLink(app, alert) {
       : {};
   return app.selection.linkOnly("scalar", alert.run, { ...more, at: String(alert.step) });
 }
+
+/**
+ * Return the address that searches the dump of an alert's run for the first fault. Null if the alert is not
+ * about non-finite values, leads to its dump itself, or its run has no dump.
+ * @param {App} app
+ * @param {Alert} alert
+ */
+export function faultLink(app, alert) {
+  const dump = app.selection.run(alert.run)?.dumps[0];
+  if (alert.dump || alert.condition !== "not_finite" || dump === undefined) return null;
+  return app.selection.linkOnly("dump", alert.run, { dump, tab: "check" });
+}
+
+/**
+ * Move alerts that lead to a dump before the other alerts of the same run and step beside them.
+ * @param {Alert[]} alerts newest first
+ */
+export function dumpsFirst(alerts) {
+  /** @type {Alert[][]} */
+  const groups = [];
+  for (const alert of alerts) {
+    const [first] = groups.at(-1) ?? [];
+    if (first?.run === alert.run && first.step === alert.step) groups.at(-1)?.push(alert);
+    else groups.push([alert]);
+  }
+  return groups.flatMap((group) => group.sort((a, b) => Number(Boolean(b.dump)) - Number(Boolean(a.dump))));
+}

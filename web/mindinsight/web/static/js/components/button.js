@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 /** @typedef {import("../core/dom.js").Attributes} Attributes */
 
 /**
- * Create a text button.
+ * Create a button with a text label that calls `onclick`.
  * @param {import("../core/dom.js").Child} label
  * @param {() => void} onclick
  * @param {Attributes} [attrs]

@@ -25,7 +25,11 @@ export function spanOf(page, key) {
   return { columns: Math.min(columns, page.columns()), rows };
 }
 
-/** Give an element a size. @param {HTMLElement} element @param {{columns: number, rows: number}} span */
+/**
+ * Let an element take this many columns and rows of its grid.
+ * @param {HTMLElement} element
+ * @param {{columns: number, rows: number}} span
+ */
 export function applySpan(element, { columns, rows }) {
   element.style.setProperty("--span-columns", String(columns));
   element.style.setProperty("--span-rows", String(rows));
@@ -45,7 +49,7 @@ function resize(page, key, columns, rows) {
   page.change({ spans });
 }
 
-/** Create the choices of the card's menu. @param {Page} page @param {string} key */
+/** Create the choices of a card's size for the card's menu. @param {Page} page @param {string} key */
 export function sizeChoices(page, key) {
   const { t } = page.app;
   const size = () => page.options().spans.get(key) ?? [1, 1];

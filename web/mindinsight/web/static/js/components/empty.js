@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import { icon } from "./icons.js";
 
 /**
- * Create an empty state.
+ * Create an empty state: icon, title, and optionally a text, an example of code and one action.
  * @param {{icon?: string, title: string, text?: string, code?: string, action?: HTMLElement}} options
  */
 export function empty({ icon: name = "info", title, text, code, action }) {

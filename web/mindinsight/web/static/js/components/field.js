@@ -8,7 +8,7 @@ const AT_ONCE = 200; // options that are made before somebody opens the list
 const LONGEST = 80; // characters of an option: a box as wide as a tag of thousands bursts the page
 
 /**
- * Create a labelled select.
+ * Create a labelled select. The label's `box` is the select itself.
  * @param {{label: string, options: {value: string, label: string}[], value: string, onchange: (value: string)
  *   => void, inline?: boolean}} options
  */
@@ -44,7 +44,7 @@ export function select({ label, options, value, onchange, inline = true }) {
 }
 
 /**
- * Create a labelled check box.
+ * Create a labelled check box. The label's `box` is the check box itself.
  * @param {{label: string, checked: boolean, onchange: (checked: boolean) => void}} options
  */
 export function check({ label, checked, onchange }) {

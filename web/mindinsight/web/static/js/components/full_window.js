@@ -10,7 +10,8 @@ import { h } from "../core/dom.js";
  */
 
 /**
- * Return functions that open and close the dialog, and one that subscribes to both.
+ * Return functions that open and close a dialog in which the card fills the window, and one that subscribes
+ * to both.
  * @param {HTMLElement} card
  * @param {string} title
  * @param {Full} full

@@ -126,7 +126,8 @@ export function hatchKey(colour, stripes) {
 export const NON_FINITE_BADGE = "badge bad strange";
 
 /**
- * Return the CSS classes of a table cell by its text. Non-finite values get the hatched class.
+ * Return the CSS classes of a table cell by its text: `others`, and the hatched class for a non-finite value.
+ * Return null if there are none.
  * @param {string} text
  * @param {string} [others] other classes
  */

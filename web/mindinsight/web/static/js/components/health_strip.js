@@ -51,7 +51,7 @@ export function unknownRuns({ claims }) {
 }
 
 /**
- * How many ranks have no data between a rank and the one before it, which is a gap in the strip.
+ * Return how many ranks without data a gap in the strip before a row stands for; 0 if there is no gap.
  * @param {(number | null)[]} ranks ascending @param {number} row @param {number} most beyond it no gap fits
  */
 export function missingBefore(ranks, row, most) {
@@ -61,7 +61,7 @@ export function missingBefore(ranks, row, most) {
 }
 
 /**
- * Create the strip as a link to the job's page.
+ * Create the strip of a job's ranks, coloured by their anomalies, as a link to the job's page.
  * @param {App} app
  * @param {Health} health
  * @param {string} job

@@ -6,7 +6,7 @@ import { svg } from "../core/dom.js";
 const DASHES = { solid: "none", dash: "5 3", dot: "2 2.5", dashdot: "6 2 2 2" };
 
 /**
- * Create the line sample of a run. It is gray if the run is not shown.
+ * Create the line sample of a run. It is gray if `on` is false.
  * @param {import("../core/types.js").App} app
  * @param {string} id of the run
  * @param {boolean} on whether it is shown; grey when it is not

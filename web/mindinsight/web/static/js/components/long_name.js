@@ -8,7 +8,7 @@ const SHORT = 24; // characters of a name that is cut at its end, if at all
 const TAIL = 24; // characters at the end that stay longest, half of the name at most
 
 /**
- * Create the element of a name.
+ * Create the element of a long name, which is cut where there is no room; its tooltip is the whole name.
  * @param {string} name
  * @param {{start?: string, title?: string, short?: number}} [options] `start`: what the names of a list share
  *   (`commonStart`); `short`: characters up to which a name is cut at its end, fewer in a narrow place

@@ -4,10 +4,11 @@ import { h } from "../core/dom.js";
 import { lookAlikes, numbered } from "../core/names.js";
 
 /**
- * Return the warning, or null if the name has no such characters.
+ * Create the warning that characters of a name look like other ones, or return null if it has no such
+ * characters.
  * @param {import("../core/types.js").App} app
  * @param {string} name
- * @returns {HTMLElement | null} null for a name that is what it looks like
+ * @returns {HTMLElement | null}
  */
 export function lookAlikeMark(app, name) {
   const characters = lookAlikes(name).map(numbered);

@@ -9,8 +9,8 @@ import { h } from "../core/dom.js";
 /** @typedef {import("../core/types.js").App} App */
 
 /**
- * Create the empty state: filter without a match, data in hidden runs, files still being read, damaged
- * records, or nothing recorded yet.
+ * Create the empty state of a page for one kind of data, by the reason: filter without a match, data in
+ * hidden runs, files still being read, damaged records, or nothing recorded yet.
  * @param {App} app
  * @param {Object} page
  * @param {string} page.kind "histogram"
@@ -62,7 +62,7 @@ function inSentence(name) {
 }
 
 /**
- * Return the empty state with the progress of reading, or null if all files have been read.
+ * Create the empty state with the progress of reading, or return null if all files have been read.
  * @param {App} app
  * @param {import("../core/types.js").Run[]} [runs] default: the shown ones
  */

@@ -17,7 +17,8 @@ function onsetBar(onset, last, label) {
 }
 
 /**
- * Create the cells of an onset: its step, which is approximate unless `exact`, and its bar.
+ * Create the two table cells of an onset: its step, approximate unless `exact`, and a bar of its place in the
+ * training. They are empty for null.
  * @param {App} app
  * @param {number | null} onset
  * @param {boolean} exact

@@ -5,7 +5,8 @@ import { h } from "../core/dom.js";
 const STEP = 24; // px of an arrow key
 
 /**
- * Create the handle. `onresize` is called with each new width in pixels.
+ * Create the handle by which a panel's width is dragged, or changed by arrow keys. `onresize` is called with
+ * each new width in pixels.
  * @param {Object} options
  * @param {string} options.label
  * @param {"left" | "right"} options.edge of the panel, which is the handle's parent

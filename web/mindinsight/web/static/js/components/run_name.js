@@ -4,7 +4,7 @@ import { sharedPath } from "../core/names.js";
 import { longName } from "./long_name.js";
 
 /**
- * Create the element of a run's name.
+ * Create the element of a run's name, shortened by the beginning that the names of the shown runs share.
  * @param {import("../core/types.js").App} app
  * @param {string} id of the run
  */

@@ -3,7 +3,8 @@
 import { h } from "../core/dom.js";
 
 /**
- * Create the select. `onchange` is called when another option is chosen.
+ * Create a text box with suggestions that chooses one of many options. `onchange` is called when another
+ * option is chosen.
  * @param {{label: string, id: string, options: {value: string, label: string}[], value: string, onchange:
  *   (value: string) => void}} options `id` of the list of options, unique on the page
  */

@@ -3,7 +3,7 @@
 /** @typedef {import("../core/types.js").App} App */
 
 /**
- * Return the text.
+ * Return the text that names the rows and columns of a slice that its table shows.
  * @param {App} app
  * @param {{rows: number, columns: number, window: number[], top: number, left: number}} slice its size, and
  *   the window of it that came

@@ -2,7 +2,11 @@
 
 import { h } from "../core/dom.js";
 
-/** @param {import("../core/dom.js").Child[]} names @param {number[]} [numbers] columns that hold numbers */
+/**
+ * Create the head of a table: one row with a cell for each name.
+ * @param {import("../core/dom.js").Child[]} names
+ * @param {number[]} [numbers] columns that hold numbers
+ */
 export const tableHead = (names, numbers = []) =>
   h(
     "thead",

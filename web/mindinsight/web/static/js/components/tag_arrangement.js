@@ -25,7 +25,10 @@ import { draggable, dropTarget } from "./movable.js";
 
 const TAG = "tag"; // what is dragged
 
-/** Arrangement of one page. A tag has a card in each run, and all of them are arranged alike. */
+/**
+ * Arrangement of the cards of one page, kept in the address: order, sizes, and which are hidden. A tag has a
+ * card in each run, and all of them are arranged alike.
+ */
 export class TagArrangement {
   /**
    * @param {App} app

@@ -18,8 +18,8 @@ import { TagArrangement } from "./tag_arrangement.js";
  */
 
 /**
- * Base of such pages. A page draws its toolbar in `drawHead` and creates its cards in `makeCards`; its
- * constructor ends with `reread`.
+ * Base of pages with cards for the tags of one kind. A page draws its toolbar in `drawHead` and creates its
+ * cards in `makeCards`; its constructor ends with `reread`.
  * @template {Card} C
  */
 export class TagCards {

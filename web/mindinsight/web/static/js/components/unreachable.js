@@ -8,7 +8,8 @@ const BACK = ["live", "polling"]; // states of the connection with a server
 /** @typedef {import("../core/types.js").Failure} Failure */
 
 /**
- * Create the empty state with a button that tries again. Once the server is back, the page does so itself.
+ * Create the empty state of a page that could not be loaded, with a button that tries again. Once the server
+ * is back, the page does so itself.
  * @param {import("../core/types.js").App} app
  * @param {Failure} error why nothing could be loaded
  */

@@ -41,7 +41,7 @@ const KNOWN = 1000;
 const MUTED = " muted"; // after the key of what was seen
 const MOST_MUTED = 500; // runs, the last ones: they are named in each question
 
-/** Polls the server for alerts and tells subscribers about new ones. */
+/** Poller of the server's alerts, which tells subscribers about new ones. */
 export class Alerts {
   #live;
   #key = "";

@@ -78,7 +78,7 @@
 /**
  * @typedef {{tag: string, other: string, verdict: string, shared: number, agrees_to: number | null,
  *   beyond: number | null, broken: number | null, onset: number | null, score: number,
- *   largest: number | null, noise: number | null, absolute: boolean, claim: Claim}} AlignedTag
+ *   largest: number | null, typical: number | null, absolute: boolean, claim: Claim}} AlignedTag
  */
 /**
  * @typedef {{run: string, baseline: string, tolerance: number, claims: Claim[], tags: AlignedTag[]}}
@@ -315,8 +315,8 @@
 /**
  * @typedef {{graph: string, recorded: string, operator: string, updated: boolean, tensors: Tensor[]}} Dumped
  */
-/** @typedef {{operators: Dumped[], worst: (GraphNode & {symptom: string})[], total: number,
- *   done: boolean}} DumpedNode */
+/** @typedef {{operators: Dumped[], claims: import("./claims.js").Claim[],
+ *   worst: (GraphNode & {symptom: string})[], total: number, done: boolean}} DumpedNode */
 
 /**
  * @typedef {Object} ReportCurve
@@ -428,6 +428,7 @@
  * @typedef {{
  *   "v2/dump/check": {check: number},
  *   "v2/dump/compare": {comparison: number},
+ *   "v2/dump/fault": {search: number},
  * }} SentAnswers
  */
 /** @template {string} P @typedef {P extends keyof Answers ? Answers[P] : any} Answer */

@@ -15,11 +15,12 @@ const CONTROLS = [
   ".toolbar, .tools, .command, .search, .segments, .slider, .resize-handle, [role=tablist]",
   "input, select, textarea, label:has(> :is(input, select, textarea))",
   "button:is(.icon, .primary), a.button, button:not([class], :is(th, td, li, [role=row]) *)",
-  ".scalar-cursor, .graph-minimap, .unseen, .block-empty",
+  ".curve-legend > .link, .scalar-cursor, .graph-minimap, .unseen, .block-empty",
 ].join();
 
 /**
- * Copy an element. A chart in the copy is an empty box whose `data-figure` is its index in `figures`.
+ * Return a copy of an element, and the figures of the charts in it. A chart in the copy is an empty box whose
+ * `data-figure` is its index in `figures`.
  * @param {App} app
  * @param {Element} root
  * @returns {Promise<{copy: HTMLElement, figures: Figure[]}>} a chart in the copy has its figure's number in
@@ -41,7 +42,7 @@ export async function capture(app, root) {
   canvases.forEach(([from, to]) => to.replaceWith(drawn(from)));
   scrollers.forEach((scroller) => scroller.dispatchEvent(new Event("scroll")));
   await Promise.all(pictures.map(([from, to]) => inline(from, to)));
-  plain(copy);
+  plain(app, copy);
   copy.removeAttribute("id");
   copy.classList.remove("full");
   return { copy, figures };
@@ -122,8 +123,20 @@ async function inline(from, to) {
   );
 }
 
-/** Remove controls from a copy. Names that were buttons or links become plain text. @param {Element} copy */
-function plain(copy) {
+/**
+ * Remove controls from a copy. Names that were buttons or links become plain text, and so do the choice in a
+ * row and times that the page counts from now.
+ * @param {App} app
+ * @param {Element} copy
+ */
+function plain({ format }, copy) {
+  copy.querySelectorAll("[data-wall]").forEach((time) => {
+    time.textContent = format.time(Number(time.getAttribute("data-wall")));
+  });
+  copy.querySelectorAll(":is(li, tr, .why-run) > .segments").forEach((choice) => {
+    const chosen = choice.querySelector("[aria-pressed=true]")?.textContent;
+    choice.replaceWith(h("span", { class: "badge" }, chosen));
+  });
   copy.querySelectorAll(ASIDE).forEach((element) => element.remove());
   copy.querySelectorAll(CONTROLS).forEach((element) => element.remove());
   copy.querySelectorAll("button, a:not(.markdown a[href])").forEach((element) => {

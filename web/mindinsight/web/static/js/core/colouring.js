@@ -121,7 +121,7 @@ function entriesOf(cells, values, colour) {
   }));
 }
 
-/** How runs are coloured now, by the user's choice in the address or by the groups of the page. */
+/** Current colouring of runs, by the user's choice in the address or by the groups of the page. */
 export class Colouring {
   #url;
   #theme;

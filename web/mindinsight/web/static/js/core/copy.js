@@ -29,14 +29,20 @@ export function needsServer({ t }) {
   return COPY ? { disabled: true, title: t("copy.fixed") } : {};
 }
 
-/** Load the index of the answers. @returns {Promise<CopyIndex>} */
+/**
+ * Load the index of a copy's recorded answers, use those answers from now on, and return the index.
+ * @returns {Promise<CopyIndex>}
+ */
 export async function openCopy() {
   const index = await (await fetch(`${COPY}/index.json`)).json();
   useAnswers(index.answers);
   return index;
 }
 
-/** Take the recorded answers. @param {Record<string, string>} answers file of each question */
+/**
+ * Answer requests from these recorded files from now on.
+ * @param {Record<string, string>} answers file of each question
+ */
 export function useAnswers(answers) {
   files = new Map(Object.entries(answers));
   wide.clear();

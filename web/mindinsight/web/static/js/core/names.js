@@ -54,7 +54,7 @@ export const idOf = (/** @type {string} */ name) =>
 /** @typedef {{inverted: boolean, ids: Set<string>}} Choice of runs; `inverted`: all but these */
 
 /**
- * "a,b" are these runs, "!a" all but these, "-" none. "./" in front of an id is left out.
+ * Parse a choice of runs: "a,b" are these, "!a" all but these, "-" none. Return null for null.
  * @param {string | null} text
  * @returns {Choice | null}
  */
@@ -68,7 +68,7 @@ export function parseChoice(text) {
   };
 }
 
-/** The choice as an address has it. @param {Choice} choice */
+/** Return a choice of runs as the text that `parseChoice` reads. @param {Choice} choice */
 export function writeChoice(choice) {
   const names = [...choice.ids].map((id) => id.slice(2).replaceAll("%", "%25").replaceAll(",", "%2C") || ".");
   return (choice.inverted ? "!" : "") + (names.join(",") || (choice.inverted ? "" : "-"));

@@ -4,6 +4,7 @@
 import { asking } from "./api.js";
 import { capture } from "./capture.js";
 import { h } from "./dom.js";
+import { zoneName } from "./format.js";
 import { wakeAll } from "./lazy_work.js";
 import { offlineTip } from "./offline_tip.js";
 
@@ -109,6 +110,7 @@ function runsOf({ selection }, copy, figures) {
  */
 function heading(app, title, copy, figures) {
   const folded = app.selection.folded();
+  const now = Date.now() / 1000;
   const runs = runsOf(app, copy, figures).map((/** @type {import("./types.js").Run} */ run) =>
     h(
       "span",
@@ -124,7 +126,7 @@ function heading(app, title, copy, figures) {
     h(
       "p",
       { class: "muted small" },
-      `MindInsight ${app.boot.version} · ${new Date().toLocaleString(app.boot.lang)}`,
+      `MindInsight ${app.boot.version} · ${app.format.time(now)} ${zoneName(now)}`,
     ),
     copy.querySelector(".legend") || !runs.length ? null : h("div", { class: "row wrap small" }, runs),
   );

@@ -8,7 +8,7 @@ const FLAT = [...LINES, "heatmap", "contour"];
 /** @typedef {import("./types.js").Plotly} Plotly */
 /** @typedef {{address: string, draws: (type: string) => boolean}} Build */
 
-/** Chooses and loads Plotly builds. */
+/** Loader of Plotly's builds, each when a chart first needs it. */
 export class Plotlys {
   /** @type {Build[]} smallest first */
   #builds;

@@ -26,7 +26,7 @@ const NOTHING = {
   runs: [],
 };
 
-/** Keeps the list of runs up to date. `list` is the newest answer, `byId` its runs by id. */
+/** List of runs that is kept up to date. `list` is the newest answer, `byId` its runs by id. */
 export class Following {
   /** @type {Set<string>} */
   #stale = new Set();
@@ -148,8 +148,8 @@ export function inOrder(runs) {
 }
 
 /**
- * The jobs, newest first. Names of files have whole seconds: of jobs with the same one, the one with the
- * later first event is newer.
+ * Return the ids of the jobs, newest first. Names of files have whole seconds: of jobs with the same one, the
+ * one with the later first event is newer.
  * @param {Run[]} runs
  * @returns {string[]}
  */

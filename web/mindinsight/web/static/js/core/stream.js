@@ -13,7 +13,7 @@
 const AGAIN_MS = 5000; // after which a stream that was refused is asked for again
 
 /**
- * Follow the server's stream, shared with the other pages where the browser can.
+ * Call `told` with each message of the server's stream, shared with the other pages where the browser can.
  * @param {string} address of the stream
  * @param {(message: Message) => void} told
  */

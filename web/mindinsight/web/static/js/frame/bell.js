@@ -10,7 +10,11 @@ const SECONDS = 8; // a line stays
 const LINES = 3; // at a time
 const MOST = 99; // that the badge counts
 
-/** Create the bell. @param {import("../core/types.js").App} app */
+/**
+ * Create the bell, a link to the alerts with the number of unread ones. It also shows a toast for each new
+ * one.
+ * @param {import("../core/types.js").App} app
+ */
 export function bell(app) {
   const { alerts, router, selection, t, url } = app;
   const count = h("span", { class: "count", "aria-hidden": "true" });

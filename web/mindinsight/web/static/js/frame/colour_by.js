@@ -15,7 +15,7 @@ const SHOWN = 30; // names listed at a time; the filter finds the others
 const ENTRIES = 12; // of the legend: there are no more colours
 const PATTERN = "^[^/]+";
 
-/** Create the selector. @param {App} app */
+/** Create the select of the criterion that colours runs, with its legend. @param {App} app */
 export function colourBy(app) {
   /** @type {ReturnType<typeof menu> | null} */
   let open = null;

@@ -3,7 +3,10 @@
 import { namedIconButton, replaceableButton } from "../components/button.js";
 import { h } from "../core/dom.js";
 
-/** Create the indicator. @param {import("../core/types.js").App} app */
+/**
+ * Create the connection indicator: state of the event stream, and buttons to pause and to refresh.
+ * @param {import("../core/types.js").App} app
+ */
 export function connection(app) {
   const { live, t } = app;
   const text = h("span");

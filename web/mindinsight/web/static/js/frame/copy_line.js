@@ -3,7 +3,7 @@
 import { h } from "../core/dom.js";
 
 /**
- * Put the line above the page.
+ * Put a line above the page with the number of runs in this copy, and when and by which version it was made.
  * @param {import("../core/types.js").App} app
  * @param {import("../core/copy.js").CopyIndex} copy
  */

@@ -16,7 +16,7 @@ import { showShortcuts } from "./shortcuts.js";
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /**
- * Fill the header.
+ * Fill the page's header: brand, navigation, connection, language and theme.
  * @param {import("../core/types.js").App} app
  * @param {{ondrawer: () => void}} options
  */
@@ -99,7 +99,8 @@ function docs(app) {
  */
 function objectOf({ url }) {
   const named = ["dump", "file", "job", "run"].map((key) => url.get(key)).find(Boolean);
-  return named?.replace(/^\.\//, "") ?? "";
+  const path = named?.replace(/^\.\//, "") ?? "";
+  return url.get("m") === "timeline" ? path.replace(/\/[^/]*$/, "") : path; // of many files, not of one
 }
 
 /**

@@ -12,7 +12,7 @@ import { unreachablePage } from "../components/unreachable.js";
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Change} Change */
 
-/** Shows the view that the address names. */
+/** Router that shows the view named by the address. */
 export class Router {
   #url;
   #names;

@@ -14,7 +14,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 const PATH = "v2/views";
 const LONGEST = 100; // characters of a name
 
-/** Create the button of the saved views. @param {App} app */
+/** Create the button whose menu lists, opens and saves views. @param {App} app */
 export function savedViews(app) {
   /** @type {Box | null} */
   let box = null;

@@ -24,7 +24,7 @@ const STORED = "mindinsight runs width";
 /** @typedef {import("../core/types.js").Run} Run */
 /** @typedef {{job: string, name: string, runs: Run[]} | {run: Run, rank: boolean}} Item */
 
-/** Create the panel and keep it up to date. @param {App} app */
+/** Fill the side panel of runs and keep it up to date. @param {App} app */
 export function side(app) {
   const element = /** @type {HTMLElement} */ (document.getElementById("side"));
   /** @type {Item[]} */

@@ -6,7 +6,7 @@ import { time } from "../core/format.js";
 
 /** @typedef {import("../core/types.js").App} App */
 
-/** Show the message when the server is lost and remove it when it is back. @param {App} app */
+/** Show a line above the page while the server cannot be reached. @param {App} app */
 export function unreachableLine(app) {
   const { live, t } = app;
   const line = h("div", { class: "lost-line", role: "alert", hidden: true });

@@ -19,13 +19,14 @@ import { ruleEditor } from "./alert/rules.js";
  * @property {boolean} selectedOnly
  * @property {number} count
  * @property {boolean} rules
- * @property {boolean} grouped by run
+ * @property {boolean | null} grouped by run; null while nobody chose
  */
 
 const LEVELS = ["info", "warning", "error"];
 const PIECE = 100; // alerts
 const MOST = 1000;
 const GAP_MS = 400;
+const LONG = 20; // alerts of several runs that are listed by run if nobody chose
 
 /**
  * Mount the page.
@@ -76,7 +77,13 @@ class AlertPage {
 
   /** Redraw the list after its grouping or a run's mute state changed. */
   redraw() {
-    if (this.last) this.list.show(this.last.alerts, this.last.now, this.options.grouped);
+    if (this.last) this.list.show(this.last.alerts, this.last.now, this.grouped());
+  }
+
+  /** Return whether the list is by run: as chosen, otherwise if it is a long one of several runs. */
+  grouped() {
+    const alerts = this.last?.alerts ?? [];
+    return this.options.grouped ?? (alerts.length > LONG && alerts.some(({ run }) => run !== alerts[0].run));
   }
 
   /** Show what the address names after it changed. */
@@ -94,7 +101,7 @@ class AlertPage {
       /** Create the toolbar. */
       toolbar(
         this.app,
-        () => this.options,
+        () => ({ ...this.options, grouped: this.grouped() }),
         (changes) => this.change(changes),
       ),
     );
@@ -132,8 +139,10 @@ class AlertPage {
   show({ alerts, total, left_out: missing, archived, now }) {
     const { app, options } = this;
     const { t } = app;
+    const before = this.grouped();
     this.last = { alerts, now };
-    this.list.show(alerts, now, options.grouped);
+    if (before !== this.grouped()) this.drawHead();
+    this.redraw();
     const counts = [
       total ? t("alert.count", { n: total }) : "",
       missing ? t("alert.left_out", { n: missing }) : "",
@@ -233,7 +242,7 @@ function readOptions(url) {
     selectedOnly: url.get("of") === "shown",
     count: count > 0 && count <= MOST ? Math.ceil(count) : PIECE,
     rules: url.get("rules") === "1",
-    grouped: url.get("by") === "run",
+    grouped: { run: true, time: false }[url.get("by", "")] ?? null,
   };
 }
 
@@ -244,6 +253,6 @@ function writeOptions(url, options) {
     of: options.selectedOnly ? "shown" : null,
     n: options.count === PIECE ? null : options.count,
     rules: options.rules ? "1" : null,
-    by: options.grouped ? "run" : null,
+    by: options.grouped === null ? null : options.grouped ? "run" : "time",
   });
 }

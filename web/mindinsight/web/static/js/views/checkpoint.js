@@ -28,8 +28,8 @@ export const alone = true;
 const POLL = 700; // ms between requests while the server reads
 const ROW = 31; // px
 const SAVE = 'mindspore.save_checkpoint(net, "net-1_100.ckpt")';
-/** Facts that are usual: training changes weights. */
-const USUAL = ["claim.checkpoint.changed", "claim.checkpoint.changed_all"];
+/** Facts that are usual: training changes weights and counts its steps. */
+const USUAL = ["changed", "changed_all", "counters"].map((name) => `claim.checkpoint.${name}`);
 /** Choices that need another answer. */
 const READ = ["mode", "series", "part", "file", "second"];
 
@@ -50,7 +50,7 @@ export async function mount(root, app) {
   };
 }
 
-/** Table of tensors with the panel of one. */
+/** Page of checkpoints: the table of tensors, and the panel of the chosen one. */
 export class Checkpoints {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -70,6 +70,8 @@ export class Checkpoints {
     this.loss = null;
     /** Ends of the colours of a timeline. @type {[number, number] | null} */
     this.scale = null;
+    /** Whether the next drawn state is a new entry of the browser's history. */
+    this.entry = false;
     this.head = h("div");
     this.status = h("p", { role: "status" });
     this.story = h("div", { class: "checkpoint-story" });
@@ -84,8 +86,6 @@ export class Checkpoints {
     this.main = h(
       "div",
       { class: "dump-main dump-table checkpoint-table" },
-      this.status,
-      this.story,
       h("div", { class: "table-holder panel" }, this.table.element),
     );
     this.requests = latest(root);
@@ -134,13 +134,15 @@ export class Checkpoints {
 
   /** Build the page and fetch the rows. */
   open() {
-    replace(this.root, this.head, h("div", { class: "dump-body" }, this.main, this.side));
+    const { head, status, story, main, side } = this;
+    replace(this.root, head, status, story, h("div", { class: "dump-body" }, main, side));
     this.fetch();
   }
 
   /** Change the state, and fetch other rows if needed. @param {Partial<State>} changes */
   change(changes) {
     const keys = Object.keys(changes);
+    this.entry = isStep(this.state, changes);
     if (changes.mode && changes.mode !== this.state.mode) {
       Object.assign(changes, { sort: "", descending: false, unchanged: false, tensor: "", at: "" });
     }
@@ -226,7 +228,8 @@ export class Checkpoints {
   /** Redraw everything. */
   draw() {
     const { app, state } = this;
-    writeState(app.url, state);
+    writeState(app.url, state, this.entry);
+    this.entry = false;
     this.visible = this.shown();
     this.scale = state.mode === "timeline" ? changeScale(this.rows) : null;
     replace(this.head, toolbar(this));
@@ -320,6 +323,7 @@ export class Checkpoints {
         /** @type {import("./checkpoint/timeline.js").Row} */ (row),
         saved,
         this.scale,
+        current ? saved.findIndex(({ id }) => id === state.at) : -1,
         (at) => open(saved[at].id),
       ),
     );
@@ -334,6 +338,15 @@ export class Checkpoints {
     this.panel.end();
     this.table.close();
   }
+}
+
+/**
+ * Return whether a change shows another mode or other values, from where Back leads to those before.
+ * @param {State} state
+ * @param {Partial<State>} changes
+ */
+function isStep(state, { mode = state.mode, tensor = state.tensor, at = state.at }) {
+  return mode !== state.mode || tensor !== state.tensor || (tensor !== "" && at !== state.at);
 }
 
 /** Return whether a claim is about something wrong. @param {import("../core/claims.js").Claim} claim */

@@ -43,6 +43,8 @@ const PARTS = {
 };
 /** Choices that need another part. */
 const ANEW = ["dump", "rank", "step", "tab", "only"];
+/** ms between questions for new steps: the folder of a dump does not change when one comes deep inside. */
+const FOLLOWING = 5000;
 /** Choices that the browser's Back undoes. */
 const ENTRIES = ["tab", "operator", "tensor"];
 
@@ -103,6 +105,10 @@ class Dumps {
       this.openTab.gone();
       return;
     }
+    if (!page.state.dump && page.dumps.length) {
+      this.openTab.noneShown();
+      return;
+    }
     await this.read(() => {
       if (namesUnknownStep(page)) {
         this.openTab.unknownStep(readState(page.app), () => this.changed(["step"]));
@@ -156,6 +162,7 @@ class Dumps {
         page.summary = summary;
         settle(page);
         callback();
+        this.follow();
       },
       this.openTab.fail,
     );
@@ -174,24 +181,45 @@ class Dumps {
         else this.restart();
         return undefined;
       },
-      leaveAsIs,
+      () => this.follow(),
     );
   }
 
   /** Refresh what is shown of a dump that may have new steps. */
   grow() {
     const { page, openTab } = this;
-    const { dump } = page.state;
-    return this.listing.join(
-      (signal) => page.app.api.get("v2/dump/summary", { dump }, { signal }),
-      (summary) => {
-        if (dump !== page.state.dump || !page.summary) return;
+    return this.summarize((summary) => {
+      page.summary = summary;
+      openTab.renewHeader();
+      openTab.refresh();
+    });
+  }
+
+  /** Ask for new steps from time to time, as long as the page is seen. */
+  follow() {
+    const { page, openTab } = this;
+    this.listing.later(() => {
+      if (document.hidden || page.app.live.paused() || !page.summary) return this.follow();
+      return this.summarize((summary) => {
+        if (JSON.stringify(summary) === JSON.stringify(page.summary)) return;
         page.summary = summary;
         openTab.renewHeader();
-        openTab.refresh();
+      });
+    }, FOLLOWING);
+  }
+
+  /** Request the summary of the shown dump again. @param {(summary: DumpSummary) => void} take */
+  async summarize(take) {
+    const { page } = this;
+    const { dump } = page.state;
+    await this.listing.join(
+      (signal) => page.app.api.get("v2/dump/summary", { dump }, { signal }),
+      (summary) => {
+        if (dump === page.state.dump && page.summary) take(summary);
       },
       leaveAsIs,
     );
+    this.follow();
   }
 
   /** Refresh after changes on the server. @param {import("../core/types.js").Change} change */
@@ -227,6 +255,14 @@ function shownPart(page, head, main) {
     app.charts.removeAll(main);
   };
 
+  /** Show why there is no dump to show. @param {Element} reason */
+  const without = (reason) => {
+    leave();
+    page.summary = null;
+    replace(head, header(page));
+    replace(main, reason);
+  };
+
   const build = () => {
     leave();
     replace(head, header(page));
@@ -242,8 +278,8 @@ function shownPart(page, head, main) {
       return;
     }
     const { summary, state } = page;
-    const without = summary && !hasSteps(summary) && state.tab !== "logs";
-    panel = without ? noSteps(page) : PARTS[state.tab](page);
+    const stepless = summary && !hasSteps(summary) && state.tab !== "logs";
+    panel = stepless ? noSteps(page) : PARTS[state.tab](page);
     replace(main, panel.element);
   };
 
@@ -268,20 +304,22 @@ function shownPart(page, head, main) {
     },
     /** The dump is not there, or not any more: others can still be chosen. */
     gone() {
-      leave();
-      page.summary = null;
-      replace(head, header(page));
-      const title = t("dump.gone", { dump: page.state.dump });
-      replace(main, empty({ icon: viewPath(app, "dump"), title, text: t("dump.gone_how") }));
+      without(missing(app, t("dump.gone", { dump: page.state.dump }), t("dump.gone_how")));
+    },
+    /** No shown run has a dump: the dump of another run is not shown in its place. */
+    noneShown() {
+      const runs = app.selection.runs();
+      const title = t("dump.none_shown", { n: runs.length, run: runs[0]?.name ?? "" });
+      without(missing(app, title, t("dump.none_shown_how")));
     },
     /** The dump cannot be read: others can still be chosen. @param {Failure} error */
-    fail(error) {
-      leave();
-      page.summary = null;
-      replace(head, header(page));
-      replace(main, failure(app, error));
-    },
+    fail: (error) => without(failure(app, error)),
   };
+}
+
+/** Create the empty state without a dump. @param {App} app @param {string} title @param {string} text */
+function missing(app, title, text) {
+  return empty({ icon: viewPath(app, "dump"), title, text });
 }
 
 /** Replace a rank, step or tab that the dump does not have by one it has. @param {Page} page */
@@ -328,8 +366,14 @@ function namesUnknownStep({ app, summary }) {
   return app.url.get("step") !== null && entry !== undefined && !entry.steps.includes(step);
 }
 
-/** Return the dump of a selected run, otherwise the first dump; "" if there are none. @param {Page} page */
+/**
+ * Return the dump of a shown run. Without one it is the first dump, or "" if the address chooses runs or
+ * there are no dumps.
+ * @param {Page} page
+ */
 function firstChoice({ app, dumps }) {
-  const runs = new Set(app.selection.runs().map((run) => run.id));
-  return (dumps.find(({ run }) => runs.has(run)) ?? dumps[0])?.id ?? "";
+  const shown = app.selection.runs();
+  const runs = new Set(shown.map((run) => run.id));
+  const chosen = app.url.get("runs") !== null && shown.length > 0;
+  return (dumps.find(({ run }) => runs.has(run)) ?? (chosen ? undefined : dumps[0]))?.id ?? "";
 }

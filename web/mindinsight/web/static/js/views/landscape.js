@@ -36,7 +36,7 @@ export async function mount(root, app) {
   };
 }
 
-/** Landscapes of one interval. */
+/** Page of the landscapes of one interval, of one run or several. */
 export class Landscapes {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {

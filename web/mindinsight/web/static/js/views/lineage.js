@@ -12,7 +12,7 @@ import { axesShown, logAxes, moved, objectiveAmong, SCALAR, topFactor } from "./
 import { toolbar } from "./lineage/controls.js";
 import { forksPanel } from "./lineage/forks.js";
 import { ImportancePanel } from "./lineage/importance.js";
-import { labelled, studyOf, targetKeys } from "./lineage/of_study.js";
+import { labelled, runsAmong, studyOf, targetKeys } from "./lineage/of_study.js";
 import { runsTable } from "./lineage/tables.js";
 import { scatter } from "./lineage/scatter.js";
 import { nothing } from "./lineage/nothing.js";
@@ -56,7 +56,7 @@ export async function mount(root, app) {
   };
 }
 
-/** Parallel axes, importance, scatter plot and table of runs. */
+/** Page of the lineage: parallel axes, importance, scatter plot and table of runs. */
 export class Lineage {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
@@ -111,6 +111,7 @@ export class Lineage {
   /** Show what the study says. Its target becomes the objective, unless somebody chose another one. */
   studied() {
     const { data, state } = this;
+    this.chosen(); // the trials, if the user chose no runs
     const study = this.ownStudy();
     data.columns = labelled(this.app.t, data.columns, study);
     const objective = this.wanted || objectiveAmong(data, ...targetKeys(study));
@@ -131,11 +132,15 @@ export class Lineage {
     this.offs.forEach((off) => off());
   }
 
-  /** Return the ids of the runs with lineage: the chosen ones, or all if the user has not chosen. */
+  /** Return the ids of the runs that the page is about. */
   runs() {
-    const { selection } = this.app;
-    const all = selection.all().filter((run) => run.lineage);
-    return (selection.automatic() ? all : all.filter((run) => selection.has(run.id))).map((run) => run.id);
+    return runsAmong(this.app.selection, this.study?.study, this.state.all);
+  }
+
+  /** Show all runs, or only the trials of the study. @param {boolean} all */
+  setAll(all) {
+    Object.assign(this.state, { all });
+    this.chosen();
   }
 
   /** Return the shown runs as text, for comparison. */
@@ -146,9 +151,8 @@ export class Lineage {
   /** Load again if other runs were chosen. */
   chosen() {
     const state = this.shown();
-    if (this.shownState === state) return;
+    if (this.shownState !== state) this.load(leaveAsIs);
     this.shownState = state;
-    this.load(leaveAsIs);
   }
 
   /** Request the table and draw it. @param {(error: Failure) => unknown} [failed] */

@@ -4,7 +4,9 @@ import { iconButton } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { lookAlikeMark } from "../components/look_alike.js";
 import { h, replace, throttle } from "../core/dom.js";
+import { lowestRank } from "../core/jobs.js";
 import { leaveAsIs } from "../core/latest.js";
+import { idOf } from "../core/names.js";
 import { divergencePanel } from "./overview/divergence.js";
 import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
@@ -55,6 +57,11 @@ class Overview {
   /** Build the page for the run in the address. */
   async show() {
     const { app } = this;
+    const job = app.url.get("job");
+    if (job !== null && app.url.get("run") === null) {
+      const rank = lowestRank(app.selection.everything(), idOf(job));
+      app.url.set({ job: null, run: rank?.id ?? idOf(job) });
+    }
     const run = app.selection.named();
     if (!run) {
       this.missing();

@@ -162,8 +162,9 @@ class Scalars {
 
   /** Change options and refresh what depends on them. @param {Partial<Options>} changes */
   change(changes) {
+    const isStep = changes.mode !== undefined && changes.mode !== this.options.mode; // Back undoes it
     this.options = { ...this.options, ...changes };
-    writeOptions(this.app.url, this.options, this.kind);
+    writeOptions(this.app.url, this.options, this.kind, isStep);
     const keys = Object.keys(changes);
     this.body.dataset.size = this.options.size;
     if (keys.join() === "folds") return;

@@ -38,7 +38,7 @@ export async function mount(root, app) {
   };
 }
 
-/** View of one tensor. */
+/** Page of one tensor by step: its values or their distribution. */
 export class Tensors {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {

@@ -10,7 +10,10 @@ import { h } from "../../core/dom.js";
 
 const MANY = 8; // dumps beyond which they are searched
 
-/** Create the header. @param {Page} page */
+/**
+ * Create the header of the dump pages: choice of dump, rank and step, and actions on them.
+ * @param {Page} page
+ */
 export function header(page) {
   const { app, state, summary, dumps, change } = page;
   const { t } = app;
@@ -54,7 +57,7 @@ function chooser(page) {
     label: app.t("dump.dump"),
     options: [...(known ? [] : [{ id: state.dump }]), ...dumps].map(({ id }) => ({
       value: id,
-      label: dumpName(id),
+      label: id ? dumpName(id) : app.t("dump.choose"),
     })),
     value: state.dump,
     onchange: (/** @type {string} */ dump) => change({ dump, operator: "", tensor: "" }),
@@ -76,7 +79,8 @@ export function dumpName(id) {
 }
 
 /**
- * Create the choice of rank and step.
+ * Create the select of a dump's rank, false if it has one rank, and the slider of its step, or its only step
+ * as text.
  * @param {{app: import("../../core/types.js").App, summary: import("../../core/answers.js").DumpSummary |
  *   null, state: {rank: number, step: number}, change:
  *   (some: {rank?: number, step?: number}) => void}} page

@@ -34,6 +34,8 @@
  * @property {{id: string, run: string}[]} dumps
  * @property {number} comparison
  * @property {import("./value_window.js").Look | null} look
+ * @property {{dump: string, answer: import("../../core/answers.js").FirstFaults} | null} [faults] found just
+ *   now
  * @property {(some: Partial<State>) => void} change
  */
 

@@ -24,7 +24,8 @@ const NAMES = {
 };
 
 /**
- * Create the list of statistics, or the reason why there are none.
+ * Create the list of a tensor's statistics, or the reason why there are none, which may be that they are
+ * still being loaded.
  * @param {App} app
  * @param {Pick<Tensor, "statistics" | "damage" | "said" | "disagrees"> & {computed?: boolean}} tensor
  */
@@ -44,9 +45,9 @@ export function tensorFacts(app, tensor) {
         "dd",
         { class: loud ? "strange" : null },
         value === null && COUNTS.includes(key) ? t("dump.not_counted") : number(app, value),
-        recorded[NAMES[key]] !== undefined &&
-          tensor.computed &&
-          recordedBadge(app, recorded[NAMES[key]], (tensor.disagrees ?? []).includes(NAMES[key])),
+        tensor.computed &&
+          (tensor.disagrees ?? []).includes(NAMES[key]) &&
+          recordedBadge(app, recorded[NAMES[key]]),
       ),
     ];
   };
@@ -60,15 +61,14 @@ export function tensorFacts(app, tensor) {
 }
 
 /**
- * Create the badge with the recorded value. It warns if the value differs from the computed one.
+ * Create the badge with a recorded value that differs from the computed one.
  * @param {App} app
  * @param {number | string | null} value as the dump recorded it
- * @param {boolean} wrong whether it is not what was computed
  */
-function recordedBadge(app, value, wrong) {
+function recordedBadge(app, value) {
   return h(
     "span",
-    { class: wrong ? "badge warn" : "muted", title: wrong ? app.t("dump.disagrees") : null },
+    { class: "badge warn", title: app.t("dump.disagrees") },
     ` ${app.t("dump.recorded", { value: number(app, value) })}`,
   );
 }

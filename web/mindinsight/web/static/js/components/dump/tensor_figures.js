@@ -4,7 +4,11 @@ import { ramp } from "../../core/ramp.js";
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** Return the histogram. @param {App} app @param {import("../../core/answers.js").Counts} histogram */
+/**
+ * Return the Plotly figure of a histogram.
+ * @param {App} app
+ * @param {import("../../core/answers.js").Counts} histogram
+ */
 export function histogramFigure(app, histogram) {
   const { edges, counts } = histogram;
   const x = Array.from(counts, (_, i) => (edges[i] + edges[i + 1]) / 2);
@@ -24,7 +28,7 @@ export function histogramFigure(app, histogram) {
 }
 
 /**
- * Return the heat map of a slice. Non-finite values have their own colour.
+ * Return the Plotly figure of a slice as heat map. Non-finite values have their own colour.
  * @param {App} app
  * @param {Pick<import("../../core/answers.js").Slice, "rows" | "columns" | "window" | "values">} slice
  */

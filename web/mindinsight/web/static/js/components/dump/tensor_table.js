@@ -9,7 +9,7 @@ import { nonFiniteCount, number, shapeText } from "./rows.js";
 const STATISTICS = ["minimum", "maximum", "mean", "norm"];
 
 /**
- * Create the table. `slot` returns the link to a tensor.
+ * Create the table of some tensors. `slot` returns the link to a tensor.
  * @param {App} app
  * @param {Tensor[]} rows
  * @param {(row: Tensor) => HTMLElement} slot what leads to a tensor

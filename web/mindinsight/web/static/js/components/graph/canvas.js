@@ -296,11 +296,17 @@ export class Canvas {
     return this.camera.transform().k;
   }
 
-  /** Centre a box at a scale. @param {number | null} id @param {number} k scale */
-  centre(id, k) {
+  /**
+   * Centre a box, or a point in it, at a scale.
+   * @param {number | null} id
+   * @param {number} k scale
+   * @param {{x: number, y: number} | null} [point] from the upper left corner of the box
+   */
+  centre(id, k, point = null) {
     const box = this.boxes().find((candidate) => candidate.id === id);
     if (!box) return;
     this.camera.set({ k });
+    if (point) return this.lookAt(box.x + Math.min(point.x, box.w), box.y + Math.min(point.y, box.h));
     const furthest = box.x + (this.stage.clientWidth / 2 - MARGIN) / k; // that keeps the left edge in sight
     this.lookAt(Math.min(box.x + box.w / 2, furthest), box.y + (box.open ? 0 : box.h / 2));
   }

@@ -9,7 +9,8 @@ import { isNonFinite, SIGNS, symptomWord } from "./dump_marks.js";
 const NAMED = 3; // weights that one line lists
 
 /**
- * Create the legend.
+ * Create the legend of the colours that a dump gives to a graph, with the share of the dump that was found in
+ * it.
  * @param {App} app
  * @param {Colouring} coloured
  * @param {string} paint
@@ -118,12 +119,17 @@ function coverage(
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
   const ways = Object.entries({ by_order, by_module, ambiguous }).filter(([, n]) => n > 0);
-  return [
-    h("span", { class: matched === 0 && few ? "badge warn" : "muted" }, text),
-    few && h("span", { class: "muted" }, t("graph.dump.few")),
-    ways.map(([way, n]) =>
-      h("span", { class: "muted", title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n })),
+  const details = [
+    few && h("span", null, t("graph.dump.few")),
+    ...ways.map(([way, n]) =>
+      h("span", { title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n })),
     ),
+  ].filter(Boolean);
+  const found = h("span", { class: matched === 0 && few ? "badge warn" : "muted" }, text);
+  return [
+    details.length
+      ? h("details", { class: "muted" }, h("summary", null, found), h("div", { class: "row wrap" }, details))
+      : found,
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
   ];
 }

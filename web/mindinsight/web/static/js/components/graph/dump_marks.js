@@ -23,7 +23,7 @@ export const SIGNS = {
 const SHOWN = 2; // signs on one box
 
 /**
- * Return the marks of a box.
+ * Return badge, heat and hatching of a box in the colours of a dump. Without `coloured` it has none.
  * @param {App} app
  * @param {Coloured | undefined} coloured
  * @param {string} colour

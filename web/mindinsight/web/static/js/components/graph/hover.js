@@ -65,7 +65,7 @@ function toPiece(x, y, dx, dy) {
   return Math.hypot(x - along * dx, y - along * dy);
 }
 
-/** Create the tooltip. @param {import("../../core/types.js").Translate} t */
+/** Create the tooltip of the line under the pointer. @param {import("../../core/types.js").Translate} t */
 export function createHover(t) {
   /** @type {Picture | null} */
   let picture = null;

@@ -26,8 +26,8 @@ export function lineShape(line, out) {
 }
 
 /**
- * Return the texts of shapes that leave scopes, where they differ from the shapes that enter. They are never
- * wider than the box and its gap. Operators show their own shapes.
+ * Create the SVG texts of the shapes that leave scopes, where they differ from those that enter. They are
+ * never wider than the box and its gap. Operators show their own shapes.
  * @param {Picture} picture
  */
 export function flowing({ boxes, lines }) {

@@ -13,7 +13,8 @@ import { countWithin } from "./index_ranges.js";
  */
 
 /**
- * Set the classes of all shapes. Return the ids of the boxes with search hits.
+ * Set the classes of all shapes for what is selected, highlighted or found. Return the ids of the boxes with
+ * search hits.
  * @param {import("./shapes.js").Shapes | null} shapes
  * @param {Box[]} boxes
  * @param {Marks} marks
@@ -51,7 +52,7 @@ function isHit(box, hits) {
   return countWithin(hits, box.open ? { id: box.id, end: box.id + 1 } : box) > 0;
 }
 
-/** Return the bounding box of boxes. @param {Box[]} boxes */
+/** Return the smallest rectangle that holds all given boxes. @param {Box[]} boxes */
 export function around(boxes) {
   const x = Math.min(...boxes.map((box) => box.x));
   const y = Math.min(...boxes.map((box) => box.y));

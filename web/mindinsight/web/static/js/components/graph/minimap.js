@@ -6,7 +6,8 @@ import { isLarge } from "./level_of_detail.js";
 const WIDTH = 90; // of a large picture boxes of less than this share are left out
 
 /**
- * Create the minimap. Dragging on it moves the drawing.
+ * Create the minimap, the whole drawing in a corner with the visible part marked. Dragging on it moves the
+ * drawing.
  * @param {(x: number, y: number) => void} moveTo called with the point of the drawing to show in the middle
  */
 export function createMinimap(moveTo) {

@@ -27,7 +27,8 @@ export function hiddenTitles(boxes, { x, y, k }, width) {
 }
 
 /**
- * Create the bar. A click on a title selects its scope.
+ * Create the bar with the titles of open scopes that lie above the visible part. A click on a title selects
+ * its scope.
  * @param {string} label
  * @param {(id: number) => void} goTo
  */

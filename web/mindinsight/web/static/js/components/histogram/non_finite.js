@@ -36,7 +36,7 @@ export function firstNonFinite(step, count) {
   return Array.from(step).find((_, at) => KINDS.some((kind) => count(kind, at)));
 }
 
-/** Return the counts summed over all steps. @param {Counts[]} perStep */
+/** Return the counts of each kind of non-finite value, summed over all steps. @param {Counts[]} perStep */
 export function summed(perStep) {
   return Object.fromEntries(
     KINDS.map((kind) => [kind, perStep.reduce((sum, counts) => sum + Number(counts[kind]), 0)]),

@@ -21,8 +21,8 @@ export function strongest(peaks) {
 }
 
 /**
- * Return the heat map of step and value. The colour is the share of the step's values, or the share per unit
- * on a shared scale.
+ * Return the Plotly figure of histograms over time as heat map. The colour is the share of the step's values,
+ * or the share per unit on a shared scale.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -130,7 +130,7 @@ function nonFinite(app, series, axis, peaks) {
 }
 
 /**
- * Return the percentiles as bands around the median.
+ * Return the Plotly figure of percentiles over time, as bands around the median.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis

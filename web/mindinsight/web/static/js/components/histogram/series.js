@@ -33,8 +33,8 @@ export function middles(edges) {
 }
 
 /**
- * Return what a chart of the steps needs to say: "empty" if no value can be drawn, "interpolated" if it shows
- * percentiles.
+ * Return the note that a chart of the steps needs: "empty" if no value can be drawn, "interpolated" if it
+ * shows percentiles, else "".
  * @param {Pick<Series, "counts">} series
  * @param {string} mode
  */
@@ -43,7 +43,7 @@ export function noteOf(series, mode) {
   return mode === "percentile" ? "interpolated" : "";
 }
 
-/** Return the counts of one step. @param {Series} series @param {number} column */
+/** Return the counts of one step's bins. @param {Series} series @param {number} column */
 export function row(series, column) {
   const bins = series.edges.length - 1;
   return series.counts.subarray(column * bins, (column + 1) * bins);

@@ -8,7 +8,7 @@ import { row } from "./series.js";
 const USUAL = 0.9; // share of the steps whose fullest bin stays below the peak
 
 /**
- * Return the share of a step's values per unit, which does not depend on the width of the bins.
+ * Return the share of a step's values in each bin, divided by the bin's width.
  * @param {Series} series
  * @param {number} column
  */
@@ -19,7 +19,7 @@ export function densities(series, column) {
   return Float32Array.from(counts, (count, bin) => count / total / (edges[bin + 1] - edges[bin] || 1));
 }
 
-/** Return the scale of a single card. @param {Series} series @returns {Scale} */
+/** Return the scale of a single histogram card. @param {Series} series @returns {Scale} */
 export function ownScale(series) {
   const peaks = Array.from({ length: series.shown }, (_, column) =>
     densities(series, column).reduce((most, density) => Math.max(most, density), 0),
@@ -43,7 +43,7 @@ export function union(scales) {
   };
 }
 
-/** Scales of cards, grouped by tag or by page. */
+/** Scales of histogram cards, shared by the cards of a tag or of the page. */
 export class SharedScales {
   /** @type {Map<string, Map<object, {scale: Scale, paint: () => void}>>} */
   #groups = new Map();

@@ -9,7 +9,7 @@ import { h } from "../../core/dom.js";
 export const MAX_NAME = 200; // characters that the server stores
 
 /**
- * Open the dialog for a run.
+ * Open the dialog for a run's name, note, labels, group and colour.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../core/types.js").Run} run
  */
@@ -62,7 +62,7 @@ export function annotateDialog(app, run) {
   });
 }
 
-/** Create a labelled control. @param {string} label @param {HTMLElement} control */
+/** Create a label with a text and the control. @param {string} label @param {HTMLElement} control */
 export function field(label, control) {
   return h("label", { class: "field" }, h("span", { class: "label" }, label), control);
 }

@@ -219,7 +219,11 @@ function timeColumns({ t, format }) {
       label: t("runs.col.last_event"),
       value: (run) => run.last_event,
       cell: (run, { now }) =>
-        h("span", { title: format.time(run.last_event) }, format.ago(now - run.last_event, t)),
+        h(
+          "span",
+          { title: format.time(run.last_event), "data-wall": run.last_event },
+          format.ago(now - run.last_event, t),
+        ),
     },
     {
       key: "created",
@@ -279,7 +283,13 @@ export function stateWords({ t }) {
   return { ...Object.fromEntries(names), quiet: t("runs.state.quiet.word") };
 }
 
-/** Create the mark of a run's state. @param {App} app @param {Run} run @param {number} now */
+/**
+ * Create the marks of a run's state: its word or the progress of reading, and a badge, or null, for an
+ * incomplete record.
+ * @param {App} app
+ * @param {Run} run
+ * @param {number} now
+ */
 export function stateMark(app, run, now) {
   const state = run.read < run.total ? "reading" : stateOf(run, now);
   const minutes = Math.floor((now - run.last_event) / 60);

@@ -44,7 +44,7 @@ export function joinTags(rows) {
 
 /**
  * Sort groups by the number of rows that have them; among the most common, losses come first, then
- * accuracies.
+ * accuracies, and those of an evaluation before others.
  * @param {Joined[]} joined
  */
 export function byCoverage(joined) {
@@ -54,10 +54,18 @@ export function byCoverage(joined) {
     (a, b) =>
       covers(b) - covers(a) ||
       interest(b.name) - interest(a.name) ||
+      Number(isOfEvaluation(b.name)) - Number(isOfEvaluation(a.name)) ||
       b.count - a.count ||
       a.name.length - b.name.length ||
       a.name.localeCompare(b.name, undefined, { numeric: true }),
   );
+}
+
+const EVALUATION = /(^|[/_.-])(val|valid|validation|eval|evaluation|test)([/_.-]|$)/i;
+
+/** Return whether a scalar is measured on data that is not trained on, by its name. @param {string} tag */
+export function isOfEvaluation(tag) {
+  return EVALUATION.test(tag);
 }
 
 /** Return the order of a tag by its name: losses, accuracies, others. @param {string} tag */

@@ -28,7 +28,7 @@ export function moved(keys, key, before) {
 }
 
 /**
- * Return the keys with a new one behind another, or at the end if that is not among them.
+ * Return the keys with a new one behind `beside`, or at the end if that is not among them.
  * @param {string[]} keys
  * @param {string} key
  * @param {string} beside

@@ -6,7 +6,7 @@ const WIDTH = 96;
 const HEIGHT = 22;
 
 /**
- * Create the sparkline, with gaps at non-finite values.
+ * Create a small SVG line of a run's values, with gaps at non-finite values.
  * @param {ArrayLike<number> | undefined} values
  * @param {string} colour
  */

@@ -1,6 +1,7 @@
 // Good and bad runs by their best value of a scalar.
 
 import { tagsOf } from "../../core/tags.js";
+import { isOfEvaluation } from "./joined.js";
 import { bestEnd, stateOf } from "./values.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -8,13 +9,15 @@ import { bestEnd, stateOf } from "./values.js";
 /** @typedef {"good" | "bad" | "both" | ""} Group as an address may have them, also in both */
 
 /**
- * Return the scalars that most of the runs have, or all if there is no such scalar.
+ * Return the scalars that most of the runs have, or all if there is no such scalar. Those of an evaluation
+ * come first: they are the objective on every page.
  * @param {App} app @param {Run[]} runs @param {AbortSignal} signal
  */
 export async function commonTags(app, runs, signal) {
   const tags = await tagsOf(app, "scalar", signal, runs);
   const common = tags.filter(({ runs: holders }) => holders.length * 2 > runs.length);
-  return common.length ? common : tags;
+  const own = (/** @type {{tag: string}} */ { tag }) => Number(isOfEvaluation(tag));
+  return [...(common.length ? common : tags)].sort((a, b) => own(b) - own(a));
 }
 
 /**

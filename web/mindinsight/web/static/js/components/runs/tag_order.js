@@ -6,8 +6,8 @@ import { byCoverage, joinTags } from "./joined.js";
 /** @typedef {import("./joined.js").TagRow} TagRow */
 
 /**
- * Create the order of all runs' scalars. `load(ids)` orders by the given runs instead, or by all again for
- * null.
+ * Create the order of the scalars of all runs, most common first. `load(ids)` orders by the given runs
+ * instead, or by all again for null.
  * @param {import("../../core/types.js").App} app
  * @param {Element} element what the values are shown in
  */

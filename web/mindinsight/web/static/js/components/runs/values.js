@@ -69,7 +69,12 @@ export function lastStep(run) {
 
 const MEANT = 5; // tags that a short name may mean
 
-/** Create the lookup of values. @param {App} app @param {Element} element what the values are shown in */
+/**
+ * Create the lookup of runs' values by name: facts, hyperparameters and scalars, which are requested at first
+ * use.
+ * @param {App} app
+ * @param {Element} element what the values are shown in
+ */
 export function createValues(app, element) {
   const [askedTags, askedTables] = [latest(element), latest(element)];
   /** @type {Map<string, Numbers>} */

@@ -53,7 +53,7 @@ export function rangeOf({ range, type }, columns, length) {
 const known = new Map([0, -Infinity].map((bound) => [bound, new WeakMap()]));
 
 /**
- * Return the smallest and largest value above a bound.
+ * Return the smallest and largest finite value above a bound; [Infinity, -Infinity] if there is none.
  * @param {ArrayLike<number>} values
  * @param {number} bound 0 or -Infinity
  * @returns {[number, number]}

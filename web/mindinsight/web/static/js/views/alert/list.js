@@ -1,6 +1,6 @@
 // List of alerts, updated in place: a row keeps its element while its content is unchanged.
 
-import { alertText, levelBadge, alertLink } from "../../components/alerts.js";
+import { alertLink, alertText, dumpsFirst, faultLink, levelBadge } from "../../components/alerts.js";
 import { button } from "../../components/button.js";
 import { lineSample } from "../../components/line.js";
 import { claimText } from "../../core/claims.js";
@@ -14,7 +14,7 @@ import { keepFocus } from "../../core/focus.js";
 const TICK_MS = 10_000; // until "5 min ago" is looked at again
 
 /**
- * Create the list. Alerts later than `lastSeen` are marked as new.
+ * Create the list of alerts. Alerts later than `lastSeen` are marked as new.
  * @param {App} app
  * @param {number} lastSeen alerts later than this, Unix seconds, are new
  */
@@ -40,6 +40,7 @@ export function alertList(app, lastSeen) {
       app.selection.colour(alert.run),
       app.selection.run(alert.run)?.name,
       app.alerts.muted(alert.run),
+      faultLink(app, alert),
     ]);
     const before = rows.get(alert.id);
     return before?.state === state
@@ -56,9 +57,10 @@ export function alertList(app, lastSeen) {
      */
     show(alerts, now, grouped) {
       ahead = now - Date.now() / 1000;
+      const ordered = dumpsFirst(alerts);
       const entries = grouped
-        ? groupRows(app, alerts, rowOf, (key) => rows.get(key))
-        : alerts.map((alert) => rowEntry(alert, rowOf));
+        ? groupRows(app, ordered, rowOf, (key) => rows.get(key))
+        : ordered.map((alert) => rowEntry(alert, rowOf));
       rows = new Map(entries);
       keepFocus(element, () => arrange(element, [...rows.values()]));
       element.hidden = !rows.size;
@@ -160,6 +162,7 @@ function alertRow(app, alert, fresh) {
     alert.recovery ? claimText(app, alert.recovery) : null,
     alert.replaced ? t("alert.replaced") : null,
   ].filter((fact) => fact !== null);
+  const fault = faultLink(app, alert);
   const element = h(
     "li",
     { "data-key": alert.id, class: `alert ${alert.level}${app.alerts.muted(alert.run) ? " muted-run" : ""}` },
@@ -173,6 +176,7 @@ function alertRow(app, alert, fresh) {
         { class: "what", href: alertLink(app, alert), "data-focus": "what" },
         alertText(app, alert) || t("alert.untitled"),
       ),
+      fault && h("a", { class: "small", href: fault, "data-focus": "fault" }, t("alert.find_fault")),
     ),
     alert.text ? h("p", { class: "text" }, alert.text) : null,
     h(

@@ -33,7 +33,11 @@ const FIRST = { condition: "above", tags: "*", limit: 0, level: "warning", on: t
 const MINUTES = 10;
 const PREVIEW_GAP = 500; // ms between two previews while somebody types
 
-/** Create the editor. @param {App} app @param {{open: boolean, ontoggle: (open: boolean) => void}} options */
+/**
+ * Create the editor of alert rules. It is unfolded if `open`.
+ * @param {App} app
+ * @param {{open: boolean, ontoggle: (open: boolean) => void}} options
+ */
 export function ruleEditor(app, { open, ontoggle }) {
   return new Rules(app, open, ontoggle);
 }

@@ -17,7 +17,7 @@ import { shareText } from "./units.js";
 const BADGES = { found: "badge warn", clear: "badge ok", unknown: "badge", note: "badge" };
 
 /**
- * Create the table.
+ * Create the table of an alignment, a row for each compared scalar.
  * @param {App} app
  * @param {Alignment} answer
  * @param {Row[]} rows
@@ -75,7 +75,7 @@ function alignmentRow(app, answer, row, last) {
     h("td", null, claimElement(app, claim, { class: `align-verdict ${badge}` })),
     ...onsetCells(app, onset, onset === broken, last),
     h("td", { class: "number" }, beyond === null ? t("align.never") : format.number(beyond)),
-    h("td", { class: "number" }, size(row.noise)),
+    h("td", { class: "number" }, size(row.typical)),
     h("td", { class: "number" }, size(row.largest)),
     h("td", { class: "look" }, links(app, answer, row)),
   );

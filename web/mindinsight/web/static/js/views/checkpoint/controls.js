@@ -11,7 +11,10 @@ import { MODES, MOST } from "./state.js";
 /** @typedef {import("../../core/answers.js").SavedRow} SavedRow */
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
 
-/** Create the controls. @param {Checkpoints} view */
+/**
+ * Create the controls of the checkpoint page: files, filters, and links to the run.
+ * @param {Checkpoints} view
+ */
 export function toolbar(view) {
   const { app, state } = view;
   const { t } = app;
@@ -59,7 +62,9 @@ function choosers(view, timelines) {
       value: state.series,
       onchange: (key) => view.change({ series: key, part: "", tensor: "" }),
     });
-    return [series, partChooser(view)];
+    const [file, second] = [view.whole()[0]?.id ?? "", view.whole().at(-1)?.id ?? ""];
+    const ends = button(t("checkpoint.ends"), () => view.change({ mode: "compare", file, second }));
+    return [series, partChooser(view), ends];
   }
   const files = listed.checkpoints.map(({ id, size }) => ({
     value: id,

@@ -9,7 +9,12 @@ import { cellText } from "./timeline.js";
 
 /** @typedef {import("../checkpoint.js").Checkpoints} Checkpoints */
 
-/** Create the panel. @param {Checkpoints} view @param {HTMLElement} side */
+/**
+ * Create the panel with the values of the chosen tensor in `side`. `draw()` shows the tensor of the page's
+ * state.
+ * @param {Checkpoints} view
+ * @param {HTMLElement} side
+ */
 export function tensorPanel(view, side) {
   const { app } = view;
   let look = firstLook("");
@@ -88,6 +93,6 @@ function story(view) {
   return h(
     "p",
     { class: broken ? "strange" : null },
-    cellText(app, /** @type {import("./timeline.js").Row} */ (row), at, saved[at]),
+    cellText(app, /** @type {import("./timeline.js").Row} */ (row), at, saved),
   );
 }

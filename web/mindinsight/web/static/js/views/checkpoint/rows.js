@@ -42,6 +42,18 @@ export function changesOf({ states = [], changes = [] }) {
 }
 
 /**
+ * Return a number by which differences are ordered: non-finite elements, first those of one file alone, then
+ * what has no relative change, such as another shape, then the relative change. Equal tensors are last.
+ * @param {SavedRow} row
+ */
+function differenceWeight({ state, measures, non_finite_elements: broken }) {
+  if (broken) return measures?.apart ? Infinity : Number.MAX_VALUE;
+  if (state === "unchanged" || state === "bits") return -1;
+  const change = numberOf(measures?.relative_distance ?? null);
+  return Number.isFinite(change) ? change : Number.MAX_VALUE / 2;
+}
+
+/**
  * What a row of each table has to say.
  * @type {Record<State["mode"], {lost: (row: SavedRow) => number, unchanged: (row: SavedRow) => boolean,
  *   weight: (row: SavedRow) => number}>}
@@ -51,7 +63,7 @@ const KINDS = {
   compare: {
     lost: (row) => row.non_finite_elements ?? 0,
     unchanged: ({ state }) => state === "unchanged" || state === "bits",
-    weight: (row) => (row.state === "unchanged" ? -1 : (row.measures?.apart ?? 0)),
+    weight: differenceWeight,
   },
   timeline: {
     lost: brokenCells,
@@ -60,7 +72,11 @@ const KINDS = {
   },
 };
 
-/** Return how rows of a mode are filtered and ordered. @param {State["mode"]} mode */
+/**
+ * Return the functions by which the rows of a mode are filtered and ordered: non-finite elements, unchanged,
+ * weight.
+ * @param {State["mode"]} mode
+ */
 export function kindOf(mode) {
   return KINDS[mode];
 }
@@ -95,7 +111,7 @@ export function shownRows(rows, state) {
       (!state.unchanged || kind.unchanged(row)) &&
       (!state.lost || kind.lost(row) > 0),
   );
-  if (!state.sort) return passed.sort((a, b) => kind.weight(b) - kind.weight(a));
+  if (!state.sort) return passed.sort((a, b) => kind.weight(b) - kind.weight(a) || 0); // of two Infinity 0
   return passed.sort((a, b) => compare(valueOf(a, state.sort), valueOf(b, state.sort), state.descending));
 }
 

@@ -39,14 +39,21 @@ export function readState(url) {
   return Object.fromEntries([...texts, ...flags]);
 }
 
-/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
-export function writeState(url, state) {
+/**
+ * Write the state to the address.
+ * @param {import("../../core/url.js").Url} url
+ * @param {State} state
+ * @param {boolean} [entry] as a new entry of the browser's history
+ */
+export function writeState(url, state, entry = false) {
   const texts = Object.entries(KEYS).map(([key, name]) => [name, state[/** @type {keyof State} */ (key)]]);
   const flags = Object.entries(FLAGS).map(([key, name]) => [
     name,
     state[/** @type {keyof State} */ (key)] ? "1" : null,
   ]);
-  url.set(Object.fromEntries([...texts, ...flags]));
+  const values = Object.fromEntries([...texts, ...flags]);
+  if (entry) url.step(values);
+  else url.set(values);
 }
 
 /** Checkpoints that the server compares at once. */

@@ -10,8 +10,8 @@ import { nonFinite, valueOf } from "./rows.js";
 /** @typedef {{key: string, number?: boolean}} Column */
 
 const STATISTICS = ["nans", "infs", "minimum", "maximum", "mean", "std", "norm", "zeros"];
-const MEASURES = ["apart", "max_absolute", "relative_distance", "equal", "cosine"];
-const LOUD = ["nans", "infs", "apart"];
+const MEASURES = ["non_finite_elements", "max_absolute", "relative_distance", "equal", "cosine"];
+const LOUD = ["nans", "infs", "non_finite_elements"];
 
 /** Return the columns of a mode. @param {"tensors" | "compare"} mode @returns {Column[]} */
 export function columnsOf(mode) {
@@ -27,7 +27,12 @@ function shapes(row) {
   return [...new Set(sides)].join(" → ");
 }
 
-/** Return the text of a cell for CSV. @param {App} app @param {SavedRow} row @param {string} key */
+/**
+ * Return the value of a cell for CSV, null if it is missing. Shapes and states are texts.
+ * @param {App} app
+ * @param {SavedRow} row
+ * @param {string} key
+ */
 export function plain({ t }, row, key) {
   if (key === "shape") return shapes(row);
   return key === "state" ? t(`dump.weights.state.${row.state}`) : valueOf(row, key);
@@ -43,7 +48,7 @@ export function plain({ t }, row, key) {
 export function cells(app, mode, row, open) {
   return columnsOf(mode).map(({ key, number: numeric }) => {
     if (key === "name") {
-      const broken = mode === "tensors" ? nonFinite(row) : row.measures?.apart;
+      const broken = mode === "tensors" ? nonFinite(row) : row.non_finite_elements;
       return h(
         "td",
         { class: broken ? "name strange" : "name", title: row.name },
@@ -58,9 +63,11 @@ export function cells(app, mode, row, open) {
     if (key === "state") return h("td", null, badge(app, row));
     if (row.error && key === "nans") return h("td", { class: "strange" }, app.t(row.error.reason));
     const value = valueOf(row, key);
+    const both = key === "non_finite_elements" && value ? row.non_finite : null;
+    const text = both?.map((count) => (count === null ? "–" : number(app, count))).join(" → ");
     const loud = LOUD.includes(key) && value;
     const style = [numeric && "number", loud && "strange"].filter(Boolean).join(" ");
-    return h("td", { class: style }, value === null ? "" : number(app, value));
+    return h("td", { class: style }, text ?? (value === null ? "" : number(app, value)));
   });
 }
 

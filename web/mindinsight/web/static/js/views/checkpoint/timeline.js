@@ -21,27 +21,29 @@ const WIDE = 12; // checkpoints up to which cells have text
 const DARK = 0.55; // share of the ramp from which text is light, in the light theme
 
 /**
- * Return the description of a cell.
+ * Return the description of a tensor's cell: checkpoint, change and state.
  * @param {App} app
  * @param {Row} row
  * @param {number} at
- * @param {Saved} saved
+ * @param {Saved[]} checkpoints
  */
-export function cellText({ t, format }, row, at, saved) {
+export function cellText({ t, format }, row, at, checkpoints) {
   const broken = row.non_finite[at];
   const state = row.states[at];
   const change = row.changes[at];
+  const before = checkpoints[row.states.findLastIndex((had, i) => i < at && had !== "absent")]?.label;
   const moved =
     state === "changed" && change !== null
-      ? t("checkpoint.cell.changed", { change: format.number(Number(change)) })
-      : t(`checkpoint.cell.${state}`);
+      ? t("checkpoint.cell.changed", { change: format.number(Number(change)), before })
+      : t(`checkpoint.cell.${state}`, { before });
   const lost = broken ? t("checkpoint.cell.lost", { n: broken }) : "";
-  return [`${row.name} · ${saved.label}`, lost, moved].filter(Boolean).join(" · ");
+  return [`${row.name} · ${checkpoints[at].label}`, lost, moved].filter(Boolean).join(" · ");
 }
 
 /** Return the CSS class of a cell. @param {Row} row @param {number} at */
 export function cellClass(row, at) {
-  if (row.non_finite[at]) return "lost";
+  const broken = row.non_finite[at];
+  if (broken) return broken < row.shape.reduce((count, size) => count * size, 1) ? "lost" : "lost all";
   const state = row.states[at];
   if (state === "unchanged") return "frozen";
   if (state === "start" || state === "absent") return state;
@@ -77,23 +79,24 @@ export function share(change, scale) {
 }
 
 /**
- * Create the cells of a row.
+ * Create a tensor's row of cells, one for each checkpoint.
  * @param {App} app
  * @param {Row} row
  * @param {Saved[]} checkpoints
  * @param {[number, number] | null} scale of colours
+ * @param {number} current column whose values are shown, -1 for none
  * @param {(at: number) => void} open
  */
-export function timelineCells(app, row, checkpoints, scale, open) {
+export function timelineCells(app, row, checkpoints, scale, current, open) {
   const stops = /** @type {[number, string][]} */ (ramp(app));
   const texts = checkpoints.length <= WIDE;
-  return checkpoints.map((saved, at) => {
+  return checkpoints.map((_, at) => {
     const kind = cellClass(row, at);
     const place = 0.08 + 0.92 * share(row.changes[at], scale);
     const light = app.theme.dark() ? place < DARK : place > DARK;
     const style =
       kind === "moved" ? { background: between(stops, place), color: light ? "#fff" : "#111" } : {};
-    const words = cellText(app, row, at, saved);
+    const words = cellText(app, row, at, checkpoints);
     return h(
       "td",
       { class: "timeline-cell" },
@@ -105,6 +108,7 @@ export function timelineCells(app, row, checkpoints, scale, open) {
           style,
           title: words,
           "aria-label": words,
+          "aria-current": at === current ? "true" : null,
           "data-focus": `${row.name} ${at}`,
           onclick: () => open(at),
           disabled: kind === "absent",
@@ -123,13 +127,17 @@ export function timelineCells(app, row, checkpoints, scale, open) {
  * @param {string} kind
  */
 function shortText({ t, format }, row, at, kind) {
-  if (kind === "lost") return t("checkpoint.short.lost");
+  if (kind.startsWith("lost")) return t("checkpoint.short.lost");
   if (kind === "frozen") return "=";
   if (kind === "moved") return row.changes[at] === null ? "≠" : format.number(Number(row.changes[at]), 2);
   return kind === "odd" ? "!" : "";
 }
 
-/** Create the legend. @param {App} app @param {[number, number] | null} scale of colours */
+/**
+ * Create the legend of the timeline's colours.
+ * @param {App} app
+ * @param {[number, number] | null} scale of colours
+ */
 export function legend(app, scale) {
   const { t, format } = app;
   const stops = /** @type {[number, string][]} */ (ramp(app));
@@ -138,7 +146,7 @@ export function legend(app, scale) {
     h(
       "span",
       { class: "row" },
-      h("i", { class: `timeline-key ${kind}`, "aria-hidden": "true" }),
+      h("i", { class: `timeline-key ${kind === "all" ? "lost all" : kind}`, "aria-hidden": "true" }),
       t(`checkpoint.legend.${kind}`),
     );
   const bar = h("i", {
@@ -151,6 +159,6 @@ export function legend(app, scale) {
     { class: "row wrap small muted" },
     scale &&
       h("span", { class: "row" }, `${t("checkpoint.legend.change")} ≤ ${ends[0]}`, bar, `≥ ${ends[1]}`),
-    ["lost", "frozen", "odd", "absent"].map(key),
+    ["lost", "all", "frozen", "odd", "absent"].map(key),
   );
 }

@@ -3,7 +3,11 @@
 import { h } from "../../core/dom.js";
 import { lossAt } from "./origin.js";
 
-/** Create the header cells. @param {import("../checkpoint.js").Checkpoints} view @returns {HTMLElement[]} */
+/**
+ * Create the header cells of the timeline, one for each checkpoint with the run's loss at its step.
+ * @param {import("../checkpoint.js").Checkpoints} view
+ * @returns {HTMLElement[]}
+ */
 export function timelineHeads(view) {
   const { app, loss } = view;
   const { t, format } = app;

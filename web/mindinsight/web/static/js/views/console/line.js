@@ -10,8 +10,23 @@ import { styledPieces } from "./ansi.js";
 /** What stands between lines: the mark, and the text with its number. @type {Record<string, string>} */
 const NOTES = { x: "console.lost", gap: "console.gap", start: "console.start" };
 
+/** Words of a line that say how bad it is, as programs write them: "error 0.013" is a measure. */
+const LEVELS = /** @type {const} */ ([
+  [
+    "error",
+    /\b(?:ERROR|CRITICAL|FATAL)\b|^Traceback \(|\b[A-Z]\w*(?:Error|Exception)\b:?|\b(?:nan|NaN|NAN)\b/,
+  ],
+  ["warning", /\bWARN(?:ING)?\b|\b\w*Warning:/],
+]);
+
+/** Return how bad a line says it is, "" if it does not say. @param {string} text */
+export function levelOf(text) {
+  return LEVELS.find(([, words]) => words.test(text))?.[0] ?? "";
+}
+
 /**
- * Create a line.
+ * Create one line of a console: its time, a link to the charts of that moment, and its text. A note, such as
+ * of a gap, has the time and its text only.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
  * @param {Row} row
@@ -29,10 +44,11 @@ export function lineElement(app, run, [time, mark, text, place, unfinished], que
   const moment = h("a", { href, class: "console-time", title: t("console.to_charts") }, clock(time));
   const classes = { e: "is-error", torn: "is-torn" };
   const kind = classes[/** @type {keyof typeof classes} */ (mark)] ?? "";
+  const level = levelOf(text);
   return h(
     "div",
     {
-      class: `console-line ${kind} ${unfinished ? "unfinished" : ""}`,
+      class: `console-line ${kind} ${level && `level-${level}`} ${unfinished ? "unfinished" : ""}`,
       dataset: { place },
       title: mark === "torn" ? t("console.torn") : mark === "e" ? t("console.error") : null,
     },

@@ -20,7 +20,10 @@ import { watchForm } from "./watch.js";
 const MOST_STEPS = 8; // named in a row
 const POLL = 500; // ms between two requests for hits
 
-/** Create the tab. @param {Page} page */
+/**
+ * Create the Check tab of a dump: first fault, overflows, anomalies, watchpoints, weights and gradients.
+ * @param {Page} page
+ */
 export function checkPart(page) {
   const sections = [faultSection(page), overflowSection(page), conditionSection(page), trendsSection(page)];
   return {
@@ -73,7 +76,9 @@ function conditionSection(page) {
       (response) => {
         replace(
           hits,
-          response.claims.map((/** @type {Claim} */ claim) => claimElement(page.app, claim)),
+          response.claims.map((/** @type {Claim} */ claim, /** @type {number} */ index) =>
+            claimElement(page.app, claim, { class: index === 0 ? "dump-verdict" : "" }),
+          ),
           list(page, response),
         );
         if (!response.done) requests.later(() => fetch(check), POLL);

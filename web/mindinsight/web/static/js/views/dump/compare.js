@@ -11,8 +11,8 @@ import { position } from "../../components/dump/state.js";
 /** @typedef {import("./compare_choice.js").Reference} Reference */
 
 /**
- * Create the tab. A comparison that the address names is shown again if the server still has it. Another dump
- * that it names is compared.
+ * Create the Compare tab of a dump. A comparison that the address names is shown again if the server still
+ * has it. Another dump that it names is compared.
  * @param {Page} page
  */
 export function comparePart(page) {

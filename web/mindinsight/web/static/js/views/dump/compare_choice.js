@@ -11,7 +11,7 @@ import { settlePosition } from "../../components/dump/state.js";
 /** @typedef {import("../dump.js").Page} Page */
 /** @typedef {{dump: string, rank: number, step: number}} Reference */
 
-/** Form of the reference. */
+/** Form that chooses the reference of a comparison: dump, rank, step, and a file that maps names. */
 export class ReferenceChoice {
   /**
    * @param {Page} page
@@ -22,18 +22,20 @@ export class ReferenceChoice {
     const { url } = page.app;
     this.page = page;
     this.start = start;
+    /** Whether the address names a rank or a step, which has to exist. */
+    this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
     /** @type {Reference} */
     this.reference = {
-      dump: url.get("with") || state.dump,
+      dump: url.get("with") || (this.named ? state.dump : suggested(page)), // its own dump has no name there
       rank: Number(url.get("with_rank", String(state.rank))),
       step: Number(url.get("with_step", String(state.step))),
     };
     /** Names of the dump -> names of the reference. @type {Record<string, string>} */
     this.names = {};
-    /** Whether the address names a rank or a step, which has to exist. */
-    this.named = url.get("with_rank") !== null || url.get("with_step") !== null;
     /** Whether nothing is chosen yet: then another step than that of the page is suggested. */
     this.free = !this.named && !url.get("with");
+    /** Whether the step is to be suggested. */
+    this.open = !this.named;
     /** Whether the dump of the reference has ranks and steps to choose from. */
     this.known = false;
     this.requests = latest();
@@ -51,7 +53,7 @@ export class ReferenceChoice {
       (summary) => {
         const { dump, rank, step } = this.reference;
         settlePosition(this.reference, summary);
-        if (this.free) Object.assign(this.reference, neighbour(this.page.state, summary.ranks));
+        if (this.open) this.suggestStep(summary.ranks);
         this.draw(summary.ranks);
         if (this.free || (rank === this.reference.rank && step === this.reference.step)) return;
         if (!this.named) return this.write();
@@ -65,11 +67,30 @@ export class ReferenceChoice {
     );
   }
 
+  /**
+   * Suggest a step of the reference: another one of the same dump, or of a dump without a common step the one
+   * at the same position.
+   * @param {{rank: number, steps: number[]}[]} ranks of the reference
+   */
+  suggestStep(ranks) {
+    const { state, summary } = this.page;
+    const { dump, rank } = this.reference;
+    if (dump === state.dump) {
+      if (this.free) Object.assign(this.reference, neighbour(state, ranks));
+      return;
+    }
+    const own = summary?.ranks.find((entry) => entry.rank === state.rank)?.steps ?? [];
+    const steps = ranks.find((entry) => entry.rank === rank)?.steps ?? [];
+    if (!steps.length || own.some((step) => steps.includes(step))) return;
+    this.reference.step = steps[Math.min(Math.max(0, own.indexOf(state.step)), steps.length - 1)];
+  }
+
   /** Choose another reference. Another dump is compared at once. @param {Partial<Reference>} changes */
   pick(changes) {
     const { rank, step } = this.page.state;
     Object.assign(this.reference, changes.dump ? { rank, step } : {}, changes);
     this.named = this.free = false;
+    this.open = changes.dump !== undefined;
     this.write();
     return changes.dump ? this.readAndStart() : this.read();
   }
@@ -162,6 +183,35 @@ export class ReferenceChoice {
   end() {
     this.requests.end();
   }
+}
+
+/**
+ * Return the dump to offer as the reference: that of another run in the address, else of all others the one
+ * with the most similar name; the dump itself if there is no other.
+ * @param {Page} page
+ */
+function suggested({ app, state, dumps }) {
+  const others = dumps.filter(({ id }) => id !== state.dump);
+  const runs = new Set(app.url.get("runs") === null ? [] : app.selection.runs().map((run) => run.id));
+  const shown = others.filter(({ run }) => runs.has(run));
+  return mostSimilar(
+    state.dump,
+    (shown.length ? shown : others).map(({ id }) => id),
+  );
+}
+
+/**
+ * Return the id that begins with the most letters of `id`, the first of several; `id` itself if there is
+ * none.
+ * @param {string} id
+ * @param {string[]} ids
+ */
+export function mostSimilar(id, ids) {
+  const alike = (/** @type {string} */ other) => {
+    const at = [...id].findIndex((letter, i) => letter !== other[i]);
+    return at < 0 ? id.length : at;
+  };
+  return ids.reduce((best, other) => (best === id || alike(other) > alike(best) ? other : best), id);
 }
 
 /**

@@ -16,7 +16,7 @@ const POLL = 700; // ms between requests while tensors are compared
 const SORTS = ["sequence", "lost", "cosine", "max_absolute", "max_relative", "one_thousandth", "norm_error"];
 const ONLY = ["", "differ", "agree", "unknown", "order", "alone"];
 
-/** Verdict, strip and table of one comparison. */
+/** Verdict, strip and table of one comparison of two dumps. */
 export class CompareResults {
   /** @param {Page} page */
   constructor(page) {

@@ -41,7 +41,7 @@ export function verdict(page, answer) {
     .filter(([, limit]) => limit) // without one, values must be equal
     .map(([dtype, limit]) => `${dtype} ${format.number(limit)}`);
   return [
-    answer.claims.map((claim) => statement(page, claim)),
+    answer.claims.map((claim, i) => statement(page, claim, i === 0)),
     !answer.done && h("p", { class: "booting" }, t("common.loading")),
     h(
       "p",
@@ -54,9 +54,14 @@ export function verdict(page, answer) {
   ];
 }
 
-/** Create a claim with a link to the tensor it is about. @param {Page} page @param {Claim} claim */
-function statement(page, claim) {
-  const element = claimElement(page.app, claim);
+/**
+ * Create a claim with a link to the tensor it is about.
+ * @param {Page} page
+ * @param {Claim} claim
+ * @param {boolean} heading whether it is the most important
+ */
+function statement(page, claim, heading) {
+  const element = claimElement(page.app, claim, heading ? { class: "dump-verdict" } : {});
   const [tensor] = /** @type {Slot[]} */ (claim.evidence);
   if (tensor?.recorded) {
     const open = opening(page, tensor, {});
@@ -66,11 +71,11 @@ function statement(page, claim) {
   return element;
 }
 
-/** Create the table of pairs. @param {Page} page @param {Compared} answer */
+/** Create the table of compared tensors, a row for each pair. @param {Page} page @param {Compared} answer */
 export function comparedTable(page, answer) {
   const { t } = page.app;
   const measures = measuresOf(answer.rows);
-  const heads = ["operator", "slot", "agrees", ...measures, "because", "matched"].map((key) =>
+  const heads = ["operator", "slot", "agrees", "because", ...measures, "matched"].map((key) =>
     h("th", { class: measures.includes(key) ? "number" : null }, t(`dump.column.${key}`)),
   );
   const last = answer.offset + answer.rows.length;
@@ -131,6 +136,7 @@ function row(page, pair, measures) {
     h("td", { class: "name" }, name, pair.parameter && parameterText(pair.parameter, tensor.operator)),
     h("td", null, slotText(app, tensor)),
     agreement(page, pair),
+    reason(page, pair),
     measures.map((key) =>
       h(
         "td",
@@ -138,7 +144,6 @@ function row(page, pair, measures) {
         pair[key] === null ? "–" : number(app, /** @type {number | string} */ (pair[key])),
       ),
     ),
-    reason(page, pair),
     h(
       "td",
       { class: "muted" },
@@ -181,5 +186,5 @@ function reason({ app }, pair) {
     h("span", { class: "mono" }, ` ${pair.target_argument} ↔ ${pair.reference_argument}`);
   const damage =
     pair.damage && h("span", { class: "strange" }, ` ${pair.damage.file}: ${reasonText(app, pair.damage)}`);
-  return h("td", { class: "muted" }, why, argumentPair, damage);
+  return h("td", { class: "muted reason" }, why, argumentPair, damage);
 }

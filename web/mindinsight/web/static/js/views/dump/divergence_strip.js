@@ -6,6 +6,7 @@ import { h } from "../../core/dom.js";
 /**
  * @typedef {Object} Marks
  * @property {string[]} operators
+ * @property {"distance" | "norm"} measure of the errors
  * @property {(number | string | null)[]} errors
  * @property {number[]} states
  * @property {string[]} names of the states
@@ -24,7 +25,7 @@ const COLOURS = {
 };
 const RANKS = ["unknown", "unmatched", "agrees", "differs", "introduced"]; // the last on top
 
-/** Strip with keyboard and pointer selection. */
+/** Strip of a comparison's pairs in execution order, with keyboard and pointer selection. */
 export class DivergenceStrip {
   /** @param {App} app @param {(operator: string) => void} choose */
   constructor(app, choose) {
@@ -111,12 +112,13 @@ export class DivergenceStrip {
     if (!this.marks?.operators.length) return;
     this.current = position;
     const { t, format } = this.app;
-    const { operators, errors, states, names } = this.marks;
+    const { operators, errors, measure, states, names } = this.marks;
     const error = errors[position];
     const text = t("dump.strip.at", {
       i: position + 1,
       n: operators.length,
       name: operators[position],
+      measure: t(`dump.strip_by.${measure}`),
       error: error === null ? "–" : format.number(Number(error === "inf" ? Infinity : error)),
       state: t(`dump.strip.${names[states[position]]}`),
     });

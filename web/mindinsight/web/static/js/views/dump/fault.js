@@ -6,6 +6,7 @@ import { icon } from "../../components/icons.js";
 import { h, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "../../components/dump/failure.js";
+import { searchFault } from "../../components/dump/fault_search.js";
 import { faultChain } from "./fault_chain.js";
 import { sourceLine } from "./operator_facts.js";
 import { infinities, slotText } from "../../components/dump/rows.js";
@@ -55,27 +56,36 @@ export function faultSection(page) {
   const show = (/** @type {Child[]} */ ...content) =>
     replace(element, h("h2", null, t("dump.fault.title")), scope, content);
 
-  show(h("p", { class: "booting", role: "status" }, t("dump.fault.searching")));
-  search.ask(
-    () =>
-      app.api.get("v2/dump/fault", {
-        dump: state.dump,
-        ...(state.only ? { rank: state.rank, step: state.step } : {}),
-      }),
-    (answer) =>
-      show(
-        answer.faults.length
-          ? answer.faults.map((fault) => {
-              const chain = faultChain(page, fault);
-              chains.push(chain);
-              return [verdict(page, fault), chain.element];
-            })
-          : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
-        explainLink(page),
-        answer.claims.filter(isScope).map((claim) => claimElement(app, claim, { class: "muted" })),
-      ),
-    (error) => show(failure(app, error)),
-  );
+  const take = (/** @type {FirstFaults} */ answer) =>
+    show(
+      answer.faults.length
+        ? answer.faults.map((fault) => {
+            const chain = faultChain(page, fault);
+            chains.push(chain);
+            return [verdict(page, fault), chain.element];
+          })
+        : [allClear(app, answer), answer.divergence && divergence(page, answer.divergence)],
+      explainLink(page),
+      answer.claims.filter(isScope).map((claim) => claimElement(app, claim, { class: "muted" })),
+    );
+  const place = state.only ? { rank: [state.rank], step: [state.step] } : {};
+  const status = h("p", { class: "booting", role: "status" });
+  show(status);
+  if (page.faults?.dump === state.dump && !state.only) take(page.faults.answer);
+  else {
+    searchFault(
+      app,
+      search,
+      { dump: state.dump, ...place },
+      {
+        progress: (text) => (status.textContent = text),
+        take(answer) {
+          if (!follow(page, answer)) take(answer);
+        },
+        fail: (error) => show(failure(app, error)),
+      },
+    );
+  }
   return {
     element,
     end() {
@@ -83,6 +93,23 @@ export function faultSection(page) {
       chains.forEach((chain) => chain.end());
     },
   };
+}
+
+/**
+ * Go to the step of the first fault, unless the address names another step. Return whether the page changed:
+ * then the answer is shown again beside what belongs to that step.
+ * @param {Page} page
+ * @param {FirstFaults} answer
+ */
+function follow(page, answer) {
+  const { state, app } = page;
+  const [fault] = answer.faults;
+  if (!fault || state.only || app.url.get("step") !== null || app.url.get("rank") !== null) return false;
+  if (fault.step === state.step && fault.rank === state.rank) return false;
+  page.faults = { dump: state.dump, answer };
+  page.change({ rank: fault.rank, step: fault.step });
+  page.faults = null;
+  return true;
 }
 
 /**

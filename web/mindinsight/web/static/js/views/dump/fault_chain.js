@@ -18,7 +18,7 @@ import { nonFiniteCount, number, short } from "../../components/dump/rows.js";
 const POLL = 1000; // ms between two requests while tensors are measured
 const FIRST = 2; // links shown at the beginning of a long chain
 const LAST = 5; // and at its end
-const CLOSEST = 1; // largest scale of the drawing
+const LEGIBLE = 0.8; // smallest scale at which badges can be read
 
 /**
  * Return the links to show in execution order. Null stands for the omitted middle of a long chain.
@@ -54,6 +54,8 @@ class FaultChain {
       key: () => false,
     });
     this.element = h("div", { class: "fault-chain", hidden: true });
+    this.resizes = new ResizeObserver(() => this.arrange()); // a panel beside it takes room
+    this.resizes.observe(this.canvas.element);
     this.ask();
   }
 
@@ -177,7 +179,17 @@ class FaultChain {
     this.canvas.show(picture);
     const chained = picture.boxes.filter((box) => box.place !== null);
     this.canvas.light(new Set(chained.map((box) => box.id)));
-    if (culprit) this.canvas.centre(culprit.id, Math.min(CLOSEST, this.canvas.scale()));
+    this.arrange();
+  }
+
+  /** Show the last operators of the chain, as many as are legible. */
+  arrange() {
+    const chained = (this.boxes ?? []).filter((box) => box.place !== null);
+    if (!chained.length) return;
+    const room = this.canvas.element.clientHeight / LEGIBLE;
+    const end = Math.max(...chained.map(({ y, h: high }) => y + high));
+    const near = chained.filter(({ y }) => end - y <= room);
+    this.canvas.gather(near.length ? near : chained);
   }
 
   /** Open the operator of a box. @param {number | null} id of a box */
@@ -195,6 +207,7 @@ class FaultChain {
 
   /** Drop requests in flight. */
   end() {
+    this.resizes.disconnect();
     this.requests.end();
   }
 }

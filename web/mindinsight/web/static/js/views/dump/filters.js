@@ -9,7 +9,10 @@ import { DEFAULTS, FILTERS, STATISTICS } from "../../components/dump/state.js";
 
 const DIRECTIONS = ["input", "output", "parameter", "constant"];
 
-/** Create the filters. @param {Page} page */
+/**
+ * Create the filters of the tensor table: name, type, direction, source line, and range of a statistic.
+ * @param {Page} page
+ */
 export function filterBar(page) {
   return new FilterBar(page);
 }

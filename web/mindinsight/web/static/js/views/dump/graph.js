@@ -17,7 +17,7 @@ import { position, STATISTICS } from "../../components/dump/state.js";
 
 const POLL = 1500; // ms between two pictures while statistics are counted
 
-/** Create the tab. @param {Page} page */
+/** Create the Graph tab of a dump: the graph of one step, coloured by the dump. @param {Page} page */
 export function graphPart(page) {
   const graph = new DumpGraph(page);
   graph.drawTools();

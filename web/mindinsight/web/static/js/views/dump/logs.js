@@ -13,7 +13,7 @@ import { LEVELS, linesOf, logClaims, matchingLines, pieces } from "./log_lines.j
 
 const MOST = 5000; // lines drawn at once
 
-/** Create the tab. @param {Page} page */
+/** Create the Logs tab of a dump: log files with search and level filter. @param {Page} page */
 export function logsPart(page) {
   return new Logs(page);
 }

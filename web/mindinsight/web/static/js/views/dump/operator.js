@@ -19,7 +19,7 @@ const POLL = 1000; // ms between requests while its statistics are not known
 /** Choices that need another operator. */
 const KEYS = ["operator", "graph", "tensor", "dump", "rank", "step", "tab"];
 
-/** Create the panel. @param {Page} page @param {HTMLElement} side */
+/** Create the panel of the chosen operator in `side`. @param {Page} page @param {HTMLElement} side */
 export function operatorPanel(page, side) {
   return new OperatorPanel(page, side);
 }

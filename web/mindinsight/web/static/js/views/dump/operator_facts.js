@@ -82,7 +82,7 @@ export function callStacks(page, operator) {
 }
 
 /**
- * Create the list of neighbours, or return null if there are none.
+ * Create the list of the operators before or after one, or return null if there are none.
  * @param {Page} page
  * @param {OperatorFacts} operator
  * @param {"inputs" | "outputs"} side
@@ -113,7 +113,11 @@ export function links(page, operator, side) {
   );
 }
 
-/** Create the list of arguments. @param {Page} page @param {[string, string][]} pairs */
+/**
+ * Create the list of an operator's arguments by name.
+ * @param {Page} page
+ * @param {[string, string][]} pairs
+ */
 export function argumentList(page, pairs) {
   const list = pairs.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]);
   return h(

@@ -12,7 +12,11 @@ import { infinities, number } from "../../components/dump/rows.js";
  * @property {{statistics: Statistics | null}} tensor
  */
 
-/** Return the reason as text. @param {App} app @param {Hit} hit */
+/**
+ * Return why a condition reports a tensor: the measured value and the limit it exceeds.
+ * @param {App} app
+ * @param {Hit} hit
+ */
 export function reasonText(app, hit) {
   const { t } = app;
   const reasons = hit.findings
@@ -30,7 +34,7 @@ export function reasonText(app, hit) {
 }
 
 /**
- * The word for a tensor that did not change, within one tolerance or two.
+ * Return the key of the word for a tensor that did not change, within one tolerance or two.
  * @param {Record<string, number>} limits
  */
 export function unchangedWord({ atol }) {

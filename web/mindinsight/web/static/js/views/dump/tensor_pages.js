@@ -13,8 +13,9 @@ const COUNTING = 800; // ms between questions while statistics are counted
 const FOLLOWING = 5000; // and while somebody may still be writing
 
 /**
- * Create the pages. `row(index)` returns a row, or undefined while its page is being requested; `restart()`
- * drops all pages after another filter or order was chosen.
+ * Create a cache of the pages of a dump's tensors, requested as their rows come into sight. `row(index)`
+ * returns a row, or undefined while its page is being requested; `restart()` drops all pages after another
+ * filter or order was chosen.
  * @param {Page} page
  * @param {{first: () => number, show: () => void, fail: (error: Failure) => unknown}} table `first`: index
  *   of the

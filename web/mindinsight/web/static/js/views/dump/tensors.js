@@ -18,7 +18,7 @@ const BANNERS = 5; // damaged files named at most
 /** Choices that need other rows. @type {string[]} */
 const READ = [...FILTERS, "sort", "descending"];
 
-/** Create the tab. @param {Page} page */
+/** Create the Tensors tab of a dump: the table of all tensors with filters. @param {Page} page */
 export function tensorsPart(page) {
   const table = new TensorTable(page);
   table.restart();
@@ -132,6 +132,7 @@ class TensorTable {
  * @param {Omit<TensorRows, "rows" | "offset">} response
  */
 function counted({ app: { t } }, response) {
+  if (response.all && !response.total) return t("dump.none_chosen", { n: response.all });
   const selected = response.total === response.all ? "" : t("dump.chosen", { n: response.total });
   const measured = response.measured < response.all ? t("dump.counted", { n: response.measured }) : "";
   return [t("dump.tensors", { n: response.all }), selected, measured].filter(Boolean).join(" · ");

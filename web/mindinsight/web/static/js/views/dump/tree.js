@@ -15,7 +15,7 @@ import { position } from "../../components/dump/state.js";
 
 const POLL = 1500; // ms after which the marks are read again while statistics are counted
 
-/** Create the tab. @param {Page} page */
+/** Create the Operators tab of a dump: the tree of operators by scope. @param {Page} page */
 export function treePart(page) {
   const tree = new OperatorTree(page);
   tree.refresh();

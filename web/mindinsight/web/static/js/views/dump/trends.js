@@ -19,7 +19,10 @@ const HEAD = [
   ["state"],
 ];
 
-/** Create the section. @param {Page} page */
+/**
+ * Create the section that compares weights and gradients of this step with the dumped step before.
+ * @param {Page} page
+ */
 export function trendsSection(page) {
   const { app, state, summary } = page;
   const { t } = app;

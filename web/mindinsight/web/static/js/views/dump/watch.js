@@ -17,7 +17,7 @@ import { conditionName } from "./reasons.js";
 /** @typedef {{id: string, parameters: Parameter[]}} Condition */
 
 /**
- * Request the conditions and create the form.
+ * Request the conditions and return the form of watchpoints, which calls `start` with those chosen.
  * @param {Page} page
  * @param {(watchpoints: Watch[]) => void} start
  */

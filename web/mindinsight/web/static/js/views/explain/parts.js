@@ -6,13 +6,20 @@ import { h, svg } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/answers.js").ExplanationPart} ExplanationPart */
 /** @typedef {import("../../core/answers.js").ReportCurve} ReportCurve */
+/** @typedef {import("../../core/claims.js").Claim} Claim */
 
 const WIDTH = 320; // of the frame in which the server draws curves
 const HEIGHT = 120;
+const SPREAD = "claim.explain.spread";
+const KINDS = ["operators", "gradients", "weights"];
 
-/** Create the panel of a part. The summary has no heading. @param {App} app @param {ExplanationPart} part */
+/**
+ * Create the panel of a part of an explanation. The summary has no heading.
+ * @param {App} app
+ * @param {ExplanationPart} part
+ */
 export function partPanel(app, part) {
-  const claims = part.claims.map((claim) => claimElement(app, claim));
+  const claims = paragraphs(app, part.claims);
   if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);
   const found = part.topic !== "difference" && part.claims.some(({ verdict }) => verdict === "found");
   return h(
@@ -42,8 +49,68 @@ export function partPanel(app, part) {
       h(
         "p",
         { class: "row wrap small" },
-        part.links.map((link) => evidence(app, link)),
+        part.links.map((link) => evidence(app, link, part.topic)),
       ),
+  );
+}
+
+/**
+ * Create a paragraph for each claim, and one table for the claims about several steps of a spread.
+ * @param {App} app
+ * @param {Claim[]} claims
+ */
+function paragraphs(app, claims) {
+  const steps = claims.filter(({ key }) => key === SPREAD);
+  if (steps.length < 2) return claims.map((claim) => claimElement(app, claim));
+  return claims
+    .filter((claim) => claim.key !== SPREAD || claim === steps[0])
+    .map((claim) => (claim === steps[0] ? spreadTable(app, steps) : claimElement(app, claim)));
+}
+
+/**
+ * Create the table of a spread: a row for each step, and its operators, gradients and weights that are
+ * non-finite.
+ * @param {App} app
+ * @param {Claim[]} claims
+ */
+function spreadTable({ t }, claims) {
+  /** @param {Claim} claim @param {string} kind */
+  const partOf = (claim, kind) =>
+    /** @type {Claim[]} */ (claim.values.parts).find(({ key }) => key.split(".")[3] === kind)?.values;
+  const kinds = KINDS.filter((kind) => claims.some((claim) => partOf(claim, kind)));
+  const cell = (/** @type {Record<string, unknown> | undefined} */ values) => {
+    if (!values) return h("td", { class: "number" }, "–");
+    const { count, n, names } = /** @type {{count: number, n: number, names?: string[]}} */ (values);
+    const text = t("explain.spread.share", { count, n });
+    const named = names && count < n && h("div", { class: "muted small" }, names.join(", "));
+    return h("td", { class: "number" }, text, named);
+  };
+  return h(
+    "table",
+    { class: "table explain-spread", "data-claim": SPREAD },
+    h("caption", { class: "small" }, t("explain.spread")),
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        h("th", null, t("common.step")),
+        kinds.map((kind) => h("th", { class: "number" }, t(`explain.spread.${kind}`))),
+      ),
+    ),
+    h(
+      "tbody",
+      null,
+      claims.map((claim) =>
+        h(
+          "tr",
+          null,
+          h("td", null, String(claim.values.step)),
+          kinds.map((kind) => cell(partOf(claim, kind))),
+        ),
+      ),
+    ),
   );
 }
 
@@ -51,10 +118,12 @@ export function partPanel(app, part) {
  * Create the link to a page with the evidence.
  * @param {App} app
  * @param {ExplanationPart["links"][number]} link
+ * @param {string} topic
  */
-function evidence(app, { page, query }) {
-  const name = query.tab === "check" ? "check" : page;
-  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`));
+function evidence(app, { page, query }, topic) {
+  const named = topic === "growth" && query.operator; // which of several tensors
+  const name = named ? "tensor" : query.tab === "check" ? "check" : page;
+  return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`, { name: query.operator }));
 }
 
 /** Draw one curve around the step of the fault. @param {App} app @param {ReportCurve} curve */

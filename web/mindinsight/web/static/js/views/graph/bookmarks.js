@@ -7,7 +7,7 @@ const MOST = 50; // of one address
 
 /** @typedef {import("../../core/types.js").App} App */
 
-/** List of bookmarked nodes. */
+/** List of the nodes of a graph that the user bookmarked. */
 export class Bookmarks {
   /**
    * @param {App} app

@@ -6,7 +6,7 @@ import { select } from "../../components/field.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * Create the selectors. Rank and graph are left out if there is no choice.
+ * Create the selects of run, rank and graph. Rank and graph are left out if there is no choice.
  * @param {App} app
  * @param {Run[]} runs
  * @param {{run: string, tag: string, view: string | null}} state
@@ -27,7 +27,9 @@ export function chooser(app, runs, state, graphs, change) {
     value: id,
     label: run.rank === null ? run.name : id.replace(/^\.\//, "") || run.name,
   }));
-  const tags = graphs.tags.map((tag) => ({ value: tag, label: tag }));
+  const labels = graphs.tags.map((tag) => tagLabel(app, tag));
+  const unique = new Set(labels).size === labels.length;
+  const tags = graphs.tags.map((value, i) => ({ value, label: unique ? labels[i] : value }));
   return [
     select({
       label: t("common.run"),
@@ -43,7 +45,7 @@ export function chooser(app, runs, state, graphs, change) {
           onchange: (run) => change({ run }),
         })
       : null,
-    state.view !== "dataset" && tags.length
+    state.view !== "dataset" && tags.length > 1
       ? select({
           label: t("graph.file"),
           options: tags,
@@ -52,6 +54,18 @@ export function chooser(app, runs, state, graphs, change) {
         })
       : null,
   ];
+}
+
+const EVENTS = /^(?:.*\/)?events\.out\.events\.summary\.(\d{9,10})\./; // ends with a number and the host
+
+/**
+ * Return a name of a graph: the time at which its event file began, otherwise its file.
+ * @param {App} app
+ * @param {string} tag
+ */
+export function tagLabel({ format }, tag) {
+  const began = EVENTS.exec(tag);
+  return began ? format.time(Number(began[1])) : tag;
 }
 
 /**

@@ -9,7 +9,7 @@ import { flowFacts, nodeFacts, outerFacts, panelElement } from "./panel.js";
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("./explorer.js").Explorer} Explorer */
 
-/** Fills the details panel. */
+/** Details panel of the page of one graph. */
 export class Describer {
   /** @param {Explorer} explorer */
   constructor(explorer) {

@@ -29,7 +29,7 @@ import { reveal } from "./scroll_to_row.js";
  */
 
 /**
- * Create the list. `step(±1)` goes to the next or previous difference.
+ * Create the list of the differences between two graphs. `step(±1)` goes to the next or previous difference.
  * @param {App} app
  * @param {(place: {left: Entry | null, right: Entry | null}) => void} goTo
  */

@@ -15,7 +15,7 @@ import { asPng, asSvg, save } from "./save.js";
  */
 
 /**
- * Open the menu.
+ * Open the menu that downloads a drawing: SVG, PNG, JSON, Plotly figure.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} anchor
  * @param {Drawing[]} drawings

@@ -16,7 +16,8 @@ import { SYMPTOMS } from "./dump_state.js";
  */
 
 /**
- * Create the controls. Without a chosen dump there is only its selector.
+ * Create the controls of the dump overlay: dump, rank, step and colouring. Without a chosen dump there is
+ * only its selector.
  * @param {import("../../core/types.js").App} app
  * @param {{id: string}[]} dumps
  * @param {State} state

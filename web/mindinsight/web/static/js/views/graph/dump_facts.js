@@ -1,5 +1,6 @@
 // Section of the details panel with a node's dumped tensors, or with the anomalous operators of a scope.
 
+import { claimElement } from "../../core/claims.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { failure } from "../../components/dump/failure.js";
@@ -22,7 +23,8 @@ import { SIGNS } from "../../components/graph/dump_marks.js";
 const COUNTING = 1000; // ms between questions while statistics are counted
 
 /**
- * Create the section. It refreshes until all statistics are computed. `end()` stops that.
+ * Create the section with a node's dumped tensors, or the anomalous operators of a scope. It refreshes until
+ * all statistics are computed. `end()` stops that.
  * @param {App} app
  * @param {Asked} asked
  */
@@ -53,7 +55,7 @@ export function dumpFacts(app, { ask, position, goTo }) {
  * @param {Parameters} position
  * @param {(id: number) => void} goTo
  */
-function content(app, { operators, worst, total }, position, goTo) {
+function content(app, { operators, claims, worst, total }, position, goTo) {
   const { t } = app;
   if (!operators.length && !worst.length) return [];
   const sign = (/** @type {string} */ symptom) =>
@@ -76,6 +78,7 @@ function content(app, { operators, worst, total }, position, goTo) {
   const hidden = total - worst.length;
   return [
     h("h3", null, t("graph.dump.here"), total > 0 && h("span", { class: "badge" }, String(total))),
+    claims.map((claim) => claimElement(app, claim)),
     worst.length > 0 &&
       h(
         "ul",

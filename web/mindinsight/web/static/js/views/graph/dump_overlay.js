@@ -1,6 +1,8 @@
 // Dump overlay of a graph: choice of a dump, and boxes coloured by what it contains.
 
 import { claimText } from "../../core/claims.js";
+import { button } from "../../components/button.js";
+import { knownFault, searchFault } from "../../components/dump/fault_search.js";
 import { toast } from "../../components/toast.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
@@ -138,19 +140,26 @@ export class Dumped {
     );
   }
 
-  /** Change dump, rank, step or colouring. @param {Partial<State>} changes */
-  change(changes) {
+  /**
+   * Change dump, rank, step or colouring.
+   * @param {Partial<State>} changes
+   * @param {boolean} [entry] as a new entry of the browser's history
+   */
+  change(changes, entry = false) {
     const another = changes.dump !== undefined && changes.dump !== this.state.dump;
     Object.assign(this.state, changes);
     if (another) this.open();
-    else this.changed();
+    else this.changed(entry);
   }
 
-  /** Redraw controls and colours after a change, and run the check if it is switched on. */
-  changed() {
+  /**
+   * Redraw controls and colours after a change, and run the check if it is switched on.
+   * @param {boolean} [entry] as a new entry of the browser's history
+   */
+  changed(entry = false) {
     this.check = null;
     this.checking.end();
-    writeState(this.app.url, this.state);
+    writeState(this.app.url, this.state, entry);
     this.controls();
     this.paint();
     this.graph.again();
@@ -201,8 +210,7 @@ export class Dumped {
       (coloured) => {
         this.mark(coloured, paint);
         this.reveal(coloured);
-        this.status.hidden = false;
-        replace(this.status, dumpLegend(this.app, coloured, paint));
+        this.tell(this.faultHint(), dumpLegend(this.app, coloured, paint));
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),
@@ -270,17 +278,22 @@ export class Dumped {
   /** Go to the first fault over all steps and ranks, or show that none was found. */
   toFault() {
     const { dump } = this.state;
-    return this.seeking.ask(
-      (signal) => this.app.api.get("v2/dump/fault", { dump }, { signal }),
-      ({ faults: [fault], claims }) => {
-        if (!fault) {
-          return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));
-        }
-        const [tensor] = fault.tensors;
-        this.change({ rank: fault.rank, step: fault.step });
-        return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));
+    this.painting.end(); // its status would replace the progress
+    return searchFault(
+      this.app,
+      this.seeking,
+      { dump },
+      {
+        progress: (text) => this.tell(h("span", { class: "booting" }, text)),
+        take: ({ faults: [fault], claims }) => {
+          this.paint();
+          if (!fault) return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));
+          const [tensor] = fault.tensors;
+          this.change({ rank: fault.rank, step: fault.step }, true);
+          return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));
+        },
+        fail: (error) => this.failed(error),
       },
-      (error) => this.failed(error),
     );
   }
 
@@ -310,10 +323,25 @@ export class Dumped {
     }
   }
 
+  /** Return a button to the step of the first fault, if it is known and not shown. */
+  faultHint() {
+    const { app, state } = this;
+    const known = knownFault(state.dump);
+    if (!known || (known.rank === state.rank && known.step === state.step)) return null;
+    return button(app.t("graph.dump.fault_at", known), () => this.change({ ...known }, true), {
+      class: "link",
+    });
+  }
+
+  /** Show content in the status line. @param {...import("../../core/dom.js").Child} content */
+  tell(...content) {
+    this.status.hidden = false;
+    replace(this.status, content);
+  }
+
   /** Show an error in the status line. @param {Failure} error */
   failed(error) {
-    this.status.hidden = false;
-    replace(this.status, h("span", { class: "badge bad" }, errorText(this.app, error)));
+    this.tell(h("span", { class: "badge bad" }, errorText(this.app, error)));
   }
 
   /** Drop requests in flight. */

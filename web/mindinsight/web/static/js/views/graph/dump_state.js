@@ -19,14 +19,21 @@ export function readState(url) {
   };
 }
 
-/** Write the state to the address. @param {import("../../core/url.js").Url} url @param {State} state */
-export function writeState(url, { dump, rank, step, paint, check }) {
+/**
+ * Write the state to the address.
+ * @param {import("../../core/url.js").Url} url
+ * @param {State} state
+ * @param {boolean} [entry] as a new entry of the browser's history
+ */
+export function writeState(url, { dump, rank, step, paint, check }, entry = false) {
   const on = dump !== "";
-  url.set({
+  const values = {
     dump,
     rank: on && rank ? rank : null,
     step: on && step ? step : null,
     paint: on && paint !== SYMPTOMS ? paint : null,
     check: on && check ? "1" : null,
-  });
+  };
+  if (entry) url.step(values);
+  else url.set(values);
 }

@@ -18,7 +18,7 @@ import { h, replace } from "../../core/dom.js";
  */
 
 /**
- * Create the list of edits.
+ * Create the list of edits that lead from the left graph to the right one.
  * @param {App} app
  * @param {(edit: Edit) => void} goTo shows the first place of an edit
  */
@@ -33,6 +33,7 @@ export function createEdits(app, goTo) {
     h("div", { class: "row" }, h("h2", null, title)),
     h("div", region, list),
   );
+  const rows = (/** @type {Edit[]} */ some) => some.map((edit) => editRow(app, edit, goTo));
   return {
     element,
 
@@ -43,13 +44,17 @@ export function createEdits(app, goTo) {
     show(edits, claims) {
       const hidden = edits.total - edits.shown.length;
       const [causes, consequences] = [false, true].map((is) =>
-        edits.shown.filter((edit) => edit.consequence === is).map((edit) => editRow(app, edit, goTo)),
+        edits.shown.filter((edit) => edit.consequence === is),
       );
+      const parts = (/** @type {string} */ key, /** @type {Edit[]} */ some) => {
+        const n = some.reduce((sum, edit) => sum + edit.count, 0);
+        return folded(t(key, { n }), rows(some));
+      };
       replace(
         list,
         claims.map((claim) => h("li", null, claimElement(app, claim))),
-        explained(claims) ? folded(t("graph.edits.parts", { n: causes.length }), causes) : causes,
-        folded(t("graph.edits.consequences", { n: consequences.length }), consequences),
+        explained(claims) ? parts("graph.edits.parts", causes) : rows(causes),
+        parts("graph.edits.consequences", consequences),
         hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
       );
     },

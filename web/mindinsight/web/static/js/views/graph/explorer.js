@@ -23,7 +23,7 @@ import { PlotlyView } from "./plotly_view.js";
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
-/** Connects the drawing with its panels and the address. */
+/** Page of one graph: its drawing, connected with the panels and the address. */
 export class Explorer {
   /** @param {App} app @param {HTMLElement} root of the page */
   constructor(app, root) {

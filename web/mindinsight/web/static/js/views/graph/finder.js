@@ -22,7 +22,11 @@ import { Stepper } from "./stepper.js";
 
 const MOST = 100; // nodes in the results
 
-/** Create the search. @param {App} app @param {Actions} actions */
+/**
+ * Create the search for nodes of a graph, with its list of results.
+ * @param {App} app
+ * @param {Actions} actions
+ */
 export function createFinder(app, actions) {
   return new Finder(app, actions);
 }

@@ -6,7 +6,7 @@ import { openAll } from "./scopes.js";
 import { SidePanel } from "./side_panel.js";
 
 /**
- * Create the page.
+ * Create the elements of the page of one graph: controls, drawing and side panel.
  * @param {import("../../core/types.js").App} app
  * @param {import("./explorer.js").Explorer} explorer
  */

@@ -25,7 +25,11 @@ const KEYS = [
   ["Esc", "escape"],
 ];
 
-/** Open the legend. @param {import("../../core/types.js").App} app @param {HTMLElement} anchor */
+/**
+ * Open the legend of a graph's shapes, lines and keys.
+ * @param {import("../../core/types.js").App} app
+ * @param {HTMLElement} anchor
+ */
 export function guide(app, anchor) {
   const { t } = app;
   const kinds = KINDS.map((kind) =>

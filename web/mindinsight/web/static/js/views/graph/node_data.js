@@ -55,7 +55,7 @@ export function greatestWithin({ indices, values }, { id, end }) {
   return greatest;
 }
 
-/** Values of a user's file over a graph. */
+/** Values of nodes from a user's file, drawn over a graph. */
 export class NodeData {
   /** @type {Map<string, number>} */
   #byPath = new Map();

@@ -21,7 +21,7 @@ const MOST = 300; // rows of one scope
  * @property {(error: Failure) => unknown} failed
  */
 
-/** Tree that loads scopes when they are opened. */
+/** Tree of a graph's scopes that loads them when they are opened. */
 export class Outline {
   /** The nodes inside the scopes that were looked into. @type {Map<number, Entry[]>} */
   #children = new Map();

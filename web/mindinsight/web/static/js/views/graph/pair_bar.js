@@ -8,7 +8,7 @@ import { drawingTools } from "./tools.js";
 
 /** @typedef {0 | 1} Side */
 
-/** Toolbars of two graphs. */
+/** Toolbars above the drawings of two graphs. */
 export class PairBar {
   /** @param {import("./pair_page.js").TwoGraphs} page */
   constructor(page) {

@@ -21,7 +21,7 @@ const SIDES = ["left", "right"];
  */
 
 /**
- * Create the search with the choice of a side.
+ * Create the search in one of two graphs, with the choice of the graph.
  * @param {import("../../core/types.js").App} app
  * @param {Actions} actions
  */

@@ -15,7 +15,11 @@ import { NAMES, SIDES } from "./pair_requests.js";
  * @property {{element: HTMLElement}} panel
  */
 
-/** Create the page. @param {App} app @param {Parts} parts */
+/**
+ * Create the elements of the page of two graphs: counts, both drawings, and the panel beside them.
+ * @param {App} app
+ * @param {Parts} parts
+ */
 export function pairLayout({ t }, { bar, counts, canvases, finder, differences, panel }) {
   const halves = SIDES.map((side) =>
     h(

@@ -15,7 +15,7 @@ import { PairBar } from "./pair_bar.js";
 import { createPairFinder } from "./pair_finder.js";
 import { pairCounts, pairLayout } from "./pair_layout.js";
 import { PairPanel } from "./pair_panel.js";
-import { innermost, NAMES, Pair, SIDES } from "./pair_requests.js";
+import { innermost, NAMES, Pair, SIDES, standIn } from "./pair_requests.js";
 import { descendants } from "./scopes.js";
 import { readState, writeState } from "./pair_state.js";
 
@@ -239,7 +239,9 @@ export class TwoGraphs {
       (signal) => (id === null ? Promise.resolve(null) : this.pair.node(side, id, signal)),
       (pair) => {
         const partner = pair && innermost(this.canvases[opposite], pair, NAMES[opposite]);
+        const stand = pair && partner === null ? standIn(this.canvases, pair, side) : null;
         if (pair) this.meet(opposite, partner, this.canvases[side].scale());
+        if (stand) this.canvases[opposite].centre(stand.id, this.canvases[side].scale(), stand.point);
         this.differences.select(pair?.left?.id, pair?.right?.id);
         this.panel.show(pair);
       },

@@ -20,7 +20,7 @@ import { outerFacts, panelElement } from "./panel.js";
  * @property {(error: Failure) => unknown} failed
  */
 
-/** Panel beside two graphs. */
+/** Panel beside two graphs, with the details of the selected pair. */
 export class PairPanel {
   /** @param {App} app @param {Page} page */
   constructor(app, page) {

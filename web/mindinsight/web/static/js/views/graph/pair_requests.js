@@ -107,3 +107,23 @@ export function innermost(canvas, pair, name) {
   const boxes = new Set(canvas.boxes().map((box) => box.id));
   return [...pair.around[name], pair[name].id].reverse().find((id) => boxes.has(id)) ?? null;
 }
+
+/**
+ * Return where a node that only one graph has would stand in the other: the innermost scope around it that
+ * both drawings have, and the node's middle from the corner of that scope. Null without such a scope.
+ * @param {import("../../components/graph/canvas.js").Canvas[]} canvases
+ * @param {NodePair} pair
+ * @param {Side} side that has the node
+ */
+export function standIn(canvases, pair, side) {
+  const own = new Map(canvases[side].boxes().map((box) => [box.id, box]));
+  const drawn = new Set(canvases[1 - side].boxes().map((box) => box.id));
+  const box = own.get(innermost(canvases[side], pair, NAMES[side]) ?? -1);
+  for (const id of [...pair.around[NAMES[side]]].reverse()) {
+    const scope = own.get(id);
+    const { partner = null } = /** @type {{partner?: number | null}} */ (scope ?? {});
+    if (!box || !scope || partner === null || !drawn.has(partner)) continue;
+    return { id: partner, point: { x: box.x + box.w / 2 - scope.x, y: box.y + box.h / 2 - scope.y } };
+  }
+  return null;
+}

@@ -11,7 +11,7 @@ import { h } from "../../core/dom.js";
 const COLUMNS = ["operator", "queue", "empty", "cpu"];
 
 /**
- * Create the claims and the table of a profile.
+ * Create the claims and the table of a data pipeline's profile.
  * @param {App} app
  * @param {Profile} profile
  * @param {(node: number) => void} goTo

@@ -9,7 +9,7 @@ import { latest } from "../../core/latest.js";
 /** @typedef {import("../../core/types.js").Failure} Failure */
 /** @typedef {import("../../core/types.js").App} App */
 
-/** Drawing by Plotly. */
+/** Plotly's drawing of a graph, shown over the page's own. */
 export class PlotlyView {
   /**
    * @param {App} app

@@ -8,7 +8,7 @@ const WIDEST = 760;
 
 /** @typedef {{name: string, label: string, element: HTMLElement}} Tab */
 
-/** Panel with tabs. */
+/** Side panel of the graph page, with tabs. */
 export class SidePanel {
   /**
    * @param {string} label

@@ -8,7 +8,7 @@ import { h } from "../../core/dom.js";
  * @typedef {{id: number} | {outer: number}} Hit
  */
 
-/** Buttons that go from result to result. */
+/** Buttons that go from one search result or difference to the next or previous. */
 export class Stepper {
   /** @type {Hit[]} */
   #hits = [];

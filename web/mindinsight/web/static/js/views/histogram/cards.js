@@ -39,7 +39,7 @@ const COLUMNS = [60, 500]; // fewest and most steps of the other figures
 const GAP = 1000; // ms between two requests while a run grows
 
 /**
- * Create the cards of tags.
+ * Create a card for each tag and run over time, or for each tag with all runs at one step, as `options` says.
  * @param {App} app
  * @param {Tag[]} tags
  * @param {() => Options} options

@@ -29,7 +29,7 @@ function usualPeak(series) {
 }
 
 /**
- * Return the outlines behind each other, newest in front.
+ * Return the Plotly figure of a run's histograms as ridges: outlines behind each other, newest in front.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -83,7 +83,7 @@ export function ridgeFigure(app, series, axis, scale = null) {
 }
 
 /**
- * Return the outlines over each other, old ones faint.
+ * Return the Plotly figure of a run's histograms as outlines over each other, old ones faint.
  * @param {App} app
  * @param {Series} series
  * @param {string} axis
@@ -113,7 +113,11 @@ export function overlayFigure(app, series, axis, scale = null) {
   };
 }
 
-/** Return the outlines of several runs at one step. @param {App} app @param {RunHistogram[]} histograms */
+/**
+ * Return the Plotly figure of the histograms of several runs at one step, as outlines.
+ * @param {App} app
+ * @param {RunHistogram[]} histograms
+ */
 export function stepFigure(app, histograms) {
   const data = histograms.map((histogram) => {
     const x = [];

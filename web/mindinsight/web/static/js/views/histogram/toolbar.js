@@ -8,7 +8,7 @@ import { AXES, MODES, SCALES } from "./options.js";
 /** @typedef {import("./options.js").Options} Options */
 
 /**
- * Create the controls of the toolbar.
+ * Create the controls of the histogram page.
  * @param {App} app
  * @param {Options} options
  * @param {HTMLElement} filter
@@ -37,7 +37,7 @@ export function toolbar(app, options, filter, change) {
 }
 
 /**
- * Create the choice of time axis and shared scale.
+ * Create the selects of the time axis and of the shared scale.
  * @param {App} app
  * @param {Options} options
  * @param {(some: Partial<Options>) => void} change

@@ -5,7 +5,7 @@ import { replaceableButton } from "../../components/button.js";
 const FRAME_MS = 300;
 
 /**
- * Create the play button. `stop()` stops playing.
+ * Create the button that plays the steps of an image and stops at the newest. `stop()` stops playing.
  * @param {import("../../core/types.js").App} app
  * @param {{next: () => boolean, rewind: () => void, ready: () => boolean}} film `next` shows the step after,
  *   false at the last; `ready`: whether the picture of the step before is there

@@ -9,7 +9,7 @@ import { labelOf } from "../../components/landscape/intervals.js";
 
 /** @typedef {import("../landscape.js").Landscapes} Landscapes */
 
-/** Create the toolbar. @param {Landscapes} view */
+/** Create the toolbar of the landscape page. `tell()` updates it. @param {Landscapes} view */
 export function toolbar(view) {
   const { app, state } = view;
   const { t } = app;

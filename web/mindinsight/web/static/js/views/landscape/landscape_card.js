@@ -12,7 +12,11 @@ import { landscapeFigure, name } from "./figures.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./figures.js").Landscape} Landscape */
 
-/** Create the card. @param {import("../landscape.js").Landscapes} view @param {Landscape[]} landscapes */
+/**
+ * Create the card of a landscape, or of several over each other.
+ * @param {import("../landscape.js").Landscapes} view
+ * @param {Landscape[]} landscapes
+ */
 export function landscapeCard(view, landscapes) {
   const { app } = view;
   const { t } = app;

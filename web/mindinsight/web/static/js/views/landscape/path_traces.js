@@ -128,7 +128,7 @@ function labelTrace(app, landscape, look, drawing) {
 }
 
 /**
- * Positions of the points that have a number: the first, the last, and some between.
+ * Return the positions of the points that have a number: the first, the last, and some between.
  * @param {number} points
  */
 export function labelled(points) {

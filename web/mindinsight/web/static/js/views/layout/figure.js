@@ -21,7 +21,7 @@ export function colourOf(app, chart, lines, line) {
 }
 
 /**
- * Return the figure.
+ * Return the Plotly figure of a chart of a custom layout.
  * @param {App} app
  * @param {Chart} chart
  * @param {Line[]} lines

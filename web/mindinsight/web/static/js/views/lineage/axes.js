@@ -79,7 +79,13 @@ export function isBrushed(plot, row) {
   });
 }
 
-/** Create the drawing. @param {App} app @param {Plot} plot @param {number} width @param {number} height */
+/**
+ * Create the SVG drawing of parallel axes, a line for each run.
+ * @param {App} app
+ * @param {Plot} plot
+ * @param {number} width
+ * @param {number} height
+ */
 export function drawAxes(app, plot, width, height) {
   const gap = (Math.max(width, plot.columns.length * 110) - 2 * SIDE) / Math.max(1, plot.columns.length - 1);
   const total = Math.max(width, plot.columns.length * 110);
@@ -93,7 +99,14 @@ export function drawAxes(app, plot, width, height) {
   );
   return svg(
     "svg",
-    { class: "axes", width: total, height, role: "group", "aria-label": app.t("lineage.axes") },
+    {
+      class: "axes",
+      width: total,
+      height,
+      viewBox: `0 0 ${total} ${height}`,
+      role: "group",
+      "aria-label": app.t("lineage.axes"),
+    },
     svg("g", { class: "lines" }, lines),
     axes,
   );

@@ -1,12 +1,12 @@
 // Columns of the lineage table: names, order, and which of them are axes.
 
+import { isOfEvaluation } from "../../components/runs/joined.js";
 import { bestEnd } from "../../components/runs/values.js";
 import { plainText } from "../../core/format.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
 
-const EVALUATION = /(^|[/_.-])(val|valid|validation|eval|evaluation|test)([/_.-]|$)/i;
 const MOST_AXES = 9;
 const DECADE = 10; // people try learning rates by factors, not by steps
 const RATE = /(^|[:._/-])(lr|learning_?rate|weight_?decay)([:._/-]|$)/i;
@@ -54,13 +54,13 @@ function tagOf(key) {
 }
 
 /**
- * Return the key of a scalar that is a result: of an evaluation first, then one that is best at its highest.
+ * Return the key of a scalar that is a result: of an evaluation first, then a loss, as on other pages.
  * @param {string[]} tags
  */
 function resultAmong(tags) {
   const results = tags.filter((tag) => bestEnd(tag) !== null);
   const merit = (/** @type {string} */ tag) =>
-    2 * Number(EVALUATION.test(tag)) + Number(bestEnd(tag) === "max");
+    2 * Number(isOfEvaluation(tag)) + Number(bestEnd(tag) === "min");
   const best = Math.max(...results.map(merit));
   const first = results.find((tag) => merit(tag) === best);
   return first === undefined ? null : SCALAR + first;

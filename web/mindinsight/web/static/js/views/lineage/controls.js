@@ -8,10 +8,11 @@ import { h } from "../../core/dom.js";
 import { isBrushed } from "./axes.js";
 import { labelOf, logAxes, SCALAR } from "./columns.js";
 import { differenceDialog } from "./difference.js";
+import { trialsAmong } from "./of_study.js";
 
 /** @typedef {import("../lineage.js").Lineage} Lineage */
 
-/** Create the toolbar. @param {Lineage} view */
+/** Create the toolbar of the parallel axes. @param {Lineage} view */
 export function toolbar(view) {
   const { app, data, state, brushes, selectedRuns } = view;
   const { t } = app;
@@ -54,6 +55,7 @@ export function toolbar(view) {
   return h(
     "div",
     { class: "toolbar" },
+    among(view),
     objective,
     tints,
     button(t("lineage.choose"), () => chooseAxes(view)),
@@ -62,6 +64,25 @@ export function toolbar(view) {
     brushes.size > 0 && inside.length > 0 && button(t("lineage.only"), showOnly),
     h("span", { class: "muted" }, countText(view, inside.length)),
   );
+}
+
+/**
+ * Create the choice between the trials of the study and all runs; null if these are the same.
+ * @param {Lineage} view
+ */
+function among(view) {
+  const { app, state, study } = view;
+  const trials = trialsAmong(app.selection, study.study);
+  if (!trials.size || app.selection.all().every(({ id, lineage }) => !lineage || trials.has(id))) return null;
+  return select({
+    label: app.t("lineage.among"),
+    options: [
+      { value: "trials", label: app.t("lineage.among.trials", { study: study.study?.name ?? "" }) },
+      { value: "all", label: app.t("lineage.among.all") },
+    ],
+    value: state.all ? "all" : "trials",
+    onchange: (value) => view.setAll(value === "all"),
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").Failure} Failure */
 
 /**
- * Request the pipeline and open the dialog, or show the error.
+ * Request the data pipeline of a run and show it in a dialog, or show the error.
  * @param {import("../../core/types.js").App} app
  * @param {string} run
  */

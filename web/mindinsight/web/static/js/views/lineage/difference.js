@@ -24,7 +24,7 @@ export function comparedColumns(columns, rows) {
 }
 
 /**
- * Open the dialog.
+ * Open the dialog with the settings and results that differ between the given runs.
  * @param {import("../../core/types.js").App} app
  * @param {import("./axes.js").Column[]} columns
  * @param {import("./axes.js").Row[]} rows

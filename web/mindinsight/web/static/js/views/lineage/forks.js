@@ -6,7 +6,7 @@ import { h } from "../../core/dom.js";
 /** @typedef {{run: string, parent: string, step: number}} Fork */
 
 /**
- * Create the panel; null if no run continues another.
+ * Create the panel of the runs that continue another one, or return null if there are none.
  * @param {App} app
  * @param {Fork[]} forks
  */

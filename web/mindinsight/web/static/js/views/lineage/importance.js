@@ -29,7 +29,10 @@ import { labelOf } from "./columns.js";
 const BARS = 12;
 const BRUSHED = 500; // ms without another range before a forest is fitted to the runs inside
 
-/** Importance among the runs inside all brushes. Nothing is shown until the answer is complete. */
+/**
+ * Panel of the importance of settings among the runs inside all brushes. Nothing is shown until the answer is
+ * complete.
+ */
 export class ImportancePanel {
   /** @param {App} app @param {() => void} onanswer other panels show what matters, too */
   constructor(app, onanswer) {

@@ -5,7 +5,10 @@ import { unread } from "../../components/nothing.js";
 
 const EXAMPLE = 'SummaryCollector(summary_dir, custom_lineage_data={"dropout": 0.1})';
 
-/** Create the empty state. @param {import("../lineage.js").Lineage} view */
+/**
+ * Create the empty state of the lineage page: why it has no rows, and what would fill it.
+ * @param {import("../lineage.js").Lineage} view
+ */
 export function nothing({ app, study }) {
   const { t, selection } = app;
   if (!study.loaded) return loading(t("common.loading"));

@@ -5,6 +5,7 @@ import { labelOf } from "./columns.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
+/** @typedef {import("../../core/types.js").App["selection"]} Selection */
 /** @typedef {Pick<import("./study/types.js").Study, "targets" | "trials" | "parameters">} Study */
 
 /**
@@ -15,6 +16,30 @@ import { labelOf } from "./columns.js";
 export function studyOf(study, rows) {
   const trials = new Set(study?.trials.map(({ run }) => run));
   return 2 * rows.filter(({ run }) => trials.has(run)).length > rows.length ? study : null;
+}
+
+/**
+ * Return the runs with lineage that are trials of a study, empty if the user has chosen runs.
+ * @param {Selection} selection
+ * @param {Study | null} [study]
+ */
+export function trialsAmong(selection, study) {
+  const trials = selection.automatic() ? (study?.trials ?? []) : [];
+  return new Set(trials.flatMap(({ run }) => (run !== null && selection.run(run)?.lineage ? [run] : [])));
+}
+
+/**
+ * Return the ids of the runs with lineage: the chosen ones. If the user has not chosen, return the trials of
+ * the study, or all runs without a study or with `all`.
+ * @param {Selection} selection
+ * @param {Study | null | undefined} study
+ * @param {boolean} all
+ */
+export function runsAmong(selection, study, all) {
+  const trials = trialsAmong(selection, study);
+  const isShown = (/** @type {string} */ run) =>
+    selection.automatic() ? all || !trials.size || trials.has(run) : selection.has(run);
+  return selection.all().flatMap(({ id, lineage }) => (lineage && isShown(id) ? [id] : []));
 }
 
 /** Return the keys under which a table may have the first target of a study. @param {Study | null} study */

@@ -9,7 +9,8 @@ import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
 /** @typedef {import("./axes.js").Column} Column */
 
 /**
- * Create the plot with its controls. `draw()` draws it.
+ * Create the scatter plot of two columns, or the matrix of all that matter, with its controls. `draw()` draws
+ * it.
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
  *   importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void, onchange: (x: string, y:

@@ -23,7 +23,7 @@ export function matrixColumns(columns, importance, objective) {
 }
 
 /**
- * Return the figure with one trace per pair.
+ * Return the Plotly figure of the scatter matrix, with one trace for each pair of columns.
  * @param {import("../../core/types.js").App} app
  * @param {Column[]} columns
  * @param {Row[]} rows

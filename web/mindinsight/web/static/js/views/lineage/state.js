@@ -11,6 +11,7 @@
  * @property {string} y
  * @property {string | null} tint
  * @property {boolean} matrix of all pairs instead of one
+ * @property {boolean} all runs, not only the trials of the study
  */
 
 /** Read the state from the address. @param {import("../../core/url.js").Url} url @returns {State} */
@@ -25,6 +26,7 @@ export function readState(url) {
     y: url.get("py", ""),
     tint: url.get("tint"),
     matrix: url.get("matrix") === "1",
+    all: url.get("among") === "all",
   };
 }
 
@@ -40,5 +42,6 @@ export function writeState(url, state) {
     py: state.y,
     tint: state.tint,
     matrix: state.matrix ? "1" : null,
+    among: state.all ? "all" : null,
   });
 }

@@ -13,7 +13,8 @@ import { orderOf } from "./of_study.js";
 /** @typedef {import("./axes.js").Column} Column */
 
 /**
- * Create the table. It is folded while the table of trials above has the same runs.
+ * Create the table of runs with their settings and results. It is folded while the table of trials above has
+ * the same runs.
  * @param {Lineage} view
  * @param {Row[]} rows inside every brush
  */

@@ -9,7 +9,8 @@ import { latest } from "../../core/latest.js";
 import { runFacts } from "../../core/run_facts.js";
 
 /**
- * Request and draw the claim, with links to the pages that explain it. The panel is hidden if there is none.
+ * Request and draw the claim about the first divergence of a run, with links to the pages that explain it.
+ * The panel is hidden if there is none.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} panel
  * @param {import("../../core/types.js").Run} run

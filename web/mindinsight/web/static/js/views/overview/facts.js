@@ -4,7 +4,7 @@ import { lastStep } from "../../components/runs/values.js";
 import { h, replace } from "../../core/dom.js";
 
 /**
- * Draw the facts.
+ * Draw the facts of a run in a panel: configuration, results, times and paths.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} panel
  * @param {import("../../core/types.js").Run} run

@@ -30,7 +30,7 @@ const BADGES = {
 };
 
 /**
- * Request and draw the files.
+ * Request the files of a run and draw them in a panel.
  * @param {App} app
  * @param {HTMLElement} panel
  * @param {import("../../core/types.js").Run} run

@@ -15,7 +15,7 @@ import { latest } from "../../core/latest.js";
  */
 
 /**
- * Request and draw the data. The panel is hidden if there is none.
+ * Request and draw the data of a run for which there is no page. The panel is hidden if there is none.
  * @param {App} app
  * @param {HTMLElement} panel
  * @param {import("../../core/types.js").Run} run

@@ -45,7 +45,7 @@ const MOST_LINES = 5000; // of changes: more elements make a page slow
  */
 
 /**
- * Request and draw the program. The panel is hidden if the run recorded none.
+ * Request and draw the program that trained a run. The panel is hidden if the run recorded none.
  * @param {App} app @param {HTMLElement} panel @param {Run} run
  */
 export async function programPanel(app, panel, run) {

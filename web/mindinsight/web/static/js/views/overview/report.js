@@ -12,7 +12,11 @@ import { h } from "../../core/dom.js";
 const PATH = "v2/report";
 const POLL_MS = 300;
 
-/** Create the button. @param {App} app @param {Run} run */
+/**
+ * Create the button that lets the server write a report of a run, and saves it as one HTML file.
+ * @param {App} app
+ * @param {Run} run
+ */
 export function reportButton(app, run) {
   const { t } = app;
   const label = h("span", null, t("report.button"));

@@ -43,7 +43,7 @@ import { areaFigure, curveFigure } from "./figures.js";
 const GAP = 1000; // ms between two requests while a run grows
 
 /**
- * Create the card.
+ * Create the card of a tag: the curves of all runs at one step, and the areas under them by step.
  * @param {App} app
  * @param {import("../../core/tags.js").Tag} of
  * @param {Page} page

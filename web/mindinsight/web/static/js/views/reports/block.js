@@ -22,7 +22,7 @@ import { LiveCard } from "./live_card.js";
  * @property {string} frozen name of what it showed; "" for a live card
  */
 
-/** One block on the page. */
+/** Block of a report on its page. */
 export class BlockView {
   /** @param {import("./page.js").ReportPage} page @param {Block} block */
   constructor(page, block) {

@@ -17,7 +17,7 @@ import { h, replace } from "../../core/dom.js";
 
 const LONGEST = 100_000; // characters
 
-/** Editor of one block's text. */
+/** Markdown editor of one block's text in a report. */
 export class Editor {
   /**
    * @param {import("../../core/types.js").App} app

@@ -10,7 +10,7 @@ import { latest, leaveAsIs } from "../../core/latest.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {{id: string, title: string, changed: number, blocks: number}} Entry */
 
-/** List of reports. */
+/** List of the reports in a workspace, with a form for a new one. */
 export class ReportList {
   /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {

@@ -36,6 +36,28 @@ export function answerLinks(app, found) {
     found?.length ? button(t("runs.chart", { n: found.length }), chart, { class: "primary" }) : null,
     entries.length > 1 ? link("why") : null,
     entries.length > 1 ? link("align") : null,
+    ...pairLinks(app, found ?? selection.entries()),
+  ];
+}
+
+/**
+ * Create the links that compare graphs and dumps, if there are exactly two runs and both have some.
+ * @param {App} app
+ * @param {Run[]} runs
+ */
+function pairLinks({ t, selection }, runs) {
+  if (runs.length !== 2) return [];
+  const [later, earlier] = runs; // newest first
+  const ids = [earlier.id, later.id];
+  const graphs = selection.linkOnly("graph", ids, { m: "compare", run: earlier.id, run2: later.id });
+  const dumps = { dump: later.dumps[0], with: earlier.dumps[0], tab: "compare" };
+  return [
+    runs.every((run) => run.kinds.graph)
+      ? h("a", { class: "button", href: graphs }, t("runs.compare_graphs"))
+      : null,
+    runs.every((run) => run.dumps.length)
+      ? h("a", { class: "button", href: selection.linkOnly("dump", ids, dumps) }, t("runs.compare_dumps"))
+      : null,
   ];
 }
 

@@ -20,7 +20,8 @@ with SummaryRecord(${JSON.stringify(`${base}/first`)}) as record:
         record.record(step)`;
 
 /**
- * Create the banners: missing directory, progress of reading, runs left out, unreadable directories, damage.
+ * Create the banners above the runs table: missing directory, progress of reading, runs left out, unreadable
+ * directories, damage.
  * @param {App} app
  * @param {import("../../core/types.js").RunList} list
  */
@@ -59,7 +60,7 @@ export function banners(app, list) {
   ];
 }
 
-/** Create the empty state. @param {App} app */
+/** Create the empty state of the runs table for a directory without runs. @param {App} app */
 export function nothing(app) {
   const list = app.selection.list();
   const base = basePaths(list);

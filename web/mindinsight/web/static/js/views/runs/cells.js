@@ -46,7 +46,7 @@ export function runsBox(label, ids, isOn, onchange, disabled = false) {
   return box;
 }
 
-/** Return what makes the check boxes that chart runs. @param {App} app @returns {MakeBox} */
+/** Return a function that creates check boxes which chart runs. @param {App} app @returns {MakeBox} */
 export function chartBoxes({ t, selection }) {
   return (ids, name, disabled) =>
     runsBox(
@@ -259,7 +259,11 @@ function jobFact(app, runs, key, column, now) {
   return [...(values.length ? [numbers.join(" … ")] : []), ...lost].join(", ");
 }
 
-/** Return the numbers of jobs and of running runs. @param {Run[]} runs @param {number} now */
+/**
+ * Return how many jobs the runs belong to, and how many of the runs are running.
+ * @param {Run[]} runs
+ * @param {number} now
+ */
 export function counts(runs, now) {
   const jobs = new Set(runs.map((run) => run.job)).size;
   return { jobs, running: runs.filter((run) => stateOf(run, now) === "running").length };

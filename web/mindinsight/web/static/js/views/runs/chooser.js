@@ -12,7 +12,7 @@ const SHOWN = 40; // scalars listed at a time; the filter finds the others
 /** @typedef {{groups: {title: string, keys: {key: string, label: string}[]}[]}} Choices */
 
 /**
- * Open the menu.
+ * Open the menu that chooses the columns of the runs table.
  * @param {import("../../core/types.js").App} app
  * @param {HTMLElement} anchor
  * @param {{tags: string[], columns: string[], sorted: string, onchange: (columns: string[]) => void,

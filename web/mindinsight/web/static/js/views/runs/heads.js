@@ -7,7 +7,7 @@ import { movable, nextSort } from "../../components/runs/order.js";
 /** @typedef {import("../../components/runs/columns.js").TableColumn} TableColumn */
 
 /**
- * Create the header cells.
+ * Create the header cells of the runs table, which sort it and can be dragged.
  * @param {import("../../core/types.js").App} app
  * @param {import("../../components/runs/columns.js").TableColumn[]} columns
  * @param {string} sort of the address
@@ -30,7 +30,7 @@ export function headCells(app, columns, sort, { onsort, layout, actions }) {
       key: "name",
       label: app.t("common.run"),
     }),
-    h("th", { scope: "col" }, h("span", { class: "unseen" }, actions)),
+    h("th", { scope: "col", class: "actions" }, h("span", { class: "unseen" }, actions)),
     ...columns.map((column) =>
       layout.heading(
         movable(cell(column, Boolean(column.value)), column.key, (key, before) => layout.move(key, before)),

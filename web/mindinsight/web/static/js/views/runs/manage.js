@@ -18,7 +18,8 @@ import { openTrash, trashDialog } from "./trash.js";
 const MOST_LABELS = 50; // of a run, as the server stores
 
 /**
- * Create the bar and the button that opens it. Opened during a search, all found runs are ticked.
+ * Create the bar that manages several runs at once, and the button that opens it. Opened during a search, all
+ * found runs are ticked.
  * @param {App} app
  * @param {{found: () => Run[], searched: () => boolean, redraw: () => void}} table `found`: the listed runs
  */

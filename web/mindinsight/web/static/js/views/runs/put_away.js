@@ -8,7 +8,7 @@ import { h } from "../../core/dom.js";
 const KINDS = /** @type {const} */ (["hidden", "archived"]);
 
 /**
- * Create the switches. `isListed` tells whether the table lists a run.
+ * Create the switches that list hidden and archived runs. `isListed` tells whether the table lists a run.
  * @param {import("../../core/types.js").App} app
  * @param {() => void} onchange
  */

@@ -9,7 +9,8 @@ import { h } from "../../core/dom.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 
 /**
- * Open the dialog. A rank is named after its job and has no name of its own.
+ * Open the dialog that gives runs names in place of their directories. A rank is named after its job and has
+ * no name of its own.
  * @param {import("../../core/types.js").App} app
  * @param {Run[]} runs
  */

@@ -26,7 +26,8 @@ export function createClock() {
 }
 
 /**
- * Create the elements. `draw` fills them for the runs that match the search.
+ * Create the elements above the runs table: counts, directories, meaning of the search, banners. `draw` fills
+ * them for the runs that match the search.
  * @param {App} app
  * @param {(text: string) => void} onsearch a search to do instead
  */

@@ -15,7 +15,11 @@ import { latest } from "../../core/latest.js";
 
 const LISTED = 12; // names in the dialog, and runs that stay in a message
 
-/** Open the dialog. @param {App} app @param {Run[]} runs */
+/**
+ * Open the dialog that moves runs to the trash beside their base directory.
+ * @param {App} app
+ * @param {Run[]} runs
+ */
 export function trashDialog(app, runs) {
   const { t } = app;
   const confirm = () => {

@@ -12,7 +12,7 @@ import { FORMULA } from "./options.js";
 
 const LONGEST = 500; // characters of a formula that the server reads
 
-/** Create the button of the dialog. @param {Page} page */
+/** Create the button that opens the dialog for a new chart. @param {Page} page */
 export function addChartButton(page) {
   return button([icon("plus"), page.app.t("scalar.add")], () => new AddChart(page));
 }

@@ -22,7 +22,12 @@ import {
 const NEW = ":new"; // in the list of sections
 const LONGEST = 100; // characters of a name, as of saved views
 
-/** Create the entries of a card's menu. @param {Page} page @param {string} key @param {() => void} close */
+/**
+ * Create the entries of a card's menu that move, resize or hide the card; [] if no section has the card.
+ * @param {Page} page
+ * @param {string} key
+ * @param {() => void} close
+ */
 export function arrangeItems(page, key, close) {
   const { t } = page.app;
   const sections = sectionsOf(page);

@@ -29,7 +29,7 @@ export function bandSheet({ app, options }, bands) {
 }
 
 /**
- * Return a line whose tooltip shows the original values.
+ * Return the Plotly trace of a line whose values are mapped by `to`; its tooltip shows the values before.
  * @param {ArrayLike<number>} x
  * @param {ArrayLike<number>} values
  * @param {(v: number) => number} to

@@ -49,7 +49,11 @@ import { zoomed } from "./zoom.js";
  * @property {() => HTMLElement} displayButton of the panel of settings
  */
 
-/** Create the card. @param {Page} page @param {string[]} tags more than one share the chart */
+/**
+ * Create the chart card of some tags of the selected runs.
+ * @param {Page} page
+ * @param {string[]} tags more than one share the chart
+ */
 export function curveCard(page, tags) {
   return new CurveCard(page, tags);
 }

@@ -12,7 +12,12 @@ import { thresholdForm } from "./threshold_form.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-/** Create the tools. @param {Page} page @param {string[]} tags @param {HTMLElement} plot */
+/**
+ * Create the buttons of a chart card: pinning, downloads, thresholds. `draw()` updates them.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @param {HTMLElement} plot
+ */
 export function toolsOf(page, tags, plot) {
   const { app } = page;
   const key = tags.join("|");

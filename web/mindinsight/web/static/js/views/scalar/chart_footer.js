@@ -20,7 +20,8 @@ const ROW = 12; // curves in a legend of one row
 const MOST = 200; // curves in a legend of all
 
 /**
- * Legend of a chart of several curves: names and last values, or those under the cursor; one row, or all.
+ * Create the legend of a chart of several curves: names and last values, or those under the cursor; one row,
+ * or all.
  * @param {import("./card.js").Page} page
  */
 export function createLegend(page) {
@@ -109,7 +110,8 @@ export function pointsText({ live, format, t }, lines, loaded) {
 }
 
 /**
- * Create the footer.
+ * Create the elements of a chart's footer: number of points, restarts, clipped runs, non-finite values. Those
+ * that do not apply are false or null.
  * @param {import("./card.js").Page} page
  * @param {Line[]} lines
  * @param {string} key of the chart

@@ -45,7 +45,12 @@ export function comparable(page, tags, base) {
   return tags.filter((tag) => page.runsOf(tag).includes(base) && page.runsOf(tag).length > 1);
 }
 
-/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/**
+ * Create the Compare mode of the scalars page: differences from a baseline.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @returns {import("./mode_view.js").Part}
+ */
 export function compareView(page, tags) {
   const { app } = page;
   const base = baselineOf(page);

@@ -6,17 +6,17 @@ import { FORMULA, tagText } from "./options.js";
 /** @typedef {import("./options.js").Options} Options */
 /** @typedef {import("./card.js").Page} Page */
 
-/** Create the controls of a chart that fills the window. @param {Page} page */
+/** Create the controls of axes and smoothing for a chart that fills the window. @param {Page} page */
 export function chartControls(page) {
   return [xAxis(page), yScale(page), smoothingControls(page)];
 }
 
-/** Create the controls of smoothing. @param {Page} page */
+/** Create the controls of the smoothing method and weight. @param {Page} page */
 export function smoothingControls(page) {
   return [smoothing(page), smoothingKind(page)];
 }
 
-/** Create the choice of the x axis and of its scale. @param {Page} page */
+/** Create the selects of the x axis and of its scale. @param {Page} page */
 export function xAxis(page) {
   const { t } = page.app;
   const options = page.options();

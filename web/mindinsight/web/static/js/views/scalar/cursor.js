@@ -34,7 +34,10 @@ const FRONT = 2.4; // px of the line that stands out
 const READ = 3; // curves whose values are read aloud
 const ON = 5; // px from the pointer within which an alert's line is described
 
-/** Create the cursor. @param {App} app */
+/**
+ * Create the cursor over all charts of the page: a line in each, and a table of values in one.
+ * @param {App} app
+ */
 export function createCursor(app) {
   return new Cursor(app);
 }

@@ -22,7 +22,7 @@ const FIELDS = {
 };
 
 /**
- * Create the table. `all` adds steps and times.
+ * Create the table of values at the cursor, a row for each of the nearest curves. `all` adds steps and times.
  * @param {import("../../core/types.js").App} app
  * @param {import("./nearest.js").Near[]} rows nearest first
  * @param {{axis: string, order: "distance" | "value" | "name", all: boolean}} options `all`: also steps and

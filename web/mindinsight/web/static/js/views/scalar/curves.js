@@ -20,7 +20,12 @@ const BLOCK = 24; // cards that come and go together, in whole rows
 const KEPT = 240; // cards that are kept with their curves when they are far away
 const SECTION = "section"; // what is dragged
 
-/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/**
+ * Create the Curves mode of the scalars page: a card for each chart, in sections.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @returns {import("./mode_view.js").Part}
+ */
 export function curvesView(page, tags) {
   const cards = createCards(page);
   /** By id. @type {Map<string, ReturnType<typeof createSection>>} */

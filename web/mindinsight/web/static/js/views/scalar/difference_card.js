@@ -13,7 +13,7 @@ import { requestSeries } from "./series_request.js";
 /** @typedef {import("../../core/types.js").Run} Run */
 /** @typedef {import("../../core/answers.js").ComparedScalars} Compared */
 
-/** Card of one tag. */
+/** Card of one tag that compares runs with a baseline. */
 export class DifferenceCard {
   /**
    * @param {Page} page

@@ -10,7 +10,8 @@ import { scaleOf } from "./scale.js";
 const PERCENT = 100;
 
 /**
- * Return the figure: curves above, differences below, a dotted line where a run diverges.
+ * Return the Plotly figure of runs compared with a baseline: curves above, differences below, a dotted line
+ * where a run diverges.
  * @param {App} app
  * @param {import("../../core/answers.js").ComparedScalars} response
  * @param {import("./curve.js").Line[]} lines

@@ -47,7 +47,7 @@ export class Still {
 }
 
 /**
- * Return the figure with the scales of its axes.
+ * Return the Plotly figure of a chart's curves, and the scales of its axes.
  * @param {App} app
  * @param {Line[]} lines
  * @param {Options} options

@@ -74,7 +74,7 @@ function groupTraces(app, band, index, label, to, ranges) {
 }
 
 /**
- * Create the card.
+ * Create the card of a tag for groups of runs: each group as its mean with a band.
  * @param {import("./card.js").Page} page
  * @param {string} tag
  * @param {() => Group[]} groups

@@ -50,7 +50,12 @@ function groupLabel({ t }, by, value) {
   return typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
 }
 
-/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/**
+ * Create the Groups mode of the scalars page: a card for each tag, a band for each group of runs.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @returns {import("./mode_view.js").Part}
+ */
 export function groupsView(page, tags) {
   const { app } = page;
   if (!app.selection.runs().length) return emptyPart({ title: app.t("scalar.groups.none") });

@@ -13,7 +13,7 @@ const TAIL = 0.01; // share of the values at either end that does not stretch th
  *   not_finite: ArrayLike<number>}} Grid
  */
 
-/** Return the heat map of layer and step. @param {App} app @param {Grid} grid */
+/** Return the Plotly figure of a scalar as heat map of layer and step. @param {App} app @param {Grid} grid */
 export function layerFigure(app, grid) {
   const { theme } = app;
   const columns = grid.step.length;
@@ -58,7 +58,7 @@ export function layerFigure(app, grid) {
 }
 
 /**
- * Return the range without the outermost percent at either end.
+ * Return the smallest and largest value without the outermost percent at either end.
  * @param {number[]} values
  * @returns {[number, number]}
  */

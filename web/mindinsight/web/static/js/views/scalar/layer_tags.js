@@ -6,8 +6,8 @@ const FEWEST = 3; // layers that make a stack
 const NUMBER = /(?<=^|[./_-]|[a-z])\d+(?=$|[./_-])/gi;
 
 /**
- * Return the groups in the order of their first tags. If a tag has several numbers, the one that varies most
- * is the layer's.
+ * Return the groups of at least three tags that differ only in a layer's number, in the order of their first
+ * tags. If a tag has several numbers, the one that varies most is the layer's.
  * @param {string[]} tags
  * @returns {Stack[]}
  */

@@ -13,7 +13,12 @@ import { emptyPart } from "./mode_view.js";
 
 /** @typedef {import("./card.js").Page} Page */
 
-/** Create the mode. @param {Page} page @param {string[]} tags @returns {import("./mode_view.js").Part} */
+/**
+ * Create the Layers mode of the scalars page: a heat map for each scalar that many layers have.
+ * @param {Page} page
+ * @param {string[]} tags
+ * @returns {import("./mode_view.js").Part}
+ */
 export function layersView(page, tags) {
   const { app } = page;
   const { t } = app;

@@ -16,7 +16,8 @@ const LEFT = 0.4; // share of the width before which a name stands to the right 
  */
 
 /**
- * Return the names, none where curves are too many or a part of the axes is shown.
+ * Return the names of curves to write at their ends, none where curves are too many or a part of the axes is
+ * shown.
  * @param {Trace[]} traces
  * @param {{x: [number, number], y: [number, number], log: boolean}} axes ranges, in the axes' units
  * @param {number} size px of the text

@@ -103,9 +103,12 @@ export function readOptions(url, weight = SMOOTHING, kind = "scalar") {
  * @param {import("../../core/url.js").Url} url
  * @param {Options} options
  * @param {string} [kind] of the page
+ * @param {boolean} [entry] as a new entry of the browser's history
  */
-export function writeOptions(url, options, kind = "scalar") {
-  url.set(optionParams(options, kind));
+export function writeOptions(url, options, kind = "scalar", entry = false) {
+  const params = optionParams(options, kind);
+  if (entry) url.step(params);
+  else url.set(params);
 }
 
 /**

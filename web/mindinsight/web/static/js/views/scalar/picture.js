@@ -6,7 +6,7 @@ const IN_ROW = 3; // names in one
 const MOST = 30; // names: more would leave no room for the curves
 
 /**
- * Return the figure.
+ * Return the figure of a chart for a document, with title, legend and names of the axes.
  * @param {import("../../core/charts.js").Figure} figure
  * @param {{title: string, x: string, y: string, text: string, background: string}} names
  * @returns {import("../../core/charts.js").Figure}

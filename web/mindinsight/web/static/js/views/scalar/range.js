@@ -23,7 +23,7 @@ function classOf(field) {
 const NOT_FINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
 /**
- * Request the statistics and create the table.
+ * Request statistics of the curves within the zoomed range, and create their table.
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
  * @param {AbortSignal} signal

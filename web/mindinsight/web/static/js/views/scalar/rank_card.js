@@ -14,7 +14,12 @@ import { bandFigure, bandKey, heatFigure, scaleKey } from "./rank_figures.js";
 
 const NAMED = 8; // ranks named in the foot line at most
 
-/** Create the card. @param {Page} page @param {string} tag @param {string} job */
+/**
+ * Create the card of a job's ranks for one tag: band, heat map and outlier ranks.
+ * @param {Page} page
+ * @param {string} tag
+ * @param {string} job
+ */
 export function rankCard(page, tag, job) {
   return new RankCard(page, tag, job);
 }

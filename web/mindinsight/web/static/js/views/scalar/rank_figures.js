@@ -48,7 +48,7 @@ export function bandFigure(page, summary, rank) {
 }
 
 /**
- * Return the heat map of rank and step: the distance from the median.
+ * Return the Plotly figure of a job's ranks as heat map: the distance from the median of each step.
  * @param {App} app
  * @param {Grid} grid
  * @param {number} height px there are

@@ -12,7 +12,8 @@ import { rankCard } from "./rank_card.js";
 /** @typedef {ReturnType<typeof rankCard>} RankCard */
 
 /**
- * Create the mode. It opens on the first job that is charted; another one can be chosen here.
+ * Create the Ranks mode of the scalars page. It opens on the first job that is charted; another one can be
+ * chosen here.
  * @param {Page} page
  * @returns {import("./mode_view.js").Part}
  */

@@ -65,7 +65,7 @@ function decades(low, top, to) {
 }
 
 /**
- * Return the range without the outermost values; null if it would cut nothing.
+ * Return the range of the values without the outermost ones; null if that cuts nothing.
  * @param {Iterable<ArrayLike<number>>} columns
  * @returns {[number, number] | null}
  */

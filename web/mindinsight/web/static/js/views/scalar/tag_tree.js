@@ -61,7 +61,11 @@ export function branchPattern({ path, children }) {
   return children.length ? exact.slice(0, -1) : exact;
 }
 
-/** Create the tree. @param {Page} page @param {HTMLElement} body of the page, with its groups of cards */
+/**
+ * Create the tree of tags with counts. A click filters the cards.
+ * @param {Page} page
+ * @param {HTMLElement} body of the page, with its groups of cards
+ */
 export function tagTree(page, body) {
   const { t } = page.app;
   const count = h("span", { class: "badge" });

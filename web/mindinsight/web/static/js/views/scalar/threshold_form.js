@@ -9,7 +9,12 @@ import { Threshold, parseThreshold } from "./threshold.js";
 
 const KINDS = ["above", "below", "between", "outside"];
 
-/** Create the form. @param {Page} page @param {string} tag @param {() => void} close */
+/**
+ * Create the form that sets the threshold of one tag, or of all shown ones.
+ * @param {Page} page
+ * @param {string} tag
+ * @param {() => void} close
+ */
 export function thresholdForm(page, tag, close) {
   const { t } = page.app;
   const everywhere = h("input", { type: "checkbox" });

@@ -47,7 +47,7 @@ export function ticksAround(kind, [low, high]) {
 }
 
 /**
- * Return ticks inside a fixed range.
+ * Return the positions and texts of round ticks inside a fixed range.
  * @param {"linear" | "log"} kind
  * @param {[number, number]} ends in the units of the values
  */
@@ -56,7 +56,10 @@ export function ticksWithin(kind, [low, high]) {
   return texts(values.filter((value) => value >= low && value <= high));
 }
 
-/** Return ticks at whole numbers, for steps. @param {Iterable<ArrayLike<number>>} columns */
+/**
+ * Return the positions and texts of ticks at whole numbers, for steps.
+ * @param {Iterable<ArrayLike<number>>} columns
+ */
 export function wholeTicks(columns) {
   const ends = extent("linear", columns);
   return texts(ends ? [...new Set(ticksWithin("linear", ends).tickvals)].filter(Number.isInteger) : []);

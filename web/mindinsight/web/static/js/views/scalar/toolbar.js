@@ -15,7 +15,7 @@ import { baselineOf, comparedRuns } from "./compare.js";
 /** Modes of the pages. A machine is compared with no baseline, and has no layers. */
 const MODES = { scalar: ["curves", "compare", "ranks", "groups", "layers"], system: ["curves", "ranks"] };
 
-/** Create the toolbar. @param {Page} page */
+/** Create the toolbar of the scalars page. @param {Page} page */
 export function toolbar(page) {
   const { app } = page;
   const { t } = app;

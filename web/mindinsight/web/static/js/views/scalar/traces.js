@@ -19,7 +19,12 @@ import { xColumn, smoothedValues } from "./curve.js";
  * @property {boolean} many too many curves for a faint raw one behind each
  */
 
-/** Return all traces of a curve. @param {Pen} pen @param {Line} line */
+/**
+ * Return the Plotly traces of a curve: line, raw values behind it, overwritten and isolated points,
+ * non-finite values.
+ * @param {Pen} pen
+ * @param {Line} line
+ */
 export function tracesOf(pen, line) {
   const { curve } = line;
   const x = xValues(pen, curve);
@@ -157,7 +162,7 @@ function outside(pen, x, curve, line) {
 }
 
 /**
- * Return markers for the values that a threshold marks.
+ * Return the Plotly traces of markers on the values that a threshold marks.
  * @param {Pen} pen
  * @param {Line} source
  * @param {import("./threshold.js").Threshold} threshold

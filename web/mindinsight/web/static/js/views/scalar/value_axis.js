@@ -25,7 +25,7 @@ export function clippedLines(lines, options, tall) {
 }
 
 /**
- * Return the y axis and the range to which curves are clipped.
+ * Return the y axis of a chart, and the range to which its curves are clipped, null if to none.
  * @param {Line[]} lines
  * @param {Options} options
  * @param {Scale} scale
@@ -73,7 +73,8 @@ function rangeColumns(curve) {
 }
 
 /**
- * Return the ticks of the x axis.
+ * Return the positions and texts of the x axis' ticks. On a symlog axis return {}, as Plotly gets them from
+ * its scale.
  * @param {Line[]} lines
  * @param {Options} options
  */

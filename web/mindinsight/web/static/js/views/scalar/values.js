@@ -49,7 +49,8 @@ function classOf(key) {
 }
 
 /**
- * Create the table; null if no position was clicked or no curve reaches it.
+ * Create the table of all curves' values at the clicked position; null if no position was clicked or no curve
+ * reaches it.
  * @param {import("./card.js").Page} page
  * @param {string[]} tags
  * @param {import("./curve.js").Line[]} lines

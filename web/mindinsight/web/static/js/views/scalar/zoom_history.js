@@ -5,7 +5,7 @@
 
 const MOST = 50;
 
-/** Create the history. */
+/** Create the history of a page's zooms, for stepping back. */
 export function createPast() {
   /** @type {Look[]} */
   let looks = [];

@@ -8,7 +8,10 @@ import { MODES } from "./state.js";
 
 /** @typedef {import("../tensor.js").Tensors} Tensors */
 
-/** Create the toolbar. @param {Tensors} view */
+/**
+ * Create the toolbar of the tensor page: tag, step, slice and number format. `tell()` updates it.
+ * @param {Tensors} view
+ */
 export function toolbar(view) {
   const { state } = view;
   const saved = h("div", { class: "row" });

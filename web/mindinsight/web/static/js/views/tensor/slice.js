@@ -35,7 +35,7 @@ export function pager(app, slice, move) {
   );
 }
 
-/** Return the heat map. @param {App} app @param {TensorSlice} slice */
+/** Return the Plotly figure of a tensor's slice as heat map. @param {App} app @param {TensorSlice} slice */
 export function sliceHeat(app, slice) {
   const [rows, columns] = slice.window;
   const z = Array.from({ length: rows }, (_, row) =>

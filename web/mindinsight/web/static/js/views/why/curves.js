@@ -12,7 +12,7 @@ const PX = 600; // points of a curve
 const COLOURS = /** @type {const} */ ({ good: "--accent", bad: "--bad" });
 const DASHES = /** @type {const} */ ({ good: "solid", bad: "dot" });
 
-/** Chart of the scalar in which the groups differ first. */
+/** Chart of the scalar in which good and bad runs differ first. */
 export class GroupCurves {
   /** @param {App} app */
   constructor(app) {

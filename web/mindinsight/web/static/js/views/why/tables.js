@@ -24,7 +24,11 @@ const VALUES = 4; // values of a group that are written out
 /** Return whether the groups differ in a scalar. @param {Metric} metric */
 export const changes = ({ kind }) => ["not_finite", "parts", "interval", "apart"].includes(kind);
 
-/** Create the table of settings. @param {App} app @param {Setting[]} settings */
+/**
+ * Create the table of settings by how much they separate good and bad runs.
+ * @param {App} app
+ * @param {Setting[]} settings
+ */
 export function settingsTable(app, settings) {
   const { t } = app;
   const head = tableHead(
@@ -82,7 +86,7 @@ export function valuesText(app, values) {
 }
 
 /**
- * Create the table of scalars.
+ * Create the table of scalars by the step at which good and bad runs diverge.
  * @param {App} app
  * @param {Metric[]} metrics
  * @param {Map<string, import("./groups.js").Group>} groups

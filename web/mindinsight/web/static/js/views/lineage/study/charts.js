@@ -4,6 +4,7 @@ import { segments } from "../../../components/button.js";
 import { check, select } from "../../../components/field.js";
 import { h } from "../../../core/dom.js";
 import { plotTime, zoneName } from "../../../core/format.js";
+import { exactPattern } from "../../../core/patterns.js";
 import { valueText } from "./values.js";
 
 /** @typedef {[number, number]} Point of a line */
@@ -15,7 +16,10 @@ import { valueText } from "./values.js";
 const DONE = ["complete", "imported"];
 const SPREAD = 200; // largest over smallest value from which on the axis is logarithmic by itself
 
-/** Create the chart of one target. @param {StudyPanel} panel */
+/**
+ * Create the chart of a study with one target: every trial, and the best so far.
+ * @param {StudyPanel} panel
+ */
 export function bestChart(panel) {
   const { app } = panel;
   const { t } = app;
@@ -41,10 +45,20 @@ export function bestChart(panel) {
   const label = t("tuning.best_so_far", { target: study.targets[0].name });
   const plot = h("div", { class: "chart", role: "img", "aria-label": label });
   const element = [
-    h("div", { class: "toolbar" }, h("h2", { class: "panel-title grow" }, label), log, over),
+    h("div", { class: "toolbar" }, h("h2", { class: "panel-title grow" }, label), log, over, curves(panel)),
     plot,
   ];
   return { element, start: () => drawPlot(panel, plot, () => bestFigure(panel)) };
+}
+
+/** Create the link to the curves of the trials; null if no run has the target. @param {StudyPanel} panel */
+function curves({ app, study }) {
+  const { selection, t } = app;
+  const { targets, trials } = /** @type {Study} */ (study);
+  const runs = trials.flatMap(({ run }) => (run !== null && selection.run(run) ? [run] : []));
+  if (targets[0].group !== "scalar" || !runs.length) return null;
+  const href = selection.linkOnly("scalar", runs, { q: exactPattern(targets[0].name) });
+  return h("a", { class: "button", href }, t("tuning.curves"));
 }
 
 /**
@@ -197,7 +211,10 @@ function dateOf(unix) {
   return plotTime(unix ?? 0);
 }
 
-/** Create the chart of the Pareto front. @param {StudyPanel} panel */
+/**
+ * Create the chart of a study with several targets: the trials and their Pareto front.
+ * @param {StudyPanel} panel
+ */
 export function frontChart(panel) {
   const { app } = panel;
   const { t } = app;

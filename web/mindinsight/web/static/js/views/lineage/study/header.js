@@ -2,6 +2,7 @@
 
 import { button } from "../../../components/button.js";
 import { dialog } from "../../../components/dialog.js";
+import { claimElement } from "../../../core/claims.js";
 import { h } from "../../../core/dom.js";
 import { valueText } from "./values.js";
 
@@ -12,7 +13,7 @@ import { valueText } from "./values.js";
 const TONES = { running: "ok", interrupted: "warn" };
 const SORTS = /** @type {const} */ (["complete", "pruned", "failed", "running"]);
 
-/** Create the header. @param {StudyPanel} panel */
+/** Create the header of a study: state, trials, remaining time and best trial. @param {StudyPanel} panel */
 export function header(panel) {
   const { app } = panel;
   const study = /** @type {Study} */ (panel.study);
@@ -36,6 +37,7 @@ export function header(panel) {
     state === "unknown" && h("p", { class: "muted" }, t("tuning.elsewhere")),
     progressBar(panel, study),
     bestLine(panel, study),
+    study.claims.map((claim) => claimElement(app, claim)),
   ];
 }
 

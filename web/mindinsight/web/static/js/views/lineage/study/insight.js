@@ -11,7 +11,10 @@ import { parameterNames, valueText } from "./values.js";
 
 const METHODS = ["fanova", "ped_anova", "correlation"];
 
-/** Create the panel of importance. @param {StudyPanel} panel */
+/**
+ * Create the panel with the importance of a study's parameters by the chosen method.
+ * @param {StudyPanel} panel
+ */
 export function importancePanel(panel) {
   const { app, importance } = panel;
   const { t } = app;
@@ -24,7 +27,7 @@ export function importancePanel(panel) {
   const method = select({
     label: t("tuning.method"),
     options: METHODS.map((value) => ({ value, label: t(`tuning.method.${value}`) })),
-    value: panel.method,
+    value: importance?.method ?? panel.method, // a package of the chosen method may be missing
     onchange: (value) => {
       panel.method = value;
       app.url.set({ importance: value === METHODS[0] ? null : value });
@@ -54,7 +57,11 @@ export function importancePanel(panel) {
       ? h(
           "p",
           { class: "muted" },
-          t("tuning.method.instead", { method: t(`tuning.method.${importance.method}`) }),
+          t("tuning.method.instead", {
+            wanted: t(`tuning.method.${panel.method}`),
+            name: importance.method === "correlation" ? "optuna" : "scikit-learn",
+            method: t(`tuning.method.${importance.method}`),
+          }),
         )
       : h("p", { class: "muted" }, t(`tuning.method.${panel.method}.what`)),
     importance && h("p", { class: "muted" }, t("tuning.method.trials", { n: importance.trials })),
@@ -97,7 +104,7 @@ function bars({ app, study, importance }) {
   return [claims, table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
 }
 
-/** Create the panel of suggestions. @param {StudyPanel} panel */
+/** Create the panel with suggestions for the next trials of a study. @param {StudyPanel} panel */
 export function suggestionsPanel(panel) {
   const { app, suggestions } = panel;
   const { t } = app;

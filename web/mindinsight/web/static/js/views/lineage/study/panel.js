@@ -19,7 +19,7 @@ const FOLLOW = 2000; // ms between two looks at a study that is tuned
 const LOOK = 15000; // ms between two looks at whether there are others
 const LEARN = 10000; // ms between two evaluations of importance while trials end
 
-/** Panel of the chosen study. */
+/** Panel of the chosen tuning study. */
 export class StudyPanel {
   /** @param {App} app @param {() => void} onchange called when trials came or ended */
   constructor(app, onchange) {
@@ -46,7 +46,12 @@ export class StudyPanel {
     this.pair = [0, 1];
     this.sort = { key: "number", down: true };
     this.learnt = { key: "", at: 0, suggested: false };
-    this.element = h("section", { class: "stack study", "aria-label": app.t("tuning.title"), hidden: true });
+    this.element = h("section", {
+      class: "stack study",
+      "aria-label": app.t("tuning.title"),
+      "data-about": "[]", // no run has the colour of a chart here
+      hidden: true,
+    });
     this.head = h("div", { class: "panel" });
     this.chart = h("div", { class: "panel" });
     this.weights = h("div", { class: "panel" });

@@ -14,7 +14,7 @@ const MOST = 300; // rows; of larger studies the first ones in the chosen order
 /** @type {Record<string, string>} */
 const TONES = { failed: "bad", interrupted: "warn", running: "accent", complete: "ok" };
 
-/** Create the table. At most 300 trials are listed. @param {StudyPanel} panel */
+/** Create the table of a study's trials. At most 300 trials are listed. @param {StudyPanel} panel */
 export function trialsTable(panel) {
   const { app, sort } = panel;
   const { t } = app;

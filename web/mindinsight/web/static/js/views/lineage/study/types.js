@@ -51,6 +51,7 @@
  * @property {Trial[]} trials
  * @property {{number: number, value: number, ended: number}[]} best
  * @property {number[]} front
+ * @property {import("../../../core/claims.js").Claim[]} claims about failed trials
  */
 
 export {};

@@ -1,0 +1,167 @@
+"""Causes that many differences of two dumps share: other modules, other input data, other initial weights."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.debug.compare.compared_rows import (
+    both_sides,
+    entry_of,
+    evidence,
+    is_backward,
+    is_output,
+    parameter_name,
+    tensor_name,
+)
+from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.operator_links import draws_random
+
+_NAMED: Final = 5  # names in a sentence
+_UNRELATED: Final = 0.5  # cosine below which two weights have nothing in common; training seldom goes there
+_MOST: Final = 0.9  # share of the weights that differ which have to be unrelated
+_HALF: Final = 0.5  # share of all weights that have to be unrelated, and of modules of another class at most
+_FEWEST: Final = 3  # weights from which an initialization is spoken of
+_SAME_CLASS: Final = {"Dense": "Linear"}  # of MindSpore: of PyTorch
+
+Classes = Mapping[str, str]  # class of each module, by path
+
+
+def unrelated_weights(rows: Sequence[Row]) -> list[Row]:
+    """Return the weights with values unrelated to those of the reference, if they are nearly all that differ.
+
+    Empty if some weights differ only by training, or most do not differ, as weights with constant initial
+    values. Then another initialization is not the cause.
+    """
+    weights: dict[str, Row] = {}
+    for row in rows:
+        if not is_output(row) and (name := parameter_name(row)):
+            weights.setdefault(name, row)
+    differing = [
+        row for row in weights.values() if (m := row.compared.measures) and m.differing and m.count > 1
+    ]
+    unrelated = [row for row in differing if _is_unrelated(row)]
+    few_others = len(unrelated) >= max(_FEWEST, _MOST * len(differing), _HALF * len(weights))
+    return unrelated if few_others else []
+
+
+def _is_unrelated(row: Row) -> bool:
+    measures = row.compared.measures
+    return measures is not None and measures.cosine is not None and abs(measures.cosine) < _UNRELATED
+
+
+def weights_claim(rows: Sequence[Row], unrelated: Sequence[Row]) -> Claim:
+    """Return the claim that nearly all weights are unrelated to those of the reference."""
+    names = {name for row in rows if not is_output(row) and (name := parameter_name(row))}
+    values = {"n": len(unrelated), "all": len(names), "cosine": _UNRELATED}
+    return Claim("claim.dump.unrelated_weights", "found", values, evidence(unrelated[:_NAMED]))
+
+
+def data_claim(rows: Sequence[Row], first: Row) -> Iterator[Claim]:
+    """Yield a claim if the first tensor that differs is input data: nothing recorded before it has weights.
+
+    That is an input of the forward pass which no recorded operator put out, or the output of an operator that
+    draws random numbers and has no input. All tensors before it have to be compared.
+    """
+    entry = entry_of(first)
+    at = next(i for i, row in enumerate(rows) if row is first)
+    if first.compared.pair.target is None or first.compared.pair.argument is not None:
+        return
+    if is_backward(entry.recorded) or is_backward(entry.operator) or _is_weight(first):
+        return
+    if any(map(_is_weight, rows[:at])):
+        return
+    if is_output(first):
+        own = [row for row in rows if entry_of(row).recorded == entry.recorded]
+        records_inputs = any(entry_of(row).direction == "input" for row in rows)
+        if not (records_inputs and draws_random(entry.type) and all(map(is_output, own))):
+            return
+    elif any(is_output(row) and _may_be(row, first) for row in rows[:at]):
+        return
+    yield Claim("claim.dump.data_differs", "found", {"name": tensor_name(first)}, evidence([first]))
+
+
+def _is_weight(row: Row) -> bool:
+    return entry_of(row).direction == "parameter" or bool(parameter_name(row))
+
+
+def _may_be(output: Row, other: Row) -> bool:
+    """Return True if an output may be the input ``other`` of the target, by its shape and statistics."""
+    measured, of_other = output.compared.target, other.compared.target
+    return measured is None or of_other is None or measured == of_other
+
+
+def module_claims(rows: Sequence[Row]) -> Iterator[Claim]:
+    """Yield claims about the modules that are of another class in the reference, or on one side only.
+
+    Of modules inside each other, only the outermost is named. Nothing is claimed if most modules are of other
+    classes, as in a network of another framework.
+    """
+    if all(None not in (row.compared.pair.target, row.compared.pair.reference) for row in rows):
+        return
+    target, reference = _classes(rows, 0), _classes(rows, 1)
+    common = target.keys() & reference.keys()
+    other = {path for path in common if _class(target[path]) != _class(reference[path])}
+    if not common or len(other) > _HALF * len(common):
+        return
+    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for path in (path for path in target if path in other and not _below(path, other)):
+        groups[_pattern(path), target[path], reference[path]].append(path)
+    if groups:
+        names = [_other_class(name, paths, classes) for (name, *classes), paths in groups.items()]
+        values = {"n": sum(map(len, groups.values())), "names": few(names, _NAMED)}
+        yield Claim("claim.dump.other_modules", "found", values)
+    for side, own, others in (("target", target, reference), ("reference", reference, target)):
+        alone = [path for path in own if path not in others and not _below(path, own.keys() - common | other)]
+        alone = [path for path in alone if "." not in path or path.rpartition(".")[0] in common]
+        if 0 < len(alone) <= _HALF * len(common):
+            names = few([f"{path} ({own[path]})" for path in alone], _NAMED)
+            about = {"n": len(alone), "names": names, "side": Claim(f"claim.part.{side}", "note")}
+            yield Claim("claim.dump.modules_alone", "found", about)
+
+
+def _other_class(pattern: str, paths: Sequence[str], classes: Sequence[str]) -> Claim:
+    """Return the part of a sentence about modules at paths of one pattern, and their class on both sides."""
+    values = {"n": len(paths), "name": paths[0] if len(paths) == 1 else pattern}
+    return Claim("claim.part.other_class", "note", {**values, "target": classes[0], "reference": classes[1]})
+
+
+def _class(name: str) -> str:
+    return _SAME_CLASS.get(name, name)
+
+
+def _below(path: str, others: set[str]) -> bool:
+    """Return True if one of the modules around the module at ``path`` is among ``others``."""
+    parts = path.split(".")
+    return any(".".join(parts[:n]) in others for n in range(1, len(parts)))
+
+
+def _pattern(path: str) -> str:
+    return re.sub(r"(?<![^.])\d+(?![^.])", "*", path)
+
+
+def _classes(rows: Sequence[Row], side: int) -> dict[str, str]:
+    """Return the class of each module of one side, by path, in execution order."""
+    classes: dict[str, str] = {}
+    for row in rows:
+        entry = list(both_sides(row))[side][0]
+        if entry is not None and not is_backward(entry.recorded) and not is_backward(entry.operator):
+            for path, name in _modules(entry.operator):
+                classes.setdefault(path, name)
+    return classes
+
+
+def _modules(operator: str) -> Iterator[tuple[str, str]]:
+    """Yield path and class of the modules around an operator, from its scopes ``blocks-List/0-Block/op``, or
+    of the module ``Module.blocks.0.Block.forward.0``."""
+    parts = operator.split(".")
+    if parts[0] in ("Module", "Cell") and len(parts) > 4:
+        yield ".".join(parts[1:-3]), parts[-3]
+        return
+    path: list[str] = []
+    for scope in operator.split("/")[:-1]:
+        name, dash, kind = scope.rpartition("-")
+        if dash and name:
+            path.append(name)
+            yield ".".join(path), kind

@@ -1,0 +1,140 @@
+"""Hits of common checks that a healthy training has too, told from faults by the values of one step.
+
+Three patterns are known. A bias that started at zero doubles in its first steps. A bias in front of a
+softmax or a normalization has a gradient of zero, because they do not depend on it. A small learning rate
+changes all parameters by little.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics as numbers
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from mindinsight.server.debug.operator_links import canonical, is_view, module_of
+from mindinsight.server.debug.tensor_targets import is_gradient, is_shift
+
+if TYPE_CHECKING:
+    from mindinsight.server.debug.fault_search import Measure
+    from mindinsight.server.debug.recorded_statistics import AnyStatistics
+    from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
+
+Expectation: TypeAlias = Literal["", "growing", "cancelled", "small"]
+
+_SUMS: Final = frozenset(["biasaddgrad", "reducesum", "sum"])  # operators that make the gradient of a bias
+_SCALES: Final = ("weight", "gamma")  # parameters beside a bias, in whose units its changes count
+_EPSILONS: Final = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+_ROUNDINGS: Final = 16  # epsilons of the summed magnitudes: the terms are results of rounding themselves
+_SIGNS: Final = 30  # times less than the sum of terms with random signs: chance does not give it
+_VANISHED: Final = 1e-9  # mean magnitude of terms below which a gradient is dead before it is summed
+_FAR: Final = 1e-3  # of the median change of parameters: less is another standstill than a learning rate's
+
+
+class ExpectedHits:
+    """Search for the reason why hits on the tensors of one rank and step are no sign of a fault.
+
+    ``before`` are the tensors of the dumped step before.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[TensorEntry],
+        before: Iterable[TensorEntry],
+        operators: Sequence[Operator],
+        measure: Measure,
+    ) -> None:
+        self._given = {(entry.recorded, entry.direction, entry.slot): entry for entry in entries}
+        self._outputs = {entry.operator: entry for entry in entries if entry.direction == "output"}
+        self._before = {_plain(entry.operator): entry for entry in before if entry.direction == "parameter"}
+        self._operators = {operator.recorded: operator for operator in operators}
+        self._measure = measure
+
+    def of_gradient(self, entry: TensorEntry, limit: float) -> Expectation:
+        """Return "cancelled" for a vanishing gradient that is a sum of terms of at least ``limit`` in the
+        mean, which cancel."""
+        return "cancelled" if is_gradient(entry) and self._cancels(entry, limit) else ""
+
+    def of_change(self, entry: TensorEntry, ratio: float, limit: float) -> Expectation:
+        """Return "growing" for a bias whose change is within ``limit`` times the magnitude of its module's
+        weight. ``ratio`` is the change as a multiple of the bias itself."""
+        module = _module(entry)
+        scales = [self._before.get(f"{module}_{name}") for name in _SCALES]
+        scale = self._statistics(next(filter(None, scales), None))
+        if not is_shift(entry.operator) or scale is None or scale.absolute_mean is None:
+            return ""
+        bias = self._statistics(self._before.get(_plain(entry.operator)))
+        if bias is None or not bias.absolute_mean:  # a change from zero is left out by `group_hits`
+            return ""
+        return "growing" if ratio * bias.absolute_mean <= limit * scale.absolute_mean else ""
+
+    def of_standstill(self, entry: TensorEntry, ratio: float | None, changes: Sequence[float]) -> Expectation:
+        """Return "small" for a parameter that changed about as much as the others of the step, or
+        "cancelled" for a bias whose gradient is zero by its terms.
+
+        ``ratio`` is its change as a multiple of itself, None if unknown. ``changes`` are those of all
+        parameters.
+        """
+        moved = [change for change in changes if change > 0]
+        if ratio and ratio >= _FAR * numbers.median(moved or [ratio]):
+            return "small"
+        return "cancelled" if is_shift(entry.operator) and self._has_cancelled_gradient(entry) else ""
+
+    def _has_cancelled_gradient(self, entry: TensorEntry) -> bool:
+        return any(
+            _plain(module_of(operator.scope)) == _module(entry)
+            and (output := self._outputs.get(operator.name)) is not None
+            and is_gradient(output)
+            and _size(output) == _size(entry) is not None
+            and self._cancels(output, _VANISHED)
+            for operator in self._operators.values()
+            if canonical(operator.type) in _SUMS
+        )
+
+    def _cancels(self, given: TensorEntry, least: float) -> bool:
+        """Return True if an output, or the one it is a view of, is a sum whose terms cancel up to rounding.
+        False if that is unknown."""
+        output = given
+        while is_view(output.type) and (source := self._source(output)) is not None:
+            output = source
+        epsilon = _EPSILONS.get(output.dtype)
+        if canonical(output.type) not in _SUMS or epsilon is None:
+            return False
+        terms, total = self._statistics(self._summed(output)), self._statistics(output)
+        if terms is None or total is None or not terms.count or not total.count:
+            return False
+        if terms.absolute_mean is None or total.absolute_mean is None or terms.absolute_mean <= least:
+            return False
+        number = terms.count / total.count
+        rounding = min(_ROUNDINGS * epsilon, 1 / (_SIGNS * number**0.5))
+        return bool(total.absolute_mean <= rounding * number * terms.absolute_mean)
+
+    def _summed(self, output: TensorEntry) -> TensorEntry | None:
+        """Return the input of a sum: as recorded, else the output that the graph names as its source."""
+        return self._given.get((output.recorded, "input", "0")) or self._source(output)
+
+    def _source(self, output: TensorEntry) -> TensorEntry | None:
+        """Return the output that an operator takes first, or None if the graph does not name it."""
+        operator = self._operators.get(output.recorded)
+        return self._outputs.get(operator.sources[0]) if operator and operator.sources else None
+
+    def _statistics(self, entry: TensorEntry | None) -> AnyStatistics | None:
+        if entry is None:
+            return None
+        (result,) = self._measure([entry])
+        known = result.measurement.statistics if result.measurement else None
+        return known if known is not None and known.finite else None
+
+
+def _size(entry: TensorEntry) -> int | None:
+    return None if entry.shape is None else math.prod(entry.shape)
+
+
+def _module(entry: TensorEntry) -> str:
+    return _plain(entry.operator).rpartition("_")[0]
+
+
+def _plain(name: str) -> str:
+    """Return the name of a parameter or module as a dump without a graph writes it."""
+    return re.sub(r"[./]", "_", name)

@@ -1,0 +1,90 @@
+"""Edits of parameters: weights that only one graph has, and weights that operators share in one of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.graph.comparison.graph_comparison import LEFT, RIGHT, Comparison, Side
+from mindinsight.server.graph.comparison.low_rank_adapters import Adapter
+from mindinsight.server.graph.comparison.module_edits import in_lonely_layer
+from mindinsight.server.graph.comparison.node_labels import spelling
+from mindinsight.server.graph.model.graph import PARAMETER, Flags, Graph
+from mindinsight.server.graph.scopes.costs import is_input
+
+_NAMED: Final = 3  # parameters that one sentence names
+_NUMBER: Final = re.compile(r"\d+")
+_NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")  # a word and a running number is no name
+
+
+def shared_claims(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
+    """Yield the weights that several operators of the forward pass use in one graph, and one in the other."""
+    columns, partners = comparison.matching.columns, comparison.matching.node_partners
+    users = [users_of(graph, flags) for graph, flags in zip(columns.graphs, forward, strict=True)]
+    names: tuple[list[str], list[str]] = ([], [])
+    for node in np.flatnonzero((columns.kinds == PARAMETER) & (partners >= 0) & columns.is_left()).tolist():
+        nodes = node, int(partners[node]) - columns.left_count
+        counts = [len(own.get(its, ())) for own, its in zip(users, nodes, strict=True)]
+        name = columns.graphs[LEFT].names[node]
+        if min(counts) == 1 and max(counts) > 1 and not is_input(columns.graphs[LEFT], node):
+            names[counts[RIGHT] > 1].append(name)
+    for key, shared in zip(("claim.graph.unshared", "claim.graph.shared"), names, strict=True):
+        if shared:
+            yield Claim(key, "found", {"n": len(shared), "names": few(shared, _NAMED)})
+
+
+def users_of(graph: Graph, forward: Flags) -> dict[int, set[int]]:
+    """Return the operators of the forward pass that use each parameter, directly or by a Load."""
+    users: dict[int, set[int]] = {}
+    for source, target in zip(graph.edges.sources.tolist(), graph.edges.targets.tolist(), strict=True):
+        loaded = graph.inputs_of(source) if graph.types[source] == "Load" else []
+        origin = loaded[0] if loaded else source
+        if graph.kinds[origin] == PARAMETER and forward[target]:
+            users.setdefault(origin, set()).add(target)
+    return users
+
+
+def parameter_claims(
+    comparison: Comparison, forward: list[Flags], adapters: list[list[Adapter]]
+) -> Iterator[Claim]:
+    """Yield the weights of the forward pass that only one graph has, if no other claim implies them.
+
+    These are claims about added or removed layers and LoRA, and about inputs of operators of one type. A name
+    that both graphs have, or a word and a number, says nothing.
+    """
+    graphs = comparison.matching.columns.graphs
+    side: Side
+    for side, key in ((LEFT, "claim.graph.parameters_removed"), (RIGHT, "claim.graph.parameters_added")):
+        graph, known = graphs[side], set(graphs[1 - side].names)
+        implied = {node for adapter in adapters[side] for node in adapter.nodes}
+        names = []
+        for node, users in sorted(users_of(graph, forward[side]).items()):
+            name = graph.names[node]
+            if _is_alone(comparison, side, node) and name not in known and not is_input(graph, node):
+                is_edit = not _NUMBERED.match(name) and not all(
+                    user in implied or _is_implied(comparison, side, user) for user in users
+                )
+                names += [name] if is_edit else []
+        if names:
+            patterns: dict[str, list[str]] = {}
+            for name in names:
+                patterns.setdefault(_NUMBER.sub("*", name), []).append(name)
+            shown = [members[0] if len(members) == 1 else key for key, members in patterns.items()]
+            yield Claim(key, "found", {"n": len(names), "names": few(shown, _NAMED)})
+
+
+def _is_alone(comparison: Comparison, side: Side, node: int) -> bool:
+    matching = comparison.matching
+    return bool(matching.node_partners[node + matching.columns.left_count * side] < 0)
+
+
+def _is_implied(comparison: Comparison, side: Side, user: int) -> bool:
+    """Return True if a claim about layers or inputs implies the parameters of an operator."""
+    tree, opposite = comparison.trees[side], comparison.trees[1 - side]
+    leaf = int(tree.leaf_indices[user])
+    partner = int(comparison.partners[side][leaf])
+    if partner < 0:
+        return in_lonely_layer(comparison, side, leaf)
+    return spelling(tree.types[leaf]) == spelling(opposite.types[partner])
