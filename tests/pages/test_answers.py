@@ -47,7 +47,7 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     assert best.startswith("good-") and to_best <= 3 and to_why <= 5  # all three are equally good
     story = page.locator(".answer-story")
     expect(story).to_contain_text(
-        "The mean of the bad runs diverges from that of the good ones first in loss, at about step 6"
+        "The mean of the bad runs diverges from that of the good ones at about step 6"
     )
     expect(story).to_contain_text("These runs recorded no settings.")
     curves = page.get_by_role("img", name="loss of good and bad runs")
@@ -57,7 +57,7 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
         == ["good"] * 2 + ["bad"] * 2
     )
     expect(page.locator(".why-runs")).to_contain_text(
-        "Split by the lowest loss of each run: the 2 with the lowest"
+        "Split by the lowest loss of each run. Good: 2 with the lowest"
     )
     row = page.get_by_role("row", name="loss diverges")
     expect(row).to_contain_text("+")

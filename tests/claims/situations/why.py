@@ -690,13 +690,31 @@ def losses_of_the_bad_runs_that_stay_finite_end_as_the_good_ones(folder: Path) -
 
 
 @situation(
-    makes=["claim.why.split_by"], never=["claim.why.apart", "claim.why.diverges", "claim.why.together"]
+    makes=["claim.why.split_by"],
+    never=["claim.why.apart", "claim.why.diverges", "claim.why.together", "claim.why.split_from"],
 )
 def runs_split_by_the_loss_in_which_they_differ(folder: Path) -> Question:
     return _split_by_loss(folder, {})
 
 
-@situation(makes=["claim.why.split_by", "claim.why.diverges"], never=["claim.why.apart"])
+@situation(
+    makes=["claim.why.split_by", "claim.why.others_together"],
+    never=["claim.why.apart", "claim.why.together"],
+)
+def runs_split_by_the_only_scalar_in_which_they_differ(folder: Path) -> Question:
+    return _split_by_loss(folder, {"norm": np.ones(len(STEPS))})
+
+
+@situation(makes=["claim.why.split_from"], never=["claim.why.split_by", "claim.why.diverges"])
+def runs_split_by_a_loss_that_diverges(folder: Path) -> Question:
+    good = [{"loss": curve(n)} for n in range(4)]
+    question = with_curves(folder, good, [{"loss": bump(n + 9, 70, 200, 0.8)} for n in range(4)])
+    return replace(question, request=f"{question.request}&by=loss", page=f"{question.page}&by=loss")
+
+
+@situation(
+    makes=["claim.why.split_by", "claim.why.diverges"], never=["claim.why.apart", "claim.why.others_together"]
+)
 def another_scalar_than_the_one_that_split_the_runs(folder: Path) -> Question:
     return _split_by_loss(folder, {"norm": np.where(STEPS < 100, 1.0, 2.0)})
 

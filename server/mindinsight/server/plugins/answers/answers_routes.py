@@ -309,9 +309,12 @@ def _scalar_claims(
         return
     if broken := _first_broken(tags):
         yield _breaks(broken, bad)
-    if any(row.tag == by for row in tags):
-        yield Claim("claim.why.split_by", "note", {"tag": by})
-        tags = [row for row in tags if row.tag != by]
+    own = next((row for row in tags if row.tag == by), None)
+    if own is not None:
+        onset = own.divergence.diverges
+        key = "claim.why.split_by" if onset is None else "claim.why.split_from"
+        yield Claim(key, "note", {"tag": by, **({} if onset is None else {"step": onset})})
+        tags = [row for row in tags if row is not own]
     differing = [*both, *_differences(tags, bad)]
     yield from differing
     unproven = [row.tag for row in tags if row.divergence.kind == "unproven"]
@@ -323,7 +326,8 @@ def _scalar_claims(
         values = {"tags": _few(short), "n": len(short), "fewest": curve_comparison.FEWEST}
         yield Claim("claim.why.too_few_steps", "unknown", values)
     if tags and not (broken or unproven or short or any(claim.verdict != "note" for claim in differing)):
-        yield Claim("claim.why.together", "clear", {"n": len(tags)})
+        key = "claim.why.together" if own is None else "claim.why.others_together"
+        yield Claim(key, "clear", {"n": len(tags)})
 
 
 def _differences(tags: Sequence[TagDivergence], bad: int) -> Iterator[Claim]:
