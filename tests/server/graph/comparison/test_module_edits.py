@@ -45,11 +45,11 @@ def test_an_added_module_is_named_with_the_scopes_around_it() -> None:
 
 def test_a_module_inside_a_new_one_is_wrapped() -> None:
     assert sentences({"wrapper": "Scaled"}) == [
-        "Linear wrapped in Scaled in 4 places: fc (8 operators more)",
+        "Linear wrapped in Scaled in 4 places: fc (8 more operators)",
         "4 parameters added: *.fc.scale",
     ]
     assert sentences({}, {"wrapper": "Scaled"})[0] == (
-        "Linear no longer wrapped in Scaled in 4 places: fc (8 operators less)"
+        "Linear no longer wrapped in Scaled in 4 places: fc (8 fewer operators)"
     )
 
 
