@@ -109,9 +109,9 @@ def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | Non
 
 
 def is_level(levels: Levels) -> bool:
-    """Return True if a curve never fell below its begin by more than its noise.
+    """Return True if a curve neither rises nor falls by more than its noise, which must be small.
 
-    The noise must be small beside the level. A small fall that noise cannot explain does not count as none.
+    A fall that noise cannot explain is one too if it is more than a hundredth of the level.
     """
     middle = abs(float(np.median(levels.levels)))
     fall = levels.begin - levels.end

@@ -50,8 +50,10 @@ def _edges(x: Doubles, buckets: int, log_x: bool) -> Doubles:
 
 
 def section_extremes(values: Floats, starts: Ints) -> Ints:
-    """Return the rows of minimum, maximum and first non-finite value of each section. ``starts`` are their
-    first rows."""
+    """Return the rows of minimum, maximum and first non-finite value of each section, unsorted, with repeats.
+
+    ``starts`` are the sections' first rows.
+    """
     bad = ~np.isfinite(values)
     any_bad = bool(bad.any())
     low = np.where(bad, np.inf, values) if any_bad else values

@@ -114,7 +114,10 @@ class CheckFinding:
 
     @property
     def excess(self) -> float:
-        """Return how many times its limit the worst figure is, or below it, and 1.0 without a figure."""
+        """Return by which factor, at least 1.0, the worst figure is beyond its limit. 1.0 if there is none.
+
+        A limit of 0 gives 1.0 too. A figure of 0 below its limit gives infinity.
+        """
         _, finding = self._worst
         limit = abs(self.hits[0].watchpoint.limits[finding.name]) if finding else 0.0
         if finding is None or not limit:

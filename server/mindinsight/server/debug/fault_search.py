@@ -91,9 +91,9 @@ class MaskSearch:
         return self._known[position]
 
     def has_no_effect(self, position: int) -> bool:
-        """Return True if operators received the tensor at a position, and all that follows is finite.
+        """Return True if operators took the tensor at a position and gave finite results, or harmless masks.
 
-        Only recorded operators and results count.
+        A mask is harmless if it has no effect itself. Only recorded operators and results count.
         """
         if position not in self._without_effect:
             self._without_effect[position] = False  # ends the recursion of a cycle

@@ -135,7 +135,9 @@ def leaf_column(tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[Op
 def parameter_column(
     tree: Tree, nodes: Mapping[OperatorKey, int], values: Mapping[OperatorKey, float]
 ) -> Doubles:
-    """Return a column [indices of the tree] of parameters' values, at operators that receive them, else NaN.
+    """Return the symptoms of parameters [indices of the tree] at operators that take them, else NaN.
+
+    Parameters that are fine or unknown are left out.
 
     ``nodes`` are the nodes of parameters, and ``values`` their symptoms. A non-finite parameter counts as
     ``RECEIVED`` there: those operators did not make it, and their outputs may be finite. ``Load`` passes it

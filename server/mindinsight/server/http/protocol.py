@@ -146,8 +146,9 @@ class Protocol(HttpToolsProtocol):
 
 
 def most_connections() -> int:
-    """Return the number of connections above which idle ones are closed: half of this process's
-    descriptors.
+    """Return the number of connections above which idle ones are closed: half of the limit of descriptors.
+
+    It is at least `FEWEST`, and 512 on Windows.
     """
     if sys.platform == "win32":
         return 512  # Windows has no limit of descriptors to ask for

@@ -240,7 +240,7 @@ def bearer(headers: Headers) -> str:
 
 
 def utf8(value: str) -> str:
-    """Decode a header's value as UTF-8, which most clients send, instead of Latin-1."""
+    """Decode a header's value, which came as Latin-1, as UTF-8. Invalid bytes become U+FFFD."""
     return value.encode("latin-1", "replace").decode("utf-8", "replace")
 
 

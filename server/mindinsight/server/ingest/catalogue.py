@@ -51,7 +51,7 @@ class ReadQueue:
         self._wanted = frozenset(runs)
 
     def add(self, stage: RunStage, file: FileStage) -> None:
-        """Queue a file, unless it is being read. Then it is checked again afterwards."""
+        """Queue a file. One that is being read is not queued: it is checked again afterwards."""
         if not file.busy:
             self._runs.setdefault(stage.discovered.id, {})[file.name] = (stage, file)
 

@@ -166,7 +166,7 @@ class ColdColumns:
         self.moved = 0  # bytes so far
 
     def move(self, arrays: Sequence[Array]) -> list[Array]:
-        """Return equal arrays in mapped files if they are large enough, otherwise ``arrays`` themselves."""
+        """Return equal arrays in mapped files, or ``arrays`` if these are small or the disk fails."""
         size = sum(_padded(array.nbytes) for array in arrays)
         segment = self._segment_for(size)
         if segment is None:

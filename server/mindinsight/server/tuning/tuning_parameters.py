@@ -292,5 +292,5 @@ def fill_in(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
 
 
 def word(value: object) -> str:
-    """Format a value for a command line. Booleans become `true` and `false`, as in YAML."""
+    """Format a value as one argument of a command, without quotes. Booleans become `true` and `false`."""
     return str(value).lower() if isinstance(value, bool) else str(value)

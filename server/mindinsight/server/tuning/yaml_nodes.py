@@ -98,7 +98,7 @@ def is_number(value: object) -> bool:
 
 
 def shown(data: object) -> str:
-    """Format a value for an error message."""
+    """Format a value for an error message. Containers are named by their kind."""
     if isinstance(data, Mapping):
         return text_of("mapping")
     if isinstance(data, Sequence) and not isinstance(data, str):

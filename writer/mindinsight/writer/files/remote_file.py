@@ -92,9 +92,9 @@ class RemoteRecordFile:
         return error
 
     def close(self, ended: bool = True) -> None:
-        """Upload and close the file, in several attempts, whether or not it ``ended``.
+        """Upload and close the file, in several attempts. Logs an error if all fail. ``ended`` is ignored.
 
-        A later append creates a new one.
+        Records that could not be uploaded are lost. A later append creates a new file.
         """
         error = self.sync()
         for wait in _LAST_WAITS:

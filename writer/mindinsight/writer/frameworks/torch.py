@@ -193,7 +193,7 @@ def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | No
 def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` after backward passes until the returned function is called.
+    """Call ``put(name, gradient)`` when a backward pass has set a gradient. Return a function that ends it.
 
     It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
     """

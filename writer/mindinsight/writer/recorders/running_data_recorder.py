@@ -327,7 +327,10 @@ class RunningDataRecorder(Callback):
 
 
 def leave_if_asked(record: Run, error: BaseException | None) -> None:
-    """Write the files of the run of ``record`` if the ``MS_RDR_*`` variables ask for them. Never raises."""
+    """Write the files of the run of ``record`` if the ``MS_RDR_*`` variables ask for them. Never raises.
+
+    ``error`` ended the run, None if it succeeded.
+    """
     try:
         settings = RecorderSettings.of()
     except (ValueError, OSError) as problem:  # a mistake in a setting must not hide the error of the run

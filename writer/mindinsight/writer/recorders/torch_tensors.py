@@ -134,13 +134,16 @@ def scaled_summary(tensors: Sequence[torch.Tensor]) -> tuple[float, int] | None:
 
 
 def output_norm(output: Any) -> float | None:
-    """Return the L2 norm of all tensors in a module's output, or None without tensors. -Inf is ignored."""
+    """Return the L2 norm of all tensors in a module's output without -Inf, or None without tensors.
+
+    -Inf counts in a complex tensor, and in one of a single number.
+    """
     norms = [
         _norm_of_finite(values)
         for tensor in tensors_of(output)
         if (values := stored_values(tensor)) is not None
     ]
-    return math.sqrt(sum(norm * norm for norm in norms)) if norms else None
+    return math.hypot(*norms) if norms else None
 
 
 def stored_values(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -179,7 +182,7 @@ def _norm(tensor: torch.Tensor, dim: int | None = None) -> torch.Tensor:
 
 
 def _norm_of_finite(values: torch.Tensor) -> float:
-    """Return the L2 norm without negative infinities. It is finite if all other values are."""
+    """Return the L2 norm, without negative infinities if there are several real values."""
     norm = float(_norm(values))
     if math.isfinite(norm) or values.is_complex() or bool((values.isnan() | values.isposinf()).any()):
         return norm

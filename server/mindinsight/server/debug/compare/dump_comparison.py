@@ -237,8 +237,9 @@ def _argument(entry: dump_types.TensorEntry, difference: Difference) -> dump_typ
 
 
 def compare_pair(pair: Pair) -> Compared:
-    """Return the measurements of two tensors and the measures of their difference. Damage of their files is
-    returned in the result, not raised.
+    """Return the measurements of two tensors and the measures of their difference, none without one of them.
+
+    Damage of their files is returned in the result, not raised.
 
     What cannot be read is compared by its recorded checksum and statistics.
     """

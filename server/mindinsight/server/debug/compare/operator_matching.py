@@ -29,6 +29,7 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield the arguments in the same slot and of the same type on both sides that are not equal.
 
+    Both sides are pairs of a slot, such as "input.1", and a value as JSON text.
     A missing argument, or an integer instead of a float, is not a difference, because one call can be written
     in many ways. Results are not arguments.
     """

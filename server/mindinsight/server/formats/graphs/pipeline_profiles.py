@@ -87,7 +87,7 @@ class PipelineProfile:
 
     @property
     def batch_time(self) -> float | None:
-        """Return the mean time between two batches in milliseconds, or None if it was not recorded."""
+        """Return the mean time between two batches in milliseconds, or None with fewer than two batches."""
         times = self.batches
         return (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else None
 

@@ -20,7 +20,10 @@ _NUMBERED: Final = re.compile(r"[A-Za-z_]*\d+\Z")  # a word and a running number
 
 
 def shared_claims(comparison: Comparison, forward: list[Flags]) -> Iterator[Claim]:
-    """Yield the weights that several operators of the forward pass use in one graph, and one in the other."""
+    """Yield claims about weights used by several forward operators in one graph, by one in the other.
+
+    There is one claim for each direction. Names are those of the left graph.
+    """
     columns, partners = comparison.matching.columns, comparison.matching.node_partners
     users = [users_of(graph, flags) for graph, flags in zip(columns.graphs, forward, strict=True)]
     names: tuple[list[str], list[str]] = ([], [])

@@ -125,8 +125,10 @@ def break_columns(
     sizes: Sequence[Size],
     below: Sequence[Sequence[int]],
 ) -> Columns:
-    """Break the layers into columns where few links pass, so that the drawing is about as wide as it is
-    high.
+    """Break the layers into columns where few links pass, so that the drawing is about square.
+
+    ``left`` are the x of the items' left edges, and ``below`` the items to which each has a link in the next
+    layer.
 
     There is one column if a box fills most of the height: what follows it would stand above its end.
     """

@@ -15,7 +15,8 @@ _MOST_SOURCES: Final = 1000  # sources of one input: those of nested tuples mult
 def pass_values(graph: model.Graph, retained: model.Flags) -> model.Edges:
     """Return the edges between retained nodes, past those that only pass values through, in input order.
 
-    ``retained`` are flags [n]. A value that flows through a node that is not retained ends there.
+    ``retained`` are flags [n]. A value that flows through a node that is not retained ends there. At most
+    1,000 sources of one input are followed.
     """
     values = _Values(graph, retained)
     rows = [

@@ -22,7 +22,7 @@ class CodeEncoder(MessageEncoder):
         return wire.block(1, facts.encode("utf-8", "backslashreplace"))
 
     def facts(self, message: Any) -> dict[str, Any]:
-        """Return the length of the facts in bytes."""
+        """Return the size of the recorded facts in bytes, as `length`."""
         return {"length": len(message.facts)}
 
 
