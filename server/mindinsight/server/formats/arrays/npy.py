@@ -221,7 +221,7 @@ def npz_headers(path: Path) -> tuple[tuple[str, ArrayHeader | UnreadableError], 
 
 
 def read_npz(path: Path, name: str) -> Array:
-    """Read the array `name`, without ".npy", of a .npz file within `Archive`'s limits. Raises UnreadableError."""
+    """Read the array `name`, without ".npy", of a .npz file, as `Archive` does. Raises UnreadableError."""
     with Archive(path) as archive, archive.opened(f"{name}.npy") as member:
         header = _checked_header(member, archive.size(f"{name}.npy"))
         return array_of(header, read_member(member, header.size))
