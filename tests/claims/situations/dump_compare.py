@@ -1242,7 +1242,11 @@ def of_weights(folder: Path, change: Callable[[Array, int], Array]) -> Question:
     return compared(folder)
 
 
-@situation(["claim.dump.unrelated_weights"], ["claim.dump.largest_weight", "claim.dump.data_differs"], 1)
+@situation(
+    ["claim.dump.unrelated_weights"],
+    ["claim.dump.largest_weight", "claim.dump.data_differs", "claim.dump.rest_follows"],
+    1,
+)
 def another_initialization(folder: Path) -> Question:
     return of_weights(folder, lambda weight, number: array(8, 8, seed=10 + number))
 

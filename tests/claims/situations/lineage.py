@@ -104,6 +104,16 @@ def setting_with_a_weak_effect(folder: Path) -> Question:
     return search(folder, settings, 3 + 0.4 * width / width.std() + noise / noise.std())
 
 
+@situation(makes=[], never=["claim.lineage.weak", *LEADS])
+def setting_that_only_one_of_two_experiments_has(folder: Path) -> Question:
+    """Its values do nothing: that runs have it at all tells which experiment they are of."""
+    chance, settings = drawn(64, 45)
+    settings["momentum"] = [*chance.uniform(0, 1, 40).tolist(), *[None] * 24]
+    loss = 2 + 0.1 * chance.normal(size=64)
+    loss[40:] -= 0.06
+    return search(folder, settings, loss)
+
+
 @situation(makes=["claim.lineage.failing", "claim.lineage.nothing"], never=LEADS)
 def runs_that_fail_above_a_rate(folder: Path) -> Question:
     chance, settings = drawn(70, 23)

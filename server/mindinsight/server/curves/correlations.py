@@ -47,6 +47,12 @@ def spearman(left: Doubles, right: Doubles) -> float | None:
     return pearson(np.stack((ranks(left), ranks(right)), axis=1))
 
 
+def chance_of(correlation: float, rows: int) -> float:
+    """Return how often independent columns correlate at least so strongly, by Fisher's approximation."""
+    size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(rows - 3, 1))
+    return math.erfc(size / math.sqrt(2))
+
+
 def ranks(values: Doubles) -> Doubles:
     """Return the rank of each value, from 0. Equal values have the mean of their ranks."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)

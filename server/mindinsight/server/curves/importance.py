@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindinsight.server.claims import Claim, few, format_number, range_claim
-from mindinsight.server.curves.correlations import number_of, numbers_of, pearson, ranks, spearman
+from mindinsight.server.curves.correlations import chance_of, number_of, numbers_of, pearson, ranks, spearman
 from mindinsight.server.curves.permutation_test import Factor, proven, rivals
 from mindinsight.server.curves.random_forest import Forest, binned, grow
 from mindinsight.server.curves.setting_separation import Separation, Value, identity, numbered, separations
@@ -380,11 +380,12 @@ def _decisive(
     names = [column.key for column in measured if column.matters]
     if not names:
         ordered = {name: known[name] for name in known if numbers_of(judged[name]) is not None}
+        counts = {name: sum(map(_is_usable, judged[name])) for name in ordered}
         if not factors or len(target) < min(facts["runs"], _DECIDED):
             values = {**facts, "n": facts["combinations"]}
             yield Claim("claim.lineage.few_combinations", "unknown", values)
             return
-        if pairs := [*extreme, *_weak(ordered, target, facts), *_pair(known, target, facts)]:
+        if pairs := [*extreme, *_weak(ordered, target, counts, facts), *_pair(known, target, facts)]:
             yield from pairs
             return
         decided = len(target) >= _DECIDED
@@ -412,23 +413,24 @@ def _decisive(
             yield Claim("claim.lineage.together", "unknown", values)
 
 
-def _chance(correlation: float, runs: int) -> float:
-    """Return how often independent columns correlate at least so strongly, by Fisher's approximation."""
-    size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(runs - 3, 1))
-    return math.erfc(size / math.sqrt(2))
+def _weak(
+    known: Mapping[str, Doubles], target: Doubles, counts: Mapping[str, int], facts: Mapping[str, Any]
+) -> Iterator[Claim]:
+    """Claim the setting whose ranks correlate least by chance with the objective, if it is beyond chance.
 
-
-def _weak(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
-    """Claim the setting whose ranks correlate most with the objective, if any does beyond chance."""
-    correlations = {name: spearman(column, target) or 0.0 for name, column in known.items()}
-    name = max(correlations, key=lambda name: abs(correlations[name]), default=None)
-    if name is None:
-        return
-    chance = min(_chance(correlations[name], len(target)) * len(known), 1.0)
-    if chance <= _WEAK:
+    Only runs with the setting count, ``counts`` of them: others are often those of another experiment.
+    """
+    there = {name: column >= 0 for name, column in known.items()}
+    correlations = {
+        name: spearman(column[there[name]], target[there[name]]) or 0.0 for name, column in known.items()
+    }
+    chances = {name: chance_of(correlations[name], int(there[name].sum())) for name in known}
+    name = min(known, key=lambda name: chances[name], default=None)
+    if name is not None and (chance := chances[name] * len(known)) <= _WEAK:
         percent = float(f"{100 * chance:.1g}")
         correlation = round(correlations[name], 2)
         values = {**facts, "setting": plain(name), "correlation": correlation, "percent": percent}
+        values["runs"] = counts[name]
         yield Claim("claim.lineage.weak", "unknown", values, ({"setting": name},))
 
 
@@ -491,7 +493,7 @@ def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any
             if correlation > best:
                 best, chosen = correlation, (first, second)
     count = len(names) * (len(names) - 1) // 2
-    if count and _chance(best, len(target) - base.shape[1] + 1) * count <= _PAIR:
+    if count and chance_of(best, len(target) - base.shape[1] + 1) * count <= _PAIR:
         setting, other = (names[number] for number in chosen)
         values = {**facts, "setting": plain(setting), "other": plain(other)}
         yield Claim("claim.lineage.pair", "found", values, ({"setting": setting}, {"setting": other}))

@@ -37,9 +37,9 @@ def test_a_replaced_module_is_named_with_its_places_and_operators() -> None:
 
 
 def test_an_added_module_is_named_with_the_scopes_around_it() -> None:
-    assert sentences({"gated": [2]}) == ["gate-Gate added in 2-Block (3 operators)"]
-    assert sentences({"gated": [0, 2]}) == ["gate-Gate added in 0-Block, 2-Block (6 operators)"]
-    assert sentences({"gated": range(4)}) == ["gate-Gate added in 4 places (12 operators)"]
+    assert sentences({"gated": [2]}) == ["gate-Gate added in 2-Block (3 new operators)"]
+    assert sentences({"gated": [0, 2]}) == ["gate-Gate added in 0-Block, 2-Block (6 new operators)"]
+    assert sentences({"gated": range(4)}) == ["gate-Gate added in 4 places (12 new operators)"]
     assert sentences({}, {"gated": [2]}) == ["gate-Gate removed from 2-Block (3 operators)"]
 
 

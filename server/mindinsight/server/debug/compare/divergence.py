@@ -174,18 +174,21 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
     others = _other_causes(later, first, own)
     unseen = list(_unseen(states, rows, first, unlisted))
     claims = list(shared_causes.module_claims(rows))
+    several = any(claim.key == "claim.dump.other_modules" for claim in claims)  # causes of their own
     claims += [] if unseen else shared_causes.data_claim(rows, first.causes[0])
     data = any(claim.key == "claim.dump.data_differs" for claim in claims)
     if unrelated := shared_causes.unrelated_weights(decided):
         claims.append(shared_causes.weights_claim(decided, unrelated))
         others = [row for row in others if not weight_name(row, own)]
+        several = True
     weights = [] if unrelated else list(_largest_weight(first, others, own))
     first_claim = _first_difference(first, operators, own)
     drawn = data and is_output(first.causes[0])  # said by the claim about the data
     claims += [] if drawn else [first_claim] if claims else [*weights, first_claim]
     claims += weights if weights and weights[0] not in claims else []
     claims += unseen
-    claims += _others(later, others, first, differing, own, complete=len(decided) == len(rows))
+    rest = _others(later, others, first, differing, own, complete=len(decided) == len(rows))
+    claims += [claim for claim in rest if not several or claim.key != "claim.dump.rest_follows"]
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 
