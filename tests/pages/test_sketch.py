@@ -16,10 +16,22 @@ LABELS = """(element, selector) => [...element.querySelectorAll(selector)].map(l
     const box = label.getBoundingClientRect();
     return [label.textContent, box.x + box.width / 2, box.y + box.height / 2];
 }).sort()"""
-LINES = """(element, selector) => [...element.querySelectorAll(selector)].map(line => {
-    const box = line.getBoundingClientRect();
-    return [box.left, box.right, box.top, box.bottom];
-})"""
+# of each trace: pieces of its line, between which it has gaps, and the box around them
+LINES = """(element, selector) => {
+    const traces = new Map();
+    for (const line of element.querySelectorAll(selector)) {
+        const trace = line.closest(".trace");
+        traces.set(trace, [...(traces.get(trace) ?? []), line]);
+    }
+    return [...traces.values()].map(lines => {
+        const boxes = lines.map(line => line.getBoundingClientRect());
+        return [
+            lines.map(line => line.getAttribute("d")).join("").split("M").length - 1,
+            Math.min(...boxes.map(box => box.left)), Math.max(...boxes.map(box => box.right)),
+            Math.min(...boxes.map(box => box.top)), Math.max(...boxes.map(box => box.bottom)),
+        ];
+    });
+}"""
 
 
 @pytest.mark.parametrize(

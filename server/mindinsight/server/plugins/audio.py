@@ -79,9 +79,10 @@ def file(series: Sounds, row: Row, download: bool = False, requested: Range = ""
 
 
 def _header_facts(header: Wav) -> dict[str, Any]:
-    names = ("bits", "channels", "rate", "frames", "seconds", "missing")
+    names = ("bits", "channels", "rate", "frames", "seconds")
     encoding = _ENCODINGS.get(header.encoding, str(header.encoding))
-    return {"encoding": encoding, **{name: getattr(header, name) for name in names}}
+    facts = {name: getattr(header, name) for name in names}
+    return {"encoding": encoding, **facts, "missing": header.missing_bytes}
 
 
 PLUGIN = Plugin(name="audio", router=router)

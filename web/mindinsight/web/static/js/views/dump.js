@@ -5,7 +5,7 @@ import { empty } from "../components/empty.js";
 import { viewPath } from "../components/icons.js";
 import { grownRuns } from "../core/changes.js";
 import { h, renew, replace } from "../core/dom.js";
-import { latest, leaveAsIs } from "../core/latest.js";
+import { latest } from "../core/latest.js";
 import { failure } from "../components/dump/failure.js";
 import { checkPart } from "./dump/check.js";
 import { comparePart } from "./dump/compare.js";
@@ -13,6 +13,7 @@ import { faultSection } from "./dump/fault.js";
 import { graphPart } from "./dump/graph.js";
 import { header } from "../components/dump/header.js";
 import { logsPart } from "./dump/logs.js";
+import { newSteps } from "./dump/new_steps.js";
 import { operatorPanel } from "./dump/operator.js";
 import { readState, settlePosition, writeState } from "../components/dump/state.js";
 import { tensorsPart } from "./dump/tensors.js";
@@ -43,8 +44,6 @@ const PARTS = {
 };
 /** Choices that need another part. */
 const ANEW = ["dump", "rank", "step", "tab", "only"];
-/** ms between questions for new steps: the folder of a dump does not change when one comes deep inside. */
-const FOLLOWING = 5000;
 /** Choices that the browser's Back undoes. */
 const ENTRIES = ["tab", "operator", "tensor"];
 
@@ -89,6 +88,7 @@ class Dumps {
     this.reading = latest();
     this.listing = latest();
     this.openTab = shownPart(this.page, head, main);
+    this.steps = newSteps(this.page, this.listing, () => this.openTab.renewHeader());
     this.panel = operatorPanel(this.page, side);
     this.unsubscribe = app.url.on(() => this.reread());
   }
@@ -162,7 +162,7 @@ class Dumps {
         page.summary = summary;
         settle(page);
         callback();
-        this.follow();
+        this.steps.follow();
       },
       this.openTab.fail,
     );
@@ -181,45 +181,18 @@ class Dumps {
         else this.restart();
         return undefined;
       },
-      () => this.follow(),
+      () => this.steps.follow(),
     );
   }
 
   /** Refresh what is shown of a dump that may have new steps. */
   grow() {
     const { page, openTab } = this;
-    return this.summarize((summary) => {
+    return this.steps.ask((summary) => {
       page.summary = summary;
       openTab.renewHeader();
       openTab.refresh();
     });
-  }
-
-  /** Ask for new steps from time to time, as long as the page is seen. */
-  follow() {
-    const { page, openTab } = this;
-    this.listing.later(() => {
-      if (document.hidden || page.app.live.paused() || !page.summary) return this.follow();
-      return this.summarize((summary) => {
-        if (JSON.stringify(summary) === JSON.stringify(page.summary)) return;
-        page.summary = summary;
-        openTab.renewHeader();
-      });
-    }, FOLLOWING);
-  }
-
-  /** Request the summary of the shown dump again. @param {(summary: DumpSummary) => void} take */
-  async summarize(take) {
-    const { page } = this;
-    const { dump } = page.state;
-    await this.listing.join(
-      (signal) => page.app.api.get("v2/dump/summary", { dump }, { signal }),
-      (summary) => {
-        if (dump === page.state.dump && page.summary) take(summary);
-      },
-      leaveAsIs,
-    );
-    this.follow();
   }
 
   /** Refresh after changes on the server. @param {import("../core/types.js").Change} change */
