@@ -15,7 +15,9 @@ def test_cause_line_and_what_is_unknown_are_printed(run: Any, tmp_path: Path) ->
     code, out, _ = run("explain", "logarithm", "--summary-base-dir", tmp_path)
     lines = out.splitlines()
     assert code == 1
-    assert lines[0].startswith("Signs of a fault are in these parts: First fault in the tensors, Change since")
+    assert lines[0].startswith(
+        "Signs of a fault are in these parts: First fault in the tensors, Change since"
+    )
     assert lines[2] == "First fault in the tensors (./logarithm/flight_dump)"
     assert "  Default/log-op0 produced non-finite values from finite inputs." in lines
     assert "  /home/user/train/planted.py:41  return torch.log(scores)" in lines
