@@ -41,8 +41,8 @@ def test_nothing_found_and_nothing_to_search_have_their_own_exit_codes(
     code, out, _ = run("explain", "a", "--summary-base-dir", tmp_path)
     assert code == expected
     nothing, *unsearched = out.splitlines()
-    said = "The run has no dump, so weights, gradients and activations were not searched."
-    assert unsearched == ([] if expected else [said])
+    sentence = "The run has no dump, so weights, gradients and activations were not searched."
+    assert unsearched == ([] if expected else [sentence])
     assert nothing.startswith("Nothing was found. Searched: 1 scalar for NaN") == (not expected)
 
 
