@@ -297,7 +297,7 @@ def _row(values: Array, index: tuple[int, ...], axis: int) -> Array:
 
 
 def _batch_norm(element: Element) -> Cause | None:
-    """A running variance below zero, or a batch in which nothing varies.
+    """Return the cause if a running variance is below zero, or if nothing varies in a batch, else None.
 
     The variance comes third or fifth, by framework. It counts if exactly its negative channels are NaN.
     """

@@ -371,7 +371,7 @@ class IndexCache:
     """Index cache of one base directory. Only the loader's thread uses it."""
 
     def __init__(self, workspace: Path, base: Path, cold: ColdColumns | None = None) -> None:
-        """Create the cache. ``cold`` takes the columns of runs that are found."""
+        """Create the cache. Columns that it holds are moved to files by ``cold``, if that is given."""
         self._cold = cold
         self._folder = cache_folder(workspace, base)
         self._root = self._folder.parent

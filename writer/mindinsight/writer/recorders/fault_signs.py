@@ -379,9 +379,9 @@ def _spelled(value: float) -> str:
 
 
 def _is_steady(sizes: Sequence[float], least: float, share: float) -> bool:
-    """Return True if the numbers grow by a factor of ``least`` and no single step brings most of the growth.
+    """Return True if positive numbers grow ``least``-fold or more, and no single step brings most of it.
 
-    Each step must bring at least ``share`` of the growth, measured as a logarithm.
+    Each step must bring at least ``share`` of the growth. Shares are those of its logarithm.
     """
     growth = sizes[-1] / sizes[0]
     if growth < least:

@@ -504,7 +504,7 @@ def _equal_statistics(target: Measurement, reference: Measurement) -> bool:
 def _without_difference(
     rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int
 ) -> tuple[Claim, ...]:
-    """Return the claims of a comparison without a difference."""
+    """Return the claims if no compared tensor differs: that all agree, or that some were not compared."""
     facts = tuple(_facts([row for row in rows if state(row, tolerance) == "agree"]))
     for name, key in (("target", "claim.part.target"), ("reference", "claim.part.reference")):
         if not unlisted and all(getattr(row.compared.pair, name) is None for row in rows):

@@ -30,8 +30,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Band below the divergence strip: neighbouring operators of one layer, from ``begin`` to ``end``,
-    exclusive."""
+    """Neighbouring operators of one layer, drawn as a band below the strip of all operators.
+
+    They have the positions from ``begin`` up to ``end``, exclusive.
+    """
 
     layer: str
     begin: int
