@@ -79,7 +79,7 @@ class Metric(ABC):
 
 
 def rearrange_inputs(update: Update) -> Update:
-    """Decorate a metric's ``update`` to receive only the inputs selected by ``set_indexes``."""
+    """Return a metric's ``update`` that receives only the inputs selected by ``set_indexes``."""
 
     @wraps(update)
     def chosen(self: Metric, *inputs: Any) -> Any:

@@ -181,7 +181,8 @@ class DumpReader:
     """
 
     def __init__(self, path: str | os.PathLike[str], executor: Executor | None = None) -> None:
-        """`executor` measures and compares tensors in its processes. Without one, this process does."""
+        """Open the dump at ``path``. With an `executor`, tensors are measured and compared in its processes.
+        Without one, this process does."""
         if dumps.find_layout(path) is None:
             below = [folder.path for folder in dumps.find_dump_dirs(path)]
             places = f"; there are dumps below it: {', '.join(below[:_NAMED])}" if below else ""

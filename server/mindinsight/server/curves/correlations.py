@@ -14,10 +14,8 @@ FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 
 
 def association(values: Sequence[Any], target: Doubles) -> float | None:
-    """Return from 0 to 1 how closely ``target`` [n] follows ``values``.
-
-    Returns None for too few rows, or if a column is constant.
-    """
+    """Return how closely ``target`` [n] follows ``values``, from 0 to 1, or None for few rows or a constant
+    column."""
     rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
     if len(rows) < FEWEST_PAIRS:
         return None
@@ -61,7 +59,7 @@ def ranks(values: Doubles) -> Doubles:
 
 
 def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
-    """Return the correlation ratio (eta) of the target over the groups.
+    """Return the correlation ratio (eta) of the target over the groups, or None if it is undefined.
 
     Returns None if the target is constant, there is only one group, or every group has one member.
     """

@@ -231,7 +231,8 @@ def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
 
 
 def _largest(compared: Difference) -> Claim | None:
-    """Return the largest finite difference: a share of the baseline, absolute if that is 0 somewhere."""
+    """Return a clause with the largest finite difference, as a share of the baseline, or absolute if that is
+    0 somewhere."""
     finite = np.isfinite(compared.difference)
     shares = np.abs(compared.relative[finite])
     absolute = bool(np.isinf(shares).any())

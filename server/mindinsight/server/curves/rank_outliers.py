@@ -316,7 +316,7 @@ class Differences:
         return [row for row in rows if _chance_of_count(int(counts[row]), usual) < CHANCE / self.ranks]
 
     def _mirrored(self, row: int, column: int) -> bool:
-        """Return True if, of two curves, the other one left its course."""
+        """Return True if there are two curves and the other one has the spike at ``column``."""
         if self.ranks > 2:
             return False
         near = self.values[:, max(column - _NEAR, 0) : column + _NEAR + 1]

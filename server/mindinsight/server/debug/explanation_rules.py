@@ -108,9 +108,10 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
 
 
 def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
-    """Return the cause of a non-finite sum: an infinite result of its terms, or a sum too small to overflow.
+    """Return the cause of a non-finite sum, infinite terms or a sum too small to overflow, or None if it does
+    not add or terms are unknown.
 
-    Return None if it does not add, or terms are unknown. Elements at the result's index decide nothing.
+    Elements at the result's index decide nothing.
     """
     with np.errstate(all="ignore"):
         span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None
@@ -241,8 +242,7 @@ def _mean(element: Element) -> Cause | None:
 
 
 def _deviation(element: Element) -> Cause | None:
-    """Return the cause if a standard deviation or variance, a division by n - 1, had fewer than two
-    elements."""
+    """Return the cause if a standard deviation or variance had fewer than two elements, else None."""
     if not element.inputs or not math.isnan(element.result):
         return None
     per_output = element.inputs[0].size // max(element.output.size, 1)
@@ -250,7 +250,7 @@ def _deviation(element: Element) -> Cause | None:
 
 
 def _likelihood(element: Element) -> Cause | None:
-    """Return the cause if a mean loss ignored all targets, because none of them is a class."""
+    """Return the cause if a mean loss ignored all targets, because none of them is a class, else None."""
     if len(element.inputs) < 2 or not math.isnan(element.result) or element.inputs[1].dtype.kind not in "iu":
         return None
     scores, targets = element.inputs[0], element.inputs[1]
@@ -266,7 +266,7 @@ def _value(value: float) -> dict[str, str]:
 
 
 def _softmax(element: Element) -> Cause | None:
-    """Return the cause if all values that a softmax normalizes together are minus infinity."""
+    """Return the cause if all values that a softmax normalizes together are minus infinity, else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape or not values.ndim:
         return None
@@ -274,12 +274,13 @@ def _softmax(element: Element) -> Cause | None:
 
 
 def _normalized(element: Element) -> Cause | None:
-    """Division by a norm: of zeros it is zero."""
+    """Return the cause if a vector of zeros was divided by its norm, zero, else None."""
     return _along_an_axis("zero_norm", element, lambda row: not row.any())
 
 
 def _along_an_axis(reason: str, element: Element, holds: Callable[[Array], bool]) -> Cause | None:
-    """The cause if a condition holds for the input along the last axis along which all results are NaN."""
+    """Return the cause ``reason`` if the input fulfils a condition along the axis of a NaN result,
+    else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape:
         return None
@@ -319,7 +320,7 @@ def _batch_norm(element: Element) -> Cause | None:
 
 
 def _layer_norm(element: Element) -> Cause | None:
-    """Return the cause if all values normalized together, which have the shape of the weight, are equal."""
+    """Return the cause if all values that are normalized together are equal, else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.ndim < 1 or values.shape != element.output.shape:
         return None
@@ -333,10 +334,8 @@ def _layer_norm(element: Element) -> Cause | None:
 
 
 def _overflow(name: str, element: Element) -> Cause | None:
-    """Return the cause "overflow" if the result exceeds the type, or "overflow_inside" if a sum inside may.
-
-    Returns None for an operator whose result has no known bound.
-    """
+    """Return the cause "overflow" if the result exceeds the type, "overflow_inside" if a sum inside may, or
+    None without a known bound."""
     largest, broken = LARGEST.get(element.dtype), element.result
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
     if largest is None or not floats or not (math.isinf(broken) or is_sum(name)):
@@ -453,7 +452,8 @@ def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any])
 
 
 def _squared_error(element: Element) -> Span | None:
-    """Return the span of the squared difference of two inputs: by element, or its mean or sum."""
+    """Return the span of the squared difference of two inputs, by element or as mean or sum, or None if
+    shapes do not fit."""
     if len(element.inputs) < 2:
         return None
     if element.inputs[0].shape == element.output.shape:
@@ -512,7 +512,8 @@ def _vectors(values: Array, element: Element, at: tuple[int, ...], size: tuple[i
 
 
 def _convolution(element: Element) -> Span | None:
-    """Return a bound of a convolution: the largest magnitude of a sample times the magnitudes of a filter.
+    """Return an upper bound of a convolution, largest sample magnitude times sum of filter magnitudes, or
+    None if shapes do not fit.
 
     Channels are the second axis.
     """
@@ -530,7 +531,7 @@ def _convolution(element: Element) -> Span | None:
 
 def _gamma(element: Element) -> Cause | None:
     """Return the cause if a gamma function, its logarithm or derivative was taken at zero or a negative
-    integer."""
+    integer, else None."""
     value = _first(element)
     at_pole = value is not None and math.isfinite(value) and value <= 0 and value == math.floor(value)
     return Cause("pole", _value(value), 0) if at_pole and value is not None else None

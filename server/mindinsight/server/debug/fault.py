@@ -485,10 +485,8 @@ def find_operator(operators: Iterable[Operator], name: str) -> Operator | None:
 
 
 def source_frame(operator: Operator | None) -> Frame | None:
-    """Return the frame to show of an operator's call stack: the user's innermost, else the innermost.
-
-    Returns None without an operator or a stack.
-    """
+    """Return the user's innermost frame of an operator's call stack, else the innermost one, or None without
+    a stack."""
     if operator is None or not operator.stack:
         return None
     return own_frame(operator.stack) or operator.stack[0]

@@ -162,7 +162,8 @@ class MaskSearch:
         return {fingerprint(result): result.entry for result in map(self._result, positions) if result}
 
     def _is_buffer(self, entry: TensorEntry, result: TensorResult) -> bool:
-        """Whether a parameter may hold a mask: one value beside minus infinity, and not a weight by name."""
+        """Return True if a parameter may hold a mask: it has one value beside minus infinity and no weight's
+        name."""
         if entry.type != "Parameter" or result.measurement is None:
             return False
         statistics = result.measurement.statistics
@@ -538,13 +539,15 @@ class OriginSearch:
         return Origin("met", entry, entry.operator, "input")
 
     def _output_of_masks(self, entry: TensorEntry, sources: Sequence[int]) -> int | None:
-        """Position of a non-finite output of an operator to which its sources gave nothing but masks."""
+        """Return the position of an operator's non-finite output if all its non-finite inputs are masks, else
+        None."""
         given = [p for p in sources if self._finiteness(p) == "non_finite"]
         masks = bool(given) and all(map(self._gives_mask, given))
         return self._first_with(self._side(operator_key(entry), "output"), "non_finite") if masks else None
 
     def _gives_mask(self, position: int) -> bool:
-        """Whether an operator filled in minus infinities here: what comes of them began where they ended."""
+        """Return True if the tensor at a position is an output that an operator filled with minus
+        infinities."""
         return self._entries[position].direction == "output" and self._masks.is_mask(position)
 
     def _propagates(self, entry: TensorEntry) -> bool:

@@ -116,7 +116,7 @@ class ValueChain:
         return ChainLink(full, recorded, "", kind, entry, result, is_late=self._is_late(entry, target))
 
     def _received(self, target: str, source: str) -> TensorEntry | None:
-        """Return the recorded input of ``target`` that comes from ``source``.
+        """Return the recorded input of ``target`` that comes from ``source``, or None if that is unknown.
 
         Returns None if the slots cannot be paired with sources.
         """

@@ -254,7 +254,7 @@ def _set_fields(message: Message) -> dict[str, Any]:
 
 
 def _checkpoint(text: str) -> str | None:
-    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it.
+    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it, or None without a path.
 
     Other text is the path itself.
     """

@@ -131,7 +131,7 @@ def _chain(
 def _checks(
     source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts
 ) -> tuple[Table, list[str]]:
-    """Return the hits of the common checks on the step, and sentences about what was checked."""
+    """Return the hits of the common checks on the step, and sentences about the coverage of the checks."""
     watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
     checked = list(check_and_count(dump_step.dump, watchpoints, source.executor, source.cache))
     judged = [item for item in checked if isinstance(item, Hit)]

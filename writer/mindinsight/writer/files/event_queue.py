@@ -369,7 +369,7 @@ class EventQueue:
         self._done_bytes += _size(chunk) - _size(refused)
 
     def _append(self, file: RecordSink, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Write ``jobs``. Return the jobs that the disk refused."""
+        """Write ``jobs``, and return the jobs that the disk refused."""
         records = self._encode(jobs, self._item_failed)
         encoded = list(compress(jobs, records))
         done, error = file.append([*filter(None, records)])

@@ -178,8 +178,8 @@ def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
 def _without_overflow(
     summary: tuple[float, int] | None, tensors: list[torch.Tensor]
 ) -> tuple[float, int] | None:
-    """Return the summary of tensors, measured again if its norm is infinite: finite values can have
-    squares that overflow."""
+    """Return the summary of tensors, or None, measured again if its norm is infinite because squares
+    overflowed."""
     return summary if summary is None or math.isfinite(summary[0]) else torch_tensors.scaled_summary(tensors)
 
 

@@ -41,11 +41,9 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Search faults and check watchpoints. Return 0 if all tensors are finite and no condition is met.
-
-    Return 1 for a fault, a hit, or ranks that differ, and 2 without a dump, for an invalid condition, for
-    damage, or if it is unknown whether tensors are finite.
-    """
+    """Search faults and check watchpoints, and return 0 if nothing is found, 1 for a fault or hit, 2 if
+    unknown. Ranks that differ count as a fault. It is unknown without a dump, for an invalid condition, for
+    damage, or if tensors may be non-finite."""
     dump = dump_selection.open_single_dump(options.path)
     if absent := faults.missing_place(dump, options.rank, options.step):
         raise ValueError(terminal.localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))

@@ -99,7 +99,7 @@ def is_weight_gradient(entry: str) -> bool:
 
 
 def parse_tensor_name(name: str) -> TensorName | None:
-    """Parse the name of a tensor file. Return None for other files."""
+    """Parse the name of a tensor file, or return None for other files."""
     gradient = _GRADIENT.fullmatch(name)
     if gradient:
         return TensorName(gradient["entry"], "output", gradient["slot"])
@@ -394,7 +394,8 @@ def _recorded_tensors(entries: dict[str, Any], data: str, files: set[str]) -> It
 
 
 def _with_file(tensor: _Tensor, data: str, files: set[str]) -> _Tensor:
-    """Add the path of its file to a tensor. The name in the JSON is never used as a path."""
+    """Return a tensor with the path of its file, if there is one. The name in the JSON is never used as a
+    path."""
     name = tensor.leaf.fields.get("data_name")
     if not isinstance(name, str):
         return tensor

@@ -425,7 +425,8 @@ def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
 
 
 class _Details(NamedTuple):
-    """Claims about attributes, constants and shapes that differ, and what they explain."""
+    """Claims about differing attributes, constants and shapes, and the pairs and parameters that they
+    explain."""
 
     claims: list[Claim]
     pairs: set[int]  # indices of the left tree

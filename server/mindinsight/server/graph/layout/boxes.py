@@ -132,7 +132,7 @@ def text_width(text: str) -> float:
 
 
 def truncate(text: str, longest: float) -> str:
-    """Truncate text to a width. The middle is omitted, because names differ at their ends."""
+    """Return text truncated to a width. The middle is omitted, because names differ at their ends."""
     if text_width(text) <= longest:
         return text
     head = tail = 0
@@ -206,7 +206,7 @@ def _aggregate(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
 
 
 def _packed_pairs(sources: np.ndarray[Any, Any], targets: Numbers) -> Offsets:
-    """Pack pairs of indices into 64-bit integers, which sort faster."""
+    """Return pairs of indices packed into 64-bit integers, which sort faster."""
     return sources.astype(np.int64) << _HALF | targets
 
 

@@ -125,7 +125,7 @@ def break_columns(
     sizes: Sequence[Size],
     below: Sequence[Sequence[int]],
 ) -> Columns:
-    """Break the layers into columns where few links pass, so that the drawing is about square.
+    """Return the layers broken into columns where few links pass, so that the drawing is about square.
 
     ``left`` are the x of the items' left edges, and ``below`` the items to which each has a link in the next
     layer.
