@@ -228,7 +228,7 @@ def _check(dtype: np.dtype[Any]) -> None:
 
 
 def _counts(parts: Sequence[Part]) -> Sequence[int]:
-    """Return the first fields of statistics: how many elements are of each kind."""
+    """Return the numbers of elements of each kind, in the order of the first fields of `Statistics`."""
     counts = [sum(column) for column in zip(*(part[:_COUNTS] for part in parts), strict=True)]
     return counts or [0] * _COUNTS
 

@@ -63,7 +63,7 @@ class Task(Future[Any]):
 
 
 class TaskExecutor(Executor):
-    """Base of the executors. Their futures may be cancelled at any time, also while they run."""
+    """Base class of the executors, whose futures may be cancelled while they run."""
 
     isolated = True  # callers leave all work to the executor, as it may hang or end a process
     missing = False  # no process can be started, and calls are performed in this one

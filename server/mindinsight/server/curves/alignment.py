@@ -139,7 +139,7 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Return the row one interval after the first one that ends past ``near`` and has a clear mean change.
+    """Return the row one window after the end of the first window past ``near`` with a clear mean change.
 
     Without one return the number of rows.
     """
@@ -492,7 +492,8 @@ def _equal_start(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> in
 
 
 def _begins_equal(rest: int, equal: int, first: int) -> bool:
-    """Return True if it is no chance that all ``first`` rows are equal, and ``equal`` of the ``rest``."""
+    """Return True if it is beyond chance that all ``first`` rows are equal, given ``equal`` equal ones of the
+    ``rest``."""
     return bool(((equal + 1) / (rest + 2)) ** first < _PLAIN_CHANCE)
 
 

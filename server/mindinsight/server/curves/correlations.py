@@ -46,7 +46,8 @@ def spearman(left: Doubles, right: Doubles) -> float | None:
 
 
 def chance_of(correlation: float, rows: int) -> float:
-    """Return how often independent columns correlate at least so strongly, by Fisher's approximation."""
+    """Return the probability of at least this correlation for independent columns, by Fisher's
+    approximation."""
     size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(rows - 3, 1))
     return math.erfc(size / math.sqrt(2))
 

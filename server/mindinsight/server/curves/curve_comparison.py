@@ -147,7 +147,7 @@ def _course(values: Doubles) -> Doubles:
 
 
 def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
-    """Return the step at which each bad run breaks, by row: becomes non-finite as no good run does.
+    """Return, by row, the step from which each bad run is non-finite in a way that no good run is.
 
     Where good runs have non-finite values, an interval of them counts in a bad run if it is more than twice
     as long as the longest of a good run, or lasts to the end of the run as in no good one.
@@ -308,14 +308,16 @@ def _tested(
 
 
 def _limit(proven: float, tests: int) -> float:
-    """Return the normal variable that is exceeded in any of ``tests`` as rarely as ``proven`` is in one."""
+    """Return the normal score whose chance, in any of ``tests`` tests, is as low as that of
+    ``proven`` in one."""
     return -NormalDist().inv_cdf(NormalDist().cdf(-proven) / tests)
 
 
 def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` with the number of bad runs that differ to its side, or farther to the other."""
+    """Return ``divergence`` with the numbers of bad runs that differ from the good ones, above and
+    below them."""
     means = _means(deviations[:, extent[0] : extent[1] + 1])
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)
@@ -412,7 +414,8 @@ def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
 
 
 def _surprise(deviations: Doubles, split: int, edges: Ints) -> Doubles:
-    """Return [b + 1, b + 1] how surely the groups differ between two edges, 0 where that is unknown.
+    """Return [b + 1, b + 1] the significance of the groups' difference between two edges, 0 where it is
+    unknown.
 
     A t test of the means of the runs, pooled, as the normal variable that is exceeded as rarely (Wallace,
     1959). A run is one observation, however its own noise is correlated. Means are at least as uncertain as

@@ -144,7 +144,8 @@ FEWEST_DIVERGED: Final = 3
 
 
 def divergence_tags(tags: Iterable[str]) -> list[str]:
-    """Return the tags that decide whether a run has diverged: losses, or all tags of a run without a loss."""
+    """Return the tags whose values decide if a run has diverged: its losses, or all tags of a run without a
+    loss."""
     every = list(tags)
     return [tag for tag in every if "loss" in tag.lower()] or every
 

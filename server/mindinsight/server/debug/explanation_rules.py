@@ -360,7 +360,8 @@ def _greatest(values: Array) -> float:
 
 
 def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reach:
-    """Return the reach of a function of the first ``count`` operands, or of all."""
+    """Return a function that bounds the result of an elementwise function of the first ``count`` operands, or
+    of all."""
 
     def reach(element: Element) -> Span | None:
         operands = element.operands[:count]
@@ -412,7 +413,8 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return the reach of a reduction, given its result and the sum inside for the elements reduced."""
+    """Return a function that bounds the result of a reduction, given its result and the sum inside for the
+    elements reduced."""
 
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
@@ -431,12 +433,12 @@ def _squares(part: Array) -> Any:
 
 
 def _zero(part: Array) -> float:
-    """Return zero: a result that may be as small, or nothing that is summed up inside."""
+    """Return zero, the lower bound of a result, or the sum inside an operator that sums nothing."""
     return 0.0
 
 
 def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return the rule that bounds the results of a cumulative sum or product along one of the axes."""
+    """Return a function that bounds the results of a cumulative sum or product along one of the axes."""
 
     def reach(element: Element) -> Span | None:
         values = element.inputs[0] if element.inputs else None
@@ -466,7 +468,7 @@ def _squared_error(element: Element) -> Span | None:
 
 
 def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach:
-    """Return the reach of a product of a row and a column plus the inputs ``added``.
+    """Return a function that bounds the product of a row and a column plus the inputs ``added``.
 
     ``first`` is the position of the first matrix. Transposition is unknown, so every reading that fits
     counts.

@@ -441,7 +441,8 @@ class OriginSearch:
         return Origin("made", entry, entry.operator, carrier)
 
     def _given(self, operator: Operator) -> Carrier:
-        """Return "tensors" if an operator of finite tensors may have been given an unrecorded number."""
+        """Return "tensors" if an operator of finite tensors may have been given an unrecorded
+        number, else ""."""
         known = self._numbers_known or operator.depends
         count = max(len(operator.inputs), len(operator.sources))
         module = operator.scope[-1] if operator.scope else ""

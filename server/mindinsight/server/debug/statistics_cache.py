@@ -58,7 +58,7 @@ def _signed(number: int) -> int:
 
 
 class StatisticsCache:
-    """SQLite cache of statistics. If it fails, statistics are computed again."""
+    """SQLite cache of tensor statistics on disk. If it fails, statistics are computed again."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -97,7 +97,7 @@ class ValueChain:
         return chain
 
     def _link(self, name: str, target: str = "") -> ChainLink:
-        """Return the link of an operator or parameter that feeds ``target``."""
+        """Return the chain link of an operator or parameter that feeds ``target``."""
         operator = self._operators.get(name)
         given = [(entry, self._find(entry)) for entry in self._given.get(name, ())]
         entry, result = max(given, key=lambda pair: magnitude(pair[1]), default=(None, None))

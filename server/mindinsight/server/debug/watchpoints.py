@@ -276,8 +276,8 @@ def _ratio(verdict: Verdict) -> float | None:
 
 
 def _may_be_zeros(entry: TensorEntry) -> bool:
-    """Return True if an operator fills in constants, is of an optimizer, whose state starts at zero, or
-    gives flags, indices or counts, as a test for NaN does that finds none."""
+    """Return True if zeros are no fault: of an operator that fills in constants, of an optimizer's state, or
+    of integers and flags."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
     return discrete or is_constant(entry.type) or is_update(entry)
 

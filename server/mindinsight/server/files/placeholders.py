@@ -215,7 +215,8 @@ def store_failure(error: StoreError, path: str) -> OSError:
 
 
 def make_room(copy: Path) -> None:
-    """Replace the files fetched first by placeholders until the disk has twice `ROOM` bytes free."""
+    """Replace the files that were fetched first by placeholders until the disk has twice `ROOM`
+    bytes free."""
     catalogue = PlaceholderIndex(copy)
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return

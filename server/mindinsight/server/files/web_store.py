@@ -254,7 +254,7 @@ class _Seen:
 
 
 class _Stream:
-    """Body of a response. At most `limit` bytes are read."""
+    """Body of a response, read in parts. At most `limit` bytes are read."""
 
     def __init__(
         self,

@@ -205,7 +205,7 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
 
 
 def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
-    """Return the lineage with the settings that it lacks added to those of the user."""
+    """Return the lineage with `settings` added to the user's settings, except those it already has."""
     known = lineage or Lineage()
     added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
     return replace(known, user_defined={**safe_value(added), **known.user_defined})

@@ -75,7 +75,8 @@ _Find = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Word of a query. Both searches return the start of the first match or -1."""
+    """Parsed word of a query, as searches in paths and in names. Both searches return the start of the first
+    match or -1."""
 
     in_path: _Find
     in_name: _Find | None  # in the last part of a path, which it is given whole; None for words with a slash

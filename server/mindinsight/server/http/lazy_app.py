@@ -54,7 +54,8 @@ _PREFIX = "/v2/"
 
 
 class KindRoutes:
-    """Routes by kind. `interface` answers everything else, and names of unknown kinds."""
+    """Dispatcher of requests to the routes of each kind of data. `interface` answers everything else, and
+    names of unknown kinds."""
 
     def __init__(self, make: Callable[[str], ASGIApp | None], interface: ASGIApp) -> None:
         """Create the dispatcher, where `make` returns the routes of a kind by name, or None for an unknown

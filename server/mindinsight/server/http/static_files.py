@@ -187,7 +187,7 @@ def preloaded_scripts(assets: Assets, view: str) -> list[str]:
 
 
 def stands_alone(assets: Assets, view: str) -> bool:
-    """Return True if a view has no panel of runs, as its script says.
+    """Return True if a view has no panel of runs, according to its script.
 
     The page leaves room for the panel before the script runs.
     """

@@ -251,7 +251,7 @@ def number(value: float | int | None) -> str:
 
 
 def moment(seconds: float) -> str:
-    """Format a wall time in UTC to the second. Return a dash for an invalid one."""
+    """Return a wall time in Unix seconds as text in UTC, to the second. Return a dash for an invalid one."""
     if not 0 < seconds < 1e11:
         return "–"
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

@@ -42,7 +42,7 @@ Whole = Field(ge=0, le=2**53)
 
 
 class _Part(BaseModel):
-    """Part of the file. Its numbers are finite."""
+    """Base of the models of `study.json`. Its numbers are finite."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -76,14 +76,14 @@ class Target(_Part):
 
 
 class Sampler(_Part):
-    """Sampler and its arguments."""
+    """Sampler of a study: its name and arguments."""
 
     name: str | None = None
     args: dict[str, Value | None] = {}
 
 
 class Pruner(_Part):
-    """Pruner by its name."""
+    """Pruner of a study, by name."""
 
     name: str
 

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Fields(Protocol):
-    """Type of any dataclass."""
+    """Protocol that any dataclass fulfils."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 

@@ -137,7 +137,8 @@ _LARGEST: Final = (1 << 31) - 1  # largest count of a lineage field
 
 
 def training(arguments: Arguments) -> dict[str, Any]:
-    """Return facts for ``lineage.train_lineage``. Unknown facts are None."""
+    """Return the facts of a training in the form of ``lineage.train_lineage``'s argument. Unknown facts are
+    None."""
     optimizer = arguments.get("optimizer")
     dataset = dataset_facts(arguments.get("train_dataset"))
     batch_size = dataset.batch_size or _length(arguments.get("train_dataset_element"))
@@ -160,7 +161,7 @@ def training(arguments: Arguments) -> dict[str, Any]:
 
 
 def evaluation(arguments: Arguments) -> dict[str, Any]:
-    """Return facts for ``lineage.evaluation_lineage``."""
+    """Return the facts of an evaluation in the form of ``lineage.evaluation_lineage``'s argument."""
     dataset = dataset_facts(arguments.get("valid_dataset"))
     return {
         "metrics": arguments.get("metrics") or {},

@@ -326,7 +326,8 @@ class EventQueue:
         self._dropped.log()
 
     def _drain(self, urgent: bool) -> None:
-        """Write the queue until it is empty or the disk refuses. Stores are updated if urgent or due."""
+        """Write queued jobs until the queue is empty or the disk refuses. Stores are updated if
+        urgent or due."""
         left = queued = len(self._queue)
         self._refusing = False
         while left and not self._refusing:

@@ -35,7 +35,7 @@ def models_of(model: Any) -> dict[str, Any]:
 
 
 def is_cell(value: object) -> bool:
-    """Return True if a value is a network of MindSpore."""
+    """Return True if a value is a MindSpore network (Cell)."""
     return hasattr(value, "cells_and_names") and any(
         cls.__module__.partition(".")[0] == "mindspore" for cls in type(value).__mro__
     )

@@ -114,7 +114,7 @@ def _away(norms: Sequence[float], tolerance: float) -> list[int]:
 
 
 def _who(away: Sequence[int], norms: Sequence[float]) -> str:
-    """Return the words for the ranks that differ. Of two ranks it is unknown which is right."""
+    """Return a clause that names the ranks that differ. Of two ranks it is unknown which is right."""
     return f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
 
 

@@ -521,6 +521,6 @@ class FlightRecorder:
 
 
 def _free_folder(directory: Path) -> str:
-    """Return the name of a folder for dumps that has none of this rank: all ranks dump, and choose alike."""
+    """Return the name of a folder for dumps that holds none of this rank, the same name on all ranks."""
     names = chain([FOLDER], (f"{FOLDER}_{number}" for number in count(2)))
     return next(name for name in names if not (directory / name / f"rank_{rank_of().number}").exists())

@@ -184,7 +184,8 @@ def _without_overflow(
 
 
 def norm_name(tensors: Tensors) -> str:
-    """Return the words for the norm that ``sampled_facts`` returns, which may be of all gradients."""
+    """Return the name of the norm that ``sampled_facts`` measures, for messages: of all gradients or of a
+    sample."""
     trained = [parameter for _, parameter in tensors.parameters if parameter.requires_grad]
     large = any(parameter.numel() >= 2 * _SAMPLED_ELEMENTS for parameter in trained)
     whole = len(tensors.sample) == len(trained) and not large

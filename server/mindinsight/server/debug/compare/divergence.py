@@ -573,7 +573,7 @@ def _damaged(row: Row) -> bool:
 
 
 def _how(row: Row) -> Claim:
-    """Return a claim about how much and where two tensors differ, if known."""
+    """Return a clause about how much, and at which element, two tensors differ, as far as it is known."""
     measures, target = row.compared.measures, row.compared.target
     if measures is not None and measures.largest is not None and target is not None:
         index = np.unravel_index(measures.largest, target.shape)

@@ -21,8 +21,8 @@ _SCALE: Final = 2.0**-600  # the sum of 2**100 squares of the largest scaled num
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Measures over ``count`` elements. Undefined measures are None. Field names are those of JSON
-    answers."""
+    """Error measures of two arrays over ``count`` elements. Undefined measures are None. Field names are
+    those of JSON answers."""
 
     count: int
     apart: int  # elements not in ``count``: one is non-finite and the other is not the same

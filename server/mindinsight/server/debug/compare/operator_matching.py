@@ -183,7 +183,7 @@ def match_slots(match: Match) -> list[Pair]:
 
 
 def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool:
-    """Return True if numbers of operators mean the same on both sides.
+    """Return True if equal operator numbers refer to the same operators on both sides.
 
     MindSpore counts operators over a whole graph. Another graph of the same network has other numbers.
     """

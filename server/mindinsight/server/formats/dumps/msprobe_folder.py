@@ -335,7 +335,7 @@ def _calls_of_modules(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
 
 
 def _known_before(entry: str, calls: tuple[str, ...], entries: dict[str, Any]) -> bool:
-    """Return True if the calls that a call depends on were recorded with their inputs."""
+    """Return True if the earlier calls that share tensors with a call were recorded with their inputs."""
     known = [name for name in calls if recorded_sides(name, entries.get(name))[0]]
     if is_weight_gradient(entry):  # of a module: there has to be a forward and a backward of it
         return len({parse_call(name).forward == name for name in known}) == 2

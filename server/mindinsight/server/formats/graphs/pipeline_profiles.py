@@ -71,7 +71,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class PipelineProfile:
-    """Profile of one rank. Times are milliseconds."""
+    """Profile of a data pipeline on one rank. Times are milliseconds."""
 
     operators: Mapping[int, Operator]  # by id
     interval: float  # between two samples

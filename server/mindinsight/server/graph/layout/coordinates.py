@@ -111,7 +111,7 @@ Band = tuple[float, float]  # top and bottom of a layer
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Layers broken into columns."""
+    """Layers of a layout broken into columns: shift and column of each layer."""
 
     shifts: list[tuple[float, float]]  # x and y by which each layer moves
     column_of: list[int]  # column of each layer

@@ -146,7 +146,8 @@ def _index(ends: model.Numbers, indices: int) -> _EdgeIndex:
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """Options of ``build_tree``. MindInsight groups from 5 operators of a type, from 10 when simplified."""
+    """Options of ``build_tree`` for folding wide scopes. MindInsight groups from 5 operators of a type, from
+    10 when simplified."""
 
     least: int = 5  # smallest number of members of a group
     outer: bool = True  # parameters and constants are leaves

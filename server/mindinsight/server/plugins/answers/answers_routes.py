@@ -269,7 +269,7 @@ def why_claims(
 
 
 def _not_found(missing: Sequence[str], count: int) -> list[Claim]:
-    """Return the claim that some of the runs asked about do not exist, or are beyond the limit of runs."""
+    """Return the claim that some of the requested runs do not exist, or are beyond the limit of runs."""
     facts = {"n": len(missing), "count": count, "runs": _few([run.removeprefix("./") for run in missing])}
     return [Claim("claim.why.not_found", "unknown", facts)] if missing else []
 

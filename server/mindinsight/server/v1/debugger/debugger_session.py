@@ -33,7 +33,7 @@ _POLL_SECONDS: Final = 0.1  # between two checks
 
 
 class Events:
-    """Ring buffer of events.
+    """Ring buffer of a session's events, which clients poll.
 
     A position is `<id of the buffer>:<number of the event>`, and "0" is the start.
     """
@@ -80,7 +80,8 @@ class Events:
 
 @dataclass(frozen=True, eq=False)
 class DumpGraph:
-    """Graph of one rank. `operators[i]` is node i of `tree.graph`.
+    """Graph of one rank of a dump, as a tree of scopes and operators. `operators[i]` is node i of
+    `tree.graph`.
 
     A parameter is a leaf of each scope that uses it, so that one operator may have several indices in the
     tree.

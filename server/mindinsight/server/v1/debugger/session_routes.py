@@ -170,7 +170,7 @@ def _integer(value: object) -> int:
 
 
 def _accepted() -> dict[str, Any]:
-    """Return the immediate response. The work continues in the background."""
+    """Return the response to a request whose work continues in the background."""
     return {"metadata": {"state": debugger_session.SENDING, "enable_recheck": False}}
 
 
