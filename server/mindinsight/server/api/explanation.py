@@ -15,7 +15,7 @@ from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
-from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault import Fault, faulty_operator, report_of, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
@@ -190,7 +190,7 @@ def _tells(part: Part) -> bool:
 def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
     """Yield the first fault of a dump and how it spread, or where its ranks diverge."""
     executor, cache = source.executor, source.cache
-    report = find_faults(dump, executor=executor, cache=cache)
+    report = report_of(search_faults(dump, executor=executor, cache=cache))
     fault = report.faults[0] if report.faults else None
     if fault is None:
         divergence = find_divergence(dump, None, executor, cache)

@@ -56,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
             entries, executor, dump_selection.statistics_cache()
         )  # cached for the two searches below
         results = list(terminal.progress(measured, len(entries), "cli.progress.tensors_measured"))
-        report = faults.find_faults(
-            dump, options.rank, options.step, executor, dump_selection.statistics_cache()
-        )
+        cache = dump_selection.statistics_cache()
+        search = faults.search_faults(dump, options.rank, options.step, executor, cache)
+        report = faults.report_of(search)
         divergence = (
             None
             if report.faults
