@@ -156,7 +156,7 @@ def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base: Any
         connection.close()
 
 
-def test_three_hundred_slow_clients_of_the_largest_script_take_little_memory_and_return_it(
+def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(
     base: Any, server: Any, wait: Any
 ) -> None:
     """Each asks for the script and reads nothing of it."""

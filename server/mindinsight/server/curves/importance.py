@@ -199,8 +199,7 @@ def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
 
 
 def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
-    """Return a claim about the setting that best separates runs with a non-finite objective, if beyond
-    chance, else [].
+    """Return a claim on the setting that separates runs with a non-finite objective beyond chance, else [].
 
     All runs recorded the objective.
     """
@@ -373,8 +372,7 @@ def _decisive(
     factors: Mapping[str, Factor],
     extreme: Sequence[Claim],
 ) -> Iterator[Claim]:
-    """Yield claims about the settings that matter, or that none was found, and about those that cannot be
-    separated.
+    """Yield claims about the settings that matter or that none does, and those that cannot be separated.
 
     ``known`` and ``target`` have one value for each trial. ``factors`` is empty if no effect can be known.
     ``extreme`` are the claims about values that do best or worst, which count if no forest knows more.
@@ -439,8 +437,7 @@ def _weak(
 def _extreme(
     columns: Mapping[str, Sequence[Any]], target: Doubles, trials: _Trials, facts: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    """Yield claims about values of a setting whose runs all have a lower, or a higher, objective than all
-    others.
+    """Yield claims about values of a setting whose runs are all lower, or all higher, than every other run.
 
     ``columns`` and ``target`` [n] have one value for each run. An exact permutation test: a group of k of t
     trials is lowest or highest in 2 of C(t, k) orders. Its chance is the sum over all groups as rare.
@@ -481,8 +478,7 @@ def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
 
 
 def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
-    """Yield a claim about the two settings whose product explains most beyond each alone, if beyond
-    chance."""
+    """Yield a claim about the two settings whose product explains most beyond each alone and chance."""
     names = list(known)
     centred = [ranks(column) - (len(column) - 1) / 2 for column in known.values()]
     best, chosen = 0.0, (0, 0)

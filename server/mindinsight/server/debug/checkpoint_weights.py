@@ -192,8 +192,7 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
 
 
 def _largest_change(differences: Sequence[WeightDifference]) -> Iterator[Claim]:
-    """Yield a claim about the floating-point tensor that changed most for its size, unless two changed
-    equally.
+    """Yield a claim about the floating-point tensor that changed most for its size, unless two tie.
 
     States of optimizers change most at all times, so they are left out, by their names; so are counters of
     steps, which are integers.

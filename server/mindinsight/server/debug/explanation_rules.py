@@ -279,8 +279,7 @@ def _normalized(element: Element) -> Cause | None:
 
 
 def _along_an_axis(reason: str, element: Element, holds: Callable[[Array], bool]) -> Cause | None:
-    """Return the cause ``reason`` if the input fulfils a condition along the axis of a NaN result,
-    else None."""
+    """Return the cause ``reason`` if a condition holds for the input along a NaN result's axis, else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape:
         return None
@@ -334,8 +333,7 @@ def _layer_norm(element: Element) -> Cause | None:
 
 
 def _overflow(name: str, element: Element) -> Cause | None:
-    """Return the cause "overflow" if the result exceeds the type, "overflow_inside" if a sum inside may, or
-    None without a known bound."""
+    """Return the cause "overflow" of the type, "overflow_inside" of a sum, or None without a known bound."""
     largest, broken = LARGEST.get(element.dtype), element.result
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
     if largest is None or not floats or not (math.isinf(broken) or is_sum(name)):
@@ -454,8 +452,7 @@ def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any])
 
 
 def _squared_error(element: Element) -> Span | None:
-    """Return the span of the squared difference of two inputs, by element or as mean or sum, or None if
-    shapes do not fit."""
+    """Return the span of the squared difference of two inputs, or None if shapes do not fit."""
     if len(element.inputs) < 2:
         return None
     if element.inputs[0].shape == element.output.shape:

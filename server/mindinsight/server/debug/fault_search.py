@@ -162,8 +162,7 @@ class MaskSearch:
         return {fingerprint(result): result.entry for result in map(self._result, positions) if result}
 
     def _is_buffer(self, entry: TensorEntry, result: TensorResult) -> bool:
-        """Return True if a parameter may hold a mask: it has one value beside minus infinity and no weight's
-        name."""
+        """Return True if a parameter, not a weight by name, has only one value beside minus infinity."""
         if entry.type != "Parameter" or result.measurement is None:
             return False
         statistics = result.measurement.statistics
@@ -441,8 +440,7 @@ class OriginSearch:
         return Origin("made", entry, entry.operator, carrier)
 
     def _given(self, operator: Operator) -> Carrier:
-        """Return "tensors" if an operator of finite tensors may have been given an unrecorded
-        number, else ""."""
+        """Return "tensors" if an operator of finite tensors may take an unrecorded number, else ""."""
         known = self._numbers_known or operator.depends
         count = max(len(operator.inputs), len(operator.sources))
         module = operator.scope[-1] if operator.scope else ""
@@ -540,15 +538,13 @@ class OriginSearch:
         return Origin("met", entry, entry.operator, "input")
 
     def _output_of_masks(self, entry: TensorEntry, sources: Sequence[int]) -> int | None:
-        """Return the position of an operator's non-finite output if all its non-finite inputs are masks, else
-        None."""
+        """Return the position of an operator's non-finite output if it took masks and no fault, else None."""
         given = [p for p in sources if self._finiteness(p) == "non_finite"]
         masks = bool(given) and all(map(self._gives_mask, given))
         return self._first_with(self._side(operator_key(entry), "output"), "non_finite") if masks else None
 
     def _gives_mask(self, position: int) -> bool:
-        """Return True if the tensor at a position is an output that an operator filled with minus
-        infinities."""
+        """Return True if the tensor at a position is an output filled with minus infinities."""
         return self._entries[position].direction == "output" and self._masks.is_mask(position)
 
     def _propagates(self, entry: TensorEntry) -> bool:
