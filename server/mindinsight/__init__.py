@@ -20,7 +20,7 @@ __all__ = ["__version__", "dump", "open", "show"]
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """``%load_ext mindinsight``: adds the magic ``%mindinsight start --logdir runs``."""
+    """Register the magic ``%mindinsight`` in IPython, which ``%load_ext mindinsight`` calls."""
     importlib.import_module(f"{__name__}.server.client.notebook").register(ipython)
 
 
@@ -29,7 +29,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """``open``, ``dump`` and ``show`` are loaded when used: who only writes needs no server."""
+    """Import ``open``, ``dump`` or ``show`` on first use, because a process that only writes needs
+    no server."""
     if name == "__version__":
         from importlib.metadata import version
 

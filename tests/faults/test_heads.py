@@ -8,13 +8,30 @@ import pytest
 
 from mindinsight.server.http.protocol import LONGEST_HEAD
 
+from .conftest import Base, Server
+
 GOOD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One server for all tests: none of them may leave anything behind that disturbs another."""
+    folder = tmp_path_factory.mktemp("heads")
+    server = Server(Base(folder / "base").path, folder / "workspace").start()
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def memory(server: Any) -> int:
+    """Bytes before any of the tests that measure it: what one of them keeps counts for the next."""
+    assert server.get("v2/openapi.json")  # what this loads counts once
+    return int(server.memory())
 
 
 @pytest.fixture
 def connect(server: Any) -> Iterator[Any]:
     """Returns connect() -> a connection to a server that looks after nothing."""
-    server.start()
     opened = []
 
     def begin() -> Any:
@@ -58,13 +75,14 @@ def hears(connection: Any, start: Any, piece: Any, most: int = 256) -> bool:
     ],
     ids=["address", "value", "name", "many"],
 )
-def test_a_head_without_an_end_is_not_held(server: Any, connect: Any, start: Any, piece: Any) -> None:
-    before = server.memory()
+def test_a_head_without_an_end_is_not_held(
+    server: Any, memory: int, connect: Any, start: Any, piece: Any
+) -> None:
     connection = connect()
     assert not hears(connection, start, piece)
     answer = read_answer(connection)
     assert not answer or answer.startswith(b"HTTP/1.1 400")
-    assert server.memory() - before < 64 << 20
+    assert server.memory() - memory < 64 << 20
     assert server.get("health")
 
 
@@ -133,17 +151,17 @@ def test_many_requests_at_once_on_one_connection_are_answered_in_turn(connect: A
 
 
 @pytest.mark.parametrize("connections", [1, 20])
-def test_who_asks_without_reading_takes_no_memory(server: Any, connect: Any, connections: int) -> None:
+def test_who_asks_without_reading_takes_no_memory(
+    server: Any, memory: int, connect: Any, connections: int
+) -> None:
     """Of some 10,000 requests that are sent at once, about 60 are parsed; the rest stays as bytes."""
-    assert server.get("v2/openapi.json")  # what this loads counts once
-    before = server.memory()
     for connection in [connect() for _ in range(connections)]:
         connection.settimeout(0.5)
         with pytest.raises(OSError):  # nothing more is taken, or the connection is ended
             while True:
                 connection.sendall(b"GET /v2/openapi.json HTTP/1.1\r\nHost: 1\r\n\r\n" * 1000)
     assert server.get("health")
-    assert server.memory() - before < 64 << 20
+    assert server.memory() - memory < 64 << 20
 
 
 def test_requests_around_a_long_body_are_answered_in_turn(connect: Any) -> None:

@@ -159,6 +159,7 @@ def test_clients_that_leave_in_the_middle_or_never_read_disturb_nobody(base: Any
 def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(
     base: Any, server: Any, wait: Any
 ) -> None:
+    """Each asks for the script and reads nothing of it."""
     base.run("a")
     server.start()
     assert server.shows(a=99) is True
@@ -169,7 +170,9 @@ def test_memory_returns_after_three_hundred_slow_clients_of_the_largest_script(
     for connection in slow:
         assert b"200 OK" in connection.recv(100)
     assert wait(lambda: server.memory() - before > 15 << 20)
+    assert server.get("health")
     used = server.memory() - before
+    assert used < 100 << 20
     for connection in slow:
         connection.close()
     assert wait(lambda: server.memory() - before < used / 2)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from mindinsight.server.settings.base_dirs import bases_of
+from tests.thoroughness import amount
 
-ROUNDS = 40
+ROUNDS = amount(40, 10)
 
 
 @pytest.fixture(params=["one base", "two bases"])

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
+
+from .curves import eventually_true
 
 
 @pytest.fixture
@@ -47,6 +49,27 @@ def test_numbers_times_and_smoothing_are_those_of_the_workspace(
     other.goto(f"{url}overview?run=lenet")
     expect(other.get_by_role("main")).to_contain_text(re.compile(r"\d\d:\d\d:\d\d UTC"))
     other.close()
+
+
+def test_a_change_is_saved_after_the_one_before(page: Page, url: str) -> None:
+    """Of two that are saved at once the server might store the older one last."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v2/defaults", hold)
+    page.goto(f"{url}preferences")
+    page.get_by_role("combobox", name="Significant digits").select_option("8")
+    eventually_true(page, lambda: len(held) == 1)
+    page.get_by_role("combobox", name="Time zone").select_option("UTC")
+    page.evaluate("() => fetch('health')")
+    assert len(held) == 1
+    held[0].continue_()
+    eventually_true(page, lambda: len(held) == 2)
+    assert "n=8&tz=utc" in (held[1].request.post_data or "")
+    held[1].continue_()
+    saved(page)
 
 
 def test_density_theme_and_keyboard_are_those_of_this_browser(page: Page, url: str) -> None:

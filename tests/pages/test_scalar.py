@@ -628,14 +628,19 @@ def test_cards_of_a_section_are_equally_wide_and_fill_the_page(page: Page, sampl
 def test_cards_of_many_tags_are_in_the_page_near_the_window_alone(
     page: Page, serve: Callable[..., str], tmp_path: Path
 ) -> None:
+    cards = page.locator(".curve-card")
     with SummaryRecord(str(tmp_path / "base" / "run")) as record:
+        record.add_value("scalar", "layer/norm_000", 0.0)
+        record.record(0)
+        record.flush()
+        page.goto(f"{serve(tmp_path / 'base')}scalar?s=0")
+        expect(page.get_by_role("button", name="Settings")).to_be_visible()  # made before the other tags
         for step in range(1, 4):
             for number in range(600):
                 record.add_value("scalar", f"layer/norm_{number:03}", float(step * number))
             record.record(step)
-    page.goto(f"{serve(tmp_path / 'base')}scalar?s=0")
+    expect(cards.nth(1)).to_be_visible()
     expect(card(page, "layer/norm_000").locator(".trace").first).to_be_attached()
-    cards = page.locator(".curve-card")
     height = page.evaluate("document.documentElement.scrollHeight")
     assert cards.count() < 100
     page.mouse.move(700, 500)

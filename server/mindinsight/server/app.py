@@ -88,10 +88,8 @@ def make_service(settings: Settings) -> Service:
 
 
 def _trust_copies(settings: Settings) -> Callable[[], None] | None:
-    """Trust the copies of stores in the workspace.
-
-    Return the function by which worker processes do the same, or None.
-    """
+    """Trust the local copies of remote stores, and return a function that does so in a worker process, or
+    None without stores."""
     if not stores(settings.summary_base_dir):
         return None
     begin = partial(trust_copies, settings.workspace / MIRRORS, settings.allow_redirects_to)
@@ -116,7 +114,8 @@ def _below(path: str, part: ASGIApp) -> Mount:
 
 
 def _pages_or_interface(pages: ASGIApp, interface: ASGIApp) -> ASGIApp:
-    """Route by the beginning of the path.
+    """Return an application that passes requests to the interface or to the pages, by the beginning of the
+    path.
 
     The pages pass on requests that they do not know, such as `/metrics`.
     """
@@ -234,7 +233,7 @@ async def _start_light_threads() -> None:
 
 
 def _post_alerts(service: Service) -> Callable[[], None]:
-    """Start posting alerts to the webhooks. Return the function that stops it."""
+    """Start posting alerts to the webhooks, and return a function that stops it."""
     from mindinsight.server.plugins.alert.webhook_sender import sender_of
 
     sender = sender_of(service)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from mindinsight.server.texts import message, terminal_text
 
-BUSY: Final = 503
+BUSY: Final = 503  # HTTP status "Service Unavailable": the client may ask again
 RETRY_AFTER: Final = 2  # seconds; chosen, not measured: soon for a user, rare for a server
 
 

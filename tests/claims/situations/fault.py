@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mindinsight.server.debug.fault import find_faults
+from mindinsight.server.debug.fault import report_of, search_faults
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.graph import GraphBuilder
@@ -991,7 +991,7 @@ def a_later_step_that_takes_another_branch(folder: Path) -> Question:
             step.output("Default/log-op0", np.log(values))
 
     opened = open_dump(folder / "dump")
-    explained = explain(opened, find_faults(opened).faults[0])
+    explained = explain(opened, report_of(search_faults(opened)).faults[0])
     assert explained is not None and explained.claims[1].values["source"] == "Default/sub-op0"
     return ask(folder)
 

@@ -20,7 +20,7 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.client.reader import Summary
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.examine import measure_all, operator_key
-from mindinsight.server.debug.fault import find_faults
+from mindinsight.server.debug.fault import report_of, search_faults
 from mindinsight.server.debug.graph_overlay import Overlay, join, symptoms
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps import list_tensors, open_dump
@@ -598,7 +598,8 @@ def badge(name: str, truth: str, made: str, given: Any, output: Any, weight: Any
 
         def ask() -> list[Claim]:
             return words(
-                "dump.fault.badge", *(fault.kind for fault in find_faults(open_dump(folder / "dump")).faults)
+                "dump.fault.badge",
+                *(fault.kind for fault in report_of(search_faults(open_dump(folder / "dump"))).faults),
             )
 
         return Question(direct=ask)

@@ -11,10 +11,11 @@ import pytest
 from mindinsight.server.claims import Claim
 from mindinsight.server.debug.fault import (
     faulty_operator,
-    find_faults,
     gives_all_the_same,
     gives_each_its_part,
     is_collective,
+    report_of,
+    search_faults,
 )
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.graphs.call_stacks import own_frame
@@ -37,11 +38,11 @@ def broken(copied: Any) -> Callable[..., Any]:
 
 
 def faults(dump: Any, **options: Any) -> Any:
-    return find_faults(dump, **options, every=True).faults
+    return report_of(search_faults(dump, **options, every=True)).faults
 
 
 def test_a_healthy_dump_has_none_and_all_of_it_was_judged(lenet: Any) -> None:
-    report = find_faults(lenet)
+    report = report_of(search_faults(lenet))
     assert report.faults == []
     assert (report.coverage.tensors, report.coverage.judged) == (198, 198)
     assert report.claims == (Claim("claim.fault.none", "clear", {"n": 198}),)
@@ -84,7 +85,7 @@ def test_a_mask_of_infinities_does_not_hide_the_operator_that_fails_later(broken
 def test_a_file_that_cannot_be_read_does_not_stop_the_search(broken: Callable[..., Any]) -> None:
     dump = broken(0, "MatMul.MatMul-op66.*.output.0.*")
     Path(require(list_tensors(dump, 0, 0).items[0].ref).path).write_bytes(b"")
-    report = find_faults(dump)
+    report = report_of(search_faults(dump))
     assert report.faults[0].entry.type == "MatMul"
     assert report.coverage.unread == 1
 
@@ -100,7 +101,7 @@ def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
     broken = content["data"]["Functional.relu.0.forward"]["output"][0]
     (rank / "dump_tensor_data" / broken["data_name"]).write_bytes(b"x")
     (rank / "dump.json").write_text(json.dumps(content))
-    report = find_faults(dump)
+    report = report_of(search_faults(dump))
     assert report.faults == []
     assert (report.coverage.unread, report.coverage.silent) == (1, 2)
     assert [claim.key for claim in report.claims] == [
@@ -114,9 +115,9 @@ def test_what_was_not_looked_at_is_counted(tmp_path: Path) -> None:
 def test_nothing_is_no_all_clear(tmp_path: Path) -> None:
     dump = write_msprobe(tmp_path, "L1")
     (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"task": "structure", "data": {}}')
-    assert find_faults(dump).claims == (Claim("claim.fault.empty", "unknown"),)
+    assert report_of(search_faults(dump)).claims == (Claim("claim.fault.empty", "unknown"),)
     (tmp_path / "step0" / "rank0" / "dump.json").write_text('{"data": {"Torch.log.0.forward": {"outp')
-    report = find_faults(dump)
+    report = report_of(search_faults(dump))
     assert (report.coverage.judged, len(report.damage)) == (0, 1)
 
 

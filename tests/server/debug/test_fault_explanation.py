@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.claims import sentence
-from mindinsight.server.debug.fault import find_faults
+from mindinsight.server.debug.fault import report_of, search_faults
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.texts import language_texts
@@ -26,7 +26,7 @@ def lenet(tmp_path: Path) -> Any:
 
 def explained(path: Any) -> Any:
     dump = open_dump(path)
-    return explain(dump, find_faults(dump).faults[0])
+    return explain(dump, report_of(search_faults(dump)).faults[0])
 
 
 def test_a_planted_square_root_is_explained_with_its_value_and_source(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_without_values_nothing_is_claimed(tmp_path: Path) -> None:
 def test_a_fault_that_came_in_is_not_explained(lenet: Any) -> None:
     spoil(lenet / "rank_0" / "Net" / "0" / "0", "Conv2D.*.input.1.*", np.nan)
     dump = open_dump(lenet)
-    fault = find_faults(dump).faults[0]
+    fault = report_of(search_faults(dump)).faults[0]
     assert fault.kind == "met"
     assert explain(dump, fault) is None
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from mindinsight.server.claims import Claim
-from mindinsight.server.debug.fault import Report, find_faults
+from mindinsight.server.debug.fault import Report, report_of, search_faults
 from mindinsight.server.debug.fault_search import execution_order, tensors_by_operator
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
@@ -23,7 +23,7 @@ BOTH, INPUTS, OUTPUTS = ("input", "output"), ("input",), ("output",)
 
 
 def verdict(dump: Any) -> tuple[Any, Any, Any]:
-    (fault,) = find_faults(dump).faults
+    (fault,) = report_of(search_faults(dump)).faults
     origin = fault.origin
     return fault.kind, origin.operator, origin.carrier or origin.gap
 
@@ -220,7 +220,7 @@ def searched(root: Path, calls: Sequence[Call], values: bool) -> Report:
         for name, given, made in calls
     }
     (folder / "dump.json").write_text(json.dumps({"task": "tensor", "level": "L1", "data": data}))
-    return find_faults(open_dump(root))
+    return report_of(search_faults(open_dump(root)))
 
 
 @pytest.mark.parametrize("values", [False, True], ids=["statistics", "tensors"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mindinsight.server.claims import sentence
-from mindinsight.server.debug.fault import Fault, find_faults
+from mindinsight.server.debug.fault import Fault, report_of, search_faults
 from mindinsight.server.debug.fault_spread import STEPS, Spread, spread_of
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.recorders.dump import Dump
@@ -18,7 +18,7 @@ from tests.server.debug.planting import write_msprobe
 
 def spread(path: Path) -> tuple[Fault, list[Spread]]:
     dump = open_dump(path)
-    fault = find_faults(dump).faults[0]
+    fault = report_of(search_faults(dump)).faults[0]
     return fault, list(spread_of(dump, fault))
 
 

@@ -7,6 +7,7 @@ record that is cut.
 
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,10 @@ class Directory(RuleBasedStateMachine):
     def restart(self) -> None:
         """The server ends, another one begins with what the first kept."""
         self.loader.start()
+        threads = [thread for thread in threading.enumerate() if thread.name == "loader"]
         self.loader.stop()
+        for thread in threads:  # stop waits for half a second only, and two loaders would share a cache
+            thread.join()
         self.begin_server()
         self.look()
 

@@ -85,7 +85,7 @@ def _plain(value: Any) -> Fact:
 
 
 def single_fact(value: Any) -> Fact | None:
-    """Return a number, bool or text, or the element of an array of one. None for any other value."""
+    """Return a number, bool or text, or the element of a one-element array, or None for any other value."""
     if isinstance(value, (bool, int, float, str)):
         return value
     try:

@@ -98,7 +98,8 @@ class ConsoleRecorder:
         self._release()
 
     def _watch(self) -> None:
-        """Restore the original output if the recording program ends early, and print what it still held."""
+        """Restore the original output if the recording program ends early, and print the lines it had not
+        printed."""
         self._process.wait()
         if self._leave():
             for output in self._outputs:
@@ -109,7 +110,8 @@ class ConsoleRecorder:
             _log.warning("the console is not recorded any more: its program ended")
 
     def _leave(self) -> bool:
-        """Print as before, where nobody else has taken over since. Return False the second time."""
+        """Restore the original output unless it was redirected again, and return False if that was done
+        before."""
         with self._lock:
             if self._closed:
                 return False
@@ -145,7 +147,8 @@ def _started(settings: dict[str, Any], descriptors: list[int]) -> subprocess.Pop
 
 
 def _outputs() -> list[_Output]:
-    """Return the outputs that are open, with a way for what they print. Raises OSError if none is."""
+    """Return the open outputs, each with a pipe or pseudo-terminal for its content. Raises OSError if none
+    is."""
     opened = []
     for number in (1, 2):
         with suppress(OSError):
@@ -163,7 +166,8 @@ def _outputs() -> list[_Output]:
 
 
 def _way(target: int) -> tuple[int, int]:
-    """Return the two ends of a pipe, or of a pseudo-terminal for a terminal: to read, to write."""
+    """Return the descriptors to read from and to write to: of a pseudo-terminal for a terminal, else of a
+    pipe."""
     if not os.isatty(target):
         return os.pipe()
     import termios

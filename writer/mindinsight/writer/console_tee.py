@@ -84,7 +84,7 @@ class Files:
         return count, size
 
     def _without_secrets(self, lines: list[bytes]) -> list[bytes]:
-        """Return the lines with what looks like a secret hidden, all at once where no line is cut by that."""
+        """Return the lines with secrets hidden, substituted all at once unless a secret spans lines."""
         if self._in_key or any(_KEY_BEGINS in line for line in lines):
             return [self._hidden(line) for line in lines]
         hidden = self._substituted(b"\n".join(lines)).split(b"\n")
@@ -139,7 +139,8 @@ class Stream:
         self._due = 0.0
 
     def pass_on(self, files: Files | None) -> bool:
-        """Read the source once, pass the bytes on, and record complete lines. Return False at its end.
+        """Read the source once, pass the bytes on, record complete lines, and return False at the source's
+        end.
 
         Without ``files`` nothing is recorded.
         """
@@ -201,7 +202,7 @@ class Stream:
 
 
 def _state(line: bytes) -> bytes:
-    """Return what a line shows after its carriage returns."""
+    """Return the visible state of a line: the text after its last carriage return."""
     if b"\r" not in line:
         return line
     pieces = [piece for piece in line.split(b"\r") if piece]

@@ -120,7 +120,7 @@ class GraphBuilder:
         return self._known(name)
 
     def constant(self, value: object) -> str:
-        """Add a constant number, text or tuple. Return its name."""
+        """Add a constant number, text or tuple, and return its name."""
         return self._constant(attribute_value(value))
 
     def constant_tensor(self, shape: Sequence[int], dtype: str = "float32") -> str:
@@ -138,7 +138,7 @@ class GraphBuilder:
         source_lines: Sequence[str] = (),
         number: int | None = None,
     ) -> str:
-        """Add an operator with its inputs and the type of its output. Return its name.
+        """Add an operator with its inputs and the type of its output, and return its name.
 
         ``several`` has shape and type of each output if there are several. ``source_lines`` is the code,
         innermost first, as "# In file net.py:11, 0~15/x = self.fc(x)/". ``number`` is the ``n`` of the full

@@ -79,7 +79,7 @@ class Metric(ABC):
 
 
 def rearrange_inputs(update: Update) -> Update:
-    """Decorate a metric's ``update`` to receive only the inputs selected by ``set_indexes``."""
+    """Return a metric's ``update`` that receives only the inputs selected by ``set_indexes``."""
 
     @wraps(update)
     def chosen(self: Metric, *inputs: Any) -> Any:
@@ -198,14 +198,14 @@ class _Counts(Metric):
 
 
 class Precision(_Counts):
-    """Share of the elements predicted as a class that belong to the class."""
+    """Metric: the share of the elements predicted as a class that belong to the class."""
 
     def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
         return _share(both, predicted)
 
 
 class Recall(_Counts):
-    """Share of a class's elements that are predicted as the class."""
+    """Metric: the share of a class's elements that are predicted as the class."""
 
     def _result(self, both: Doubles, predicted: Doubles, true: Doubles) -> Doubles:
         return _share(both, true)
@@ -239,7 +239,7 @@ def _share(part: Doubles, whole: Doubles) -> Doubles:
 
 
 class Accuracy(Metric):
-    """Share of correct predictions.
+    """Metric: the share of correct predictions.
 
     ``classification`` counts elements with the true class, ``multilabel`` samples with every label right. The
     shapes are those of ``classes`` and ``rows_of_labels``. Raises TypeError for another ``eval_type``.
@@ -273,7 +273,7 @@ class Accuracy(Metric):
 
 
 class Loss(Metric):
-    """Mean of the losses of batches, regardless of the batches' sizes."""
+    """Metric: the mean of the losses of batches, regardless of the batches' sizes."""
 
     _mindspore_name = "Loss"
 

@@ -57,7 +57,8 @@ def no_graph_reason(network: object) -> str | None:
 
 
 def _framework(network: object, inputs: Sequence[object] | None) -> ModuleType | None:
-    """Return the framework of the network. For a plain function, return that of its inputs."""
+    """Return the adapter of the network's framework, or for a plain function of its inputs', or None if
+    unknown."""
     framework = framework_of(network)
     if framework is None and callable(network):
         return next(filter(None, map(framework_of, _leaves(inputs))), None)

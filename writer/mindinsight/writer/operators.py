@@ -31,7 +31,7 @@ class OperatorValues:
         self._barriers: set[Callable[[], None]] = set()
 
     def put(self, plugin: str, tag: str, value: object) -> None:
-        """Store ``value`` for a plugin and tag as it is now. Later changes in place have no effect.
+        """Store a copy of ``value`` for a plugin and tag. Later changes in place have no effect.
 
         Inside a function that JAX compiles, the value is stored when the function runs.
         """
@@ -220,7 +220,7 @@ def _numbers(values: npt.NDArray[np.generic]) -> str:
 
 
 def record_gradients(network: object, pattern: str = ".*", every: int = 1) -> Callable[[], None]:
-    """Record gradients as histograms ``<parameter>/gradient``. Return a function that ends it.
+    """Record gradients as histograms ``<parameter>/gradient``, until the returned function is called.
 
     Works for a PyTorch module, and for a MindSpore Cell in both modes if called before the network is
     compiled. Of each ``every`` backward passes the first is recorded, at the next ``SummaryRecord.record``.

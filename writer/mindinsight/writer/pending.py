@@ -80,7 +80,7 @@ class Pending:
         return self._take_all(step, wall, pairs, plugin_filter or (lambda plugin: True))
 
     def done(self, jobs: Iterable[Job]) -> None:
-        """Reuse the memory of ``jobs`` that are on disk. Called by the writing thread."""
+        """Reuse the memory of ``jobs`` that were written to disk. Called by the writing thread."""
         give_back(self._buffers, jobs)
 
     def _take_all(self, step: int, wall: float, pairs: list[Any], plugin_filter: PluginFilter) -> list[Job]:

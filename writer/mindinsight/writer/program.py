@@ -142,7 +142,7 @@ def program_facts(
     directory: Path | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Return the facts for ``add_value("code", ...)``, with ``***`` in place of what looks like a secret.
+    """Return the facts for ``add_value("code", ...)``, with ``***`` in place of possible secrets.
 
     The keys are those of Summary.Code in proto/mindinsight/proto/FORMAT.md. ``command`` and ``directory`` are
     those of this process unless given. ``git`` is missing outside a repository and without Git.
@@ -222,7 +222,7 @@ def _git_facts(directory: Path) -> dict[str, Any] | None:
 
 
 def _git(directory: Path, *arguments: str) -> str | None:
-    """Return what Git prints, or None if it fails or takes longer than ``_GIT_SECONDS``.
+    """Return Git's output, or None if Git fails or takes longer than ``_GIT_SECONDS``.
 
     What the repository configures to be run (hooks, file monitors, filters of differences) is not.
     """

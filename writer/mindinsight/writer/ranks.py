@@ -20,7 +20,7 @@ _RANK_WORD: Final = re.compile(r"(rank|device|card|gpu|npu|worker|proc(ess)?)[-_
 
 
 class Rank(NamedTuple):
-    """Number of this process among ``world`` processes."""
+    """Rank of this process: its number, and the number of processes as ``world``."""
 
     number: int
     world: int

@@ -218,7 +218,8 @@ class SummaryRecord:
     def record(
         self, step: int, train_network: Any = None, plugin_filter: Callable[[str], bool] | None = None
     ) -> bool:
-        """Record all collected values under ``step``, in one event. Return False after ``close``.
+        """Record all collected values under ``step`` in one event and return True, or return False after
+        ``close``.
 
         Args:
             step: any signed 64-bit integer.
@@ -249,7 +250,7 @@ class SummaryRecord:
         wait_seconds: float = 60.0,
         dump: str | Path | None = None,
     ) -> bool:
-        """Record an alert, which open pages show immediately. Return True if it is recorded.
+        """Record an alert, which open pages show immediately, and return True if it is recorded.
 
         The alert is written without waiting for ``record`` or ``flush_seconds``. The same title and level are
         recorded once in ``wait_seconds``, and nothing after ``close``. Never raises: invalid arguments are

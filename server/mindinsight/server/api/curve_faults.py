@@ -78,7 +78,8 @@ def curve_claims(runs: Sequence[Run]) -> list[Claim]:
 
 
 def searched_claims(runs: Sequence[Run]) -> list[Claim]:
-    """Return what `curve_claims` searches in runs, each with the number of scalars and its limits."""
+    """Return notes on what `curve_claims` searches: the number of scalars of each kind, and the limits
+    applied."""
     counts = dict.fromkeys(("scalars", "jumps", "losses", "accuracies", "norms"), 0)
     for run in runs:
         counts["scalars"] += len(run.scalars)
@@ -94,7 +95,7 @@ def searched_claims(runs: Sequence[Run]) -> list[Claim]:
 
 
 def aim_of(tag: str) -> Aim | None:
-    """Return what a scalar is by its name: a loss, a norm, an accuracy, or None for anything else."""
+    """Return the class of a scalar by its name: a loss, a norm, an accuracy, or None for any other."""
     words, text = _words(tag), tag.lower()
     if "loss" in text or "perplexity" in text:
         return None if words & _SET else "loss"
@@ -104,7 +105,7 @@ def aim_of(tag: str) -> Aim | None:
 
 
 def first_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the first claims, and how many there are more."""
+    """Yield the first claims, and a last one with the number of the omitted ones, if any."""
     yield from claims[:NAMED]
     if len(claims) > NAMED:
         yield Claim("claim.explain.more", "note", {"n": len(claims) - NAMED})
@@ -123,7 +124,8 @@ def _finite(run: Run, tag: str) -> int:
 
 
 def _judged(run: Run, *aims: Any) -> Iterator[tuple[str, Levels]]:
-    """Yield scalars with their levels. Losses that need not fall are left out."""
+    """Yield the tag and levels of each scalar of these classes that has levels. Losses that need not fall are
+    left out."""
     tags = _with_aim(run, *aims)
     if "loss" in aims:
         rewarded = any(_words(tag) & _REWARDED for tag in run.scalars)
@@ -135,8 +137,8 @@ def _judged(run: Run, *aims: Any) -> Iterator[tuple[str, Levels]]:
 
 
 def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim at which step scalars are first NaN or infinite, in one sentence for each step and for ranks in
-    which it is the same."""
+    """Yield claims about the first step at which scalars are NaN or infinite, one for each step and for the
+    ranks that share it."""
     firsts: dict[tuple[int, str], list[str]] = {}
     for run in runs:
         for tag, series in sorted(run.scalars.items()):
@@ -158,7 +160,8 @@ def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim the earliest jumps of losses and norms. Ranks whose curve jumps at the same step share one."""
+    """Yield claims about the earliest jumps of losses and norms. Ranks whose curve jumps at the same step
+    share one."""
     jumps: dict[tuple[int, str], Claim] = {}
     for run in runs:
         for tag in _with_aim(run, "loss", "norm"):
@@ -178,7 +181,7 @@ def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim which losses never changed, did not fall, or ended well above their lowest level."""
+    """Yield claims about losses that never changed, did not fall, or ended well above their lowest level."""
     claims: dict[str, Claim] = {}
     for run in runs:
         judged = dict(_judged(run, "loss"))
@@ -203,7 +206,8 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
 
 
 def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
-    """Claim that a validation loss rose from its lowest level while the training loss of its name fell."""
+    """Return a claim that a validation loss rose from its lowest level while the training loss
+    fell, or None."""
     words = _words(tag)
     if not words & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
         return None
@@ -218,7 +222,7 @@ def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | Non
 
 
 def _collapses(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim which accuracies fell by far and did not recover."""
+    """Yield claims about accuracies that fell sharply and did not recover."""
     claims: dict[str, Claim] = {}
     for run in runs:
         for tag, levels in _judged(run, "accuracy"):
@@ -234,7 +238,7 @@ def _collapses(runs: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _growths(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim which norms grew by orders of magnitude."""
+    """Yield claims about norms that grew by orders of magnitude."""
     claims: dict[str, Claim] = {}
     for run in runs:
         for tag, levels in _judged(run, "norm"):

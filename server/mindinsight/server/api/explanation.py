@@ -15,7 +15,7 @@ from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
-from mindinsight.server.debug.fault import Fault, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault import Fault, faulty_operator, report_of, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
@@ -88,7 +88,7 @@ class Part:
 
 @dataclass
 class _Searched:
-    """What was searched, for the sentence that nothing was found, and the first step of a fault."""
+    """Number of searched dumps, and the steps with a fault, for the summary of an explanation."""
 
     dumps: int = 0
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
@@ -190,7 +190,7 @@ def _tells(part: Part) -> bool:
 def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
     """Yield the first fault of a dump and how it spread, or where its ranks diverge."""
     executor, cache = source.executor, source.cache
-    report = find_faults(dump, executor=executor, cache=cache)
+    report = report_of(search_faults(dump, executor=executor, cache=cache))
     fault = report.faults[0] if report.faults else None
     if fault is None:
         divergence = find_divergence(dump, None, executor, cache)
@@ -229,9 +229,8 @@ def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
 
 
 def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | None) -> Iterator[Part]:
-    """Yield what changed since the last healthy step: for the first step that a flight recorder dumped, and
-    for that of the fault. Of several ranks, the first that names a module or a weight.
-    """
+    """Yield the changes of norms since the last healthy step: at the first step of a flight recorder, and at
+    the step of the fault. Of several ranks, the first that names a module or a weight."""
     recorded = health_steps(dump)
     for alert in _alerts_of(source, dump_id):
         if alert.step in dump.steps():
@@ -323,7 +322,7 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:
-    """Claim how the training ended, which of its files are damaged, and the alerts it raised."""
+    """Yield claims about how the training ended, which of its files are damaged, and the alerts it raised."""
     failed = [run for run in source.ranks if run.failure]
     if failed:
         values = {"n": len(failed), "count": len(source.ranks), "failure": failed[0].failure}
@@ -358,7 +357,7 @@ def _recorded(run: Run) -> int:
 
 
 def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic]) -> Claim:
-    """Return the first sentence: where faults were found, or what was searched without finding one."""
+    """Return the first sentence: where faults were found, or how much was searched without finding any."""
     if faulty:
         topics = [Claim(f"explain.topic.{topic}", "note") for topic in faulty]
         return Claim("claim.explain.found", "found", {"topics": topics})
@@ -386,7 +385,8 @@ def is_without_fault(run: Run) -> bool:
 
 
 def _is_baseline(other: Run, run: Run, runs: Iterable[Run]) -> bool:
-    """Return True if no rank of a job has a fault, as in `is_without_fault`, and its script is no other."""
+    """Return True if no rank of a job has a fault, as in `is_without_fault`, and its script is the same as
+    that of the run, or unknown."""
     if not all(is_without_fault(rank) for rank in (other, *runs) if rank.job == other.job):
         return False
     codes = _codes(run, other)
@@ -412,7 +412,8 @@ def runs_before(run: Run, runs: Iterable[Run]) -> list[Run]:
 
 
 def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
-    """Return what differs from the last run without a fault, and the claims about what cannot be compared."""
+    """Return the differences from the last run without a fault, and the claims about data that cannot be
+    compared."""
     run = source.run
     before = runs_before(run, source.runs.values())[:_CANDIDATES]
     unknown = still_read(before)
@@ -478,7 +479,7 @@ def _codes(run: Run, other: Run) -> tuple[Any, Any] | None:
 
 
 def _unknown(source: ReportSource, unknown: Iterable[Claim]) -> Part:
-    """Return what is unknown because it was not recorded, with what to record to know it."""
+    """Return the claims about data that were not recorded, each with the way to record them."""
     dumped = any(run.dumps for run in source.ranks)
     tensors = [] if dumped else [Claim("claim.explain.no_tensors", "unknown")]
     return Part("unknown", (*tensors, *unknown))

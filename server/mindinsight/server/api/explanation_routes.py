@@ -36,7 +36,7 @@ EXPLANATION: Final = NumberedJob("explanation", Explained, _explanation)
 
 @router.post("")
 def start(service: CurrentService, run: RunId) -> dict[str, int]:
-    """Start the explanation of a run in the background. Return its number as `explanation`.
+    """Start the explanation of a run in the background, and return its number as `explanation`.
 
     `GET /{number}` returns the parts found so far.
     """

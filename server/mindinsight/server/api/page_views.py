@@ -53,7 +53,7 @@ def views(service: CurrentService) -> dict[str, Any]:
 
 @router.put("")
 def save(saved: SavedView, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Save a view, replacing one of the same name. Return all views."""
+    """Save a view, replacing one of the same name, and return all views."""
     if saved.view not in request.app.state.pages:
         raise ApiError(404, "unknown_page", f"There is no page {saved.view!r}.", page=saved.view)
     with storing(_errors(saved.name)):
@@ -63,7 +63,7 @@ def save(saved: SavedView, request: Request, service: CurrentService) -> dict[st
 
 @router.patch("")
 def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
-    """Rename a saved view. Return all views."""
+    """Rename a saved view, and return all views."""
     with storing(_errors(change.name, change.to)):
         service.workspace.views.rename(change.name, change.to)
     return views(service)
@@ -71,7 +71,7 @@ def rename(change: NewName, service: CurrentService) -> dict[str, Any]:
 
 @router.delete("")
 def forget(service: CurrentService, name: Annotated[str, Query()]) -> dict[str, Any]:
-    """Delete a saved view. Return the remaining views. Raises ApiError for an unknown name."""
+    """Delete a saved view, and return the remaining views. Raises ApiError for an unknown name."""
     with storing(_errors(name)):
         service.workspace.views.forget(name)
     return views(service)
@@ -111,7 +111,7 @@ def defaults(service: CurrentService) -> dict[str, Any]:
 
 @defaults_router.put("")
 def keep(settings: DefaultSettings, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Store the settings of a page, which apply if it is opened without settings. Return all settings.
+    """Store default settings of a page, used if it is opened without settings, and return those of all pages.
 
     The settings of the page `all` apply to every page: `n` significant digits, `e=1` for powers of ten, `r`
     seconds between two refreshes.

@@ -54,7 +54,7 @@ class Name(BaseModel):
 
 
 class Pin(BaseModel):
-    """Card of a page with its query, or without a title the whole page, live or as it was `frozen`."""
+    """Pinned card: a card of a page, or the whole page without a title, live or with frozen content."""
 
     view: str = Field(pattern=VIEW)
     query: str = Field("", pattern=QUERY, max_length=MAX_QUERY)
@@ -124,7 +124,7 @@ def rename(report_id: str, body: Name, service: CurrentService) -> dict[str, Any
 
 @router.delete("/{report_id}")
 def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a report with its frozen cards. Return all reports."""
+    """Delete a report with its frozen cards, and return all reports."""
     with storing(_ERRORS):
         service.workspace.reports.forget(report_id)
     return reports(service)
@@ -132,7 +132,7 @@ def forget(report_id: str, service: CurrentService) -> dict[str, Any]:
 
 @router.post("/{report_id}/blocks")
 def insert(report_id: str, body: NewBlock, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a text or a pinned card. Return the report and, as `added`, the id of the block."""
+    """Add a text or a pinned card, and return the report and, as `added`, the id of the block."""
     pin = body.pin
     if pin is not None and pin.view not in request.app.state.pages - {PAGE}:
         raise ApiError(404, "unknown_page", f"There is no page {pin.view!r}.", page=pin.view)
@@ -145,7 +145,7 @@ def insert(report_id: str, body: NewBlock, request: Request, service: CurrentSer
 
 @router.put("/{report_id}/blocks/{block_id}")
 def write(report_id: str, block_id: str, body: NewText, service: CurrentService) -> dict[str, Any]:
-    """Change a text that was read at `version`. Return the report."""
+    """Change a text that was read at `version`, and return the report."""
     with storing(_ERRORS):
         service.workspace.reports.write(report_id, block_id, body.text, body.version)
     return read(report_id, service)
@@ -153,7 +153,7 @@ def write(report_id: str, block_id: str, body: NewText, service: CurrentService)
 
 @router.patch("/{report_id}/blocks/{block_id}")
 def change(report_id: str, block_id: str, body: Change, service: CurrentService) -> dict[str, Any]:
-    """Move a block, freeze its card as it is, or make it live again. Return the report."""
+    """Move a block, freeze its card as it is, or make it live again, and return the report."""
     with storing(_ERRORS):
         if body.action == "move":
             service.workspace.reports.move(report_id, block_id, body.after)
@@ -165,7 +165,7 @@ def change(report_id: str, block_id: str, body: Change, service: CurrentService)
 
 @router.delete("/{report_id}/blocks/{block_id}")
 def remove(report_id: str, block_id: str, service: CurrentService) -> dict[str, Any]:
-    """Delete a block. Return the report."""
+    """Delete a block, and return the report."""
     with storing(_ERRORS):
         service.workspace.reports.remove(report_id, block_id)
     return read(report_id, service)
@@ -206,7 +206,7 @@ def start(
     run: Annotated[str, Query(description="run id")],
     language: Literal["en", "zh"] = "en",
 ) -> dict[str, int]:
-    """Start the report of a run in the background. Return its number as `report`."""
+    """Start the report of a run in the background, and return its number as `report`."""
     return {"report": REPORT.start(service, RunReport(run=run, language=language))}
 
 

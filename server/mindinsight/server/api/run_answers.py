@@ -79,7 +79,8 @@ class Encoded(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Stored data of the workspace for runs and pages."""
+    """State of the workspace that responses show: notes by run, colour slots by job, default
+    settings by page."""
 
     notes: Mapping[str, Note] = {}  # by run
     slots: Mapping[str, int] = {}  # colour slot by job

@@ -81,7 +81,8 @@ def discard(request: Discarded, service: CurrentService) -> dict[str, Any]:
 
 @router.post("/v2/runs/trash/restore")
 def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
-    """Move runs back from the trash, and say which stay there and why, as `discard` does."""
+    """Move runs back from the trash, and return those moved and the reasons for the others, as `discard`
+    does."""
 
     def move(run: str) -> Reason | None:
         return _moved(service, run, lambda base, below: trash.restore(base, below, request.stamp))
@@ -90,7 +91,8 @@ def restore(request: Restored, service: CurrentService) -> dict[str, Any]:
 
 
 def _each(service: Service, runs: Collection[str], move: Callable[[str], Reason | None]) -> dict[str, Any]:
-    """Move runs. Return those moved, and the reasons of the others. Raises ApiError if it is not allowed."""
+    """Move each run by `move`, and return the moved runs, and the reasons for those that stay. Raises
+    ApiError if it is not allowed."""
     if not _may_move(service):
         text = "Start the server with --allow-delete, and with a token if others can reach it."
         raise ApiError(403, "may_not_delete", text)
@@ -102,12 +104,13 @@ def _each(service: Service, runs: Collection[str], move: Callable[[str], Reason 
 
 
 def _may_move(service: Service) -> bool:
-    """Return True if the server may move runs: it was allowed to, and strangers cannot reach it."""
+    """Return True if the server may move runs: deletion is enabled, and only authorized clients reach it."""
     return service.settings.allow_delete and service.settings.guarded
 
 
 def _moved(service: Service, run: str, move: Callable[[Path, str], None]) -> Reason | None:
-    """Move a run's directory, given its base directory and the path below. Return why it stays, or None."""
+    """Move a run's directory by ``move(base directory, path below it)``, and return the reason if it stays,
+    or None."""
     try:
         mount = mount_of(service.settings.summary_base_dir, run)
         below = run.removeprefix(mount.id).strip("/")

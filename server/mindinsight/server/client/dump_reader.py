@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.client import load_pandas
 from mindinsight.server.compute.tensor_statistics import Statistics
+from mindinsight.server.debug import fault as faults
 from mindinsight.server.debug.compare.comparison_export import fields
 from mindinsight.server.debug.compare.divergence import Outcome, decide
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.examine import TensorResult, measure_all
-from mindinsight.server.debug.fault import SEARCHED, Fault, Report, faulty_operator, find_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.formats import dumps
 from mindinsight.server.formats.dumps.dump_types import Array, Direction, FileDamage, Operator, TensorEntry
@@ -69,7 +69,7 @@ class FirstFault:
     line of code, if the dump holds call stacks.
     """
 
-    fault: Fault
+    fault: faults.Fault
     verdict: str
     operator: Operator | None
     source: Frame | None
@@ -181,7 +181,8 @@ class DumpReader:
     """
 
     def __init__(self, path: str | os.PathLike[str], executor: Executor | None = None) -> None:
-        """`executor` measures and compares tensors in its processes. Without one, this process does."""
+        """Open the dump at ``path``. With an `executor`, tensors are measured and compared in its processes.
+        Without one, this process does."""
         if dumps.find_layout(path) is None:
             below = [folder.path for folder in dumps.find_dump_dirs(path)]
             places = f"; there are dumps below it: {', '.join(below[:_NAMED])}" if below else ""
@@ -281,8 +282,8 @@ class DumpReader:
         The fault is that of the earliest step that has one. `language` is `en` or `zh`.
         """
         ranks = None if rank is None else (rank,)
-        report = find_faults(self.info, ranks, None if step is None else (step,), self._executor)
-        return self._fault_report(report, language)
+        search = faults.search_faults(self.info, ranks, None if step is None else (step,), self._executor)
+        return self._fault_report(faults.report_of(search), language)
 
     def compare(
         self,
@@ -316,20 +317,20 @@ class DumpReader:
             raise KeyError(f"no step {step}; rank {number} has {_listed(steps)}")
         return number, steps[0] if step is None else step
 
-    def _fault_report(self, report: Report, language: str) -> FaultReport:
+    def _fault_report(self, report: faults.Report, language: str) -> FaultReport:
         coverage = report.coverage
-        claims = (*coverage.claims, *report.gap_claims, SEARCHED)
+        claims = (*coverage.claims, *report.gap_claims, faults.SEARCHED)
         summary = " ".join(sentence(claim, language) for claim in claims)
         first = None
         if report.faults:
             fault = report.faults[0]
-            operator = faulty_operator(fault)
+            operator = faults.faulty_operator(fault)
             verdict = " ".join(sentence(claim, language) for claim in fault.claims)
             explanation = explain(self.info, fault)
             reason = (
                 " ".join(sentence(claim, language) for claim in explanation.claims) if explanation else ""
             )
-            first = FirstFault(fault, verdict, operator, source_frame(operator), reason)
+            first = FirstFault(fault, verdict, operator, faults.source_frame(operator), reason)
         return FaultReport(first, coverage.tensors, coverage.judged, summary, tuple(report.damage))
 
 

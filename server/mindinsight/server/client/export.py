@@ -45,7 +45,8 @@ class Table(Protocol):
 
 
 class CsvTable:
-    """CSV writer. Wall times are Unix seconds, numbers have the shortest form that reads back exactly."""
+    """Writer of scalar series to a CSV file. Wall times are Unix seconds, numbers have the shortest form that
+    reads back exactly."""
 
     def __init__(self, path: Path, overwritten: bool) -> None:
         self._file = path.open("w", newline="", encoding="utf-8")
@@ -61,7 +62,8 @@ class CsvTable:
 
 
 class ParquetTable:
-    """Parquet writer with the columns of `CsvTable`, typed. Each series is one row group.
+    """Writer of scalar series to a Parquet file, with the columns of `CsvTable`, typed. Each series is one
+    row group.
 
     Raises BadSettings if pyarrow is not installed.
     """

@@ -89,7 +89,7 @@ class Paths:
     """
 
     def __init__(self, directories: Iterable[str]) -> None:
-        """`directories` are replaced as they are, and paths below their first folders where they look so."""
+        """Hide `directories`, and every path that looks as if it is below one of their first folders."""
         named = [path for path in (*directories, str(Path.home())) if PurePath(path).name]
         known = sorted({*named, *map(os.path.realpath, named)}, key=len, reverse=True)
         roots = {*_ROOTS, *(PurePath(path).parts[1] for path in known)}
@@ -252,9 +252,8 @@ def _open_scopes(recorder: Recorder, about: Mapping[str, str], picture: Mapping[
 
 
 def _settle(page: Page, recorder: Recorder) -> bool:
-    """Wait until the page asks for nothing more: nothing is in flight, nothing said to be loading, and its
-    script has nothing left to do, which may take long on a busy machine. Return False if that lasts too long.
-    """
+    """Wait until the page is idle, without pending requests and scripts, and return False if that takes too
+    long."""
     deadline = time.monotonic() + _PATIENCE
     recorder.last = time.monotonic()
     while time.monotonic() < deadline:

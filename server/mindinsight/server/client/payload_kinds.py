@@ -47,14 +47,14 @@ def _with_ending(stem: Path, ending: str) -> Path:
 
 
 def _write_encoded(stem: Path, encoded: bytes, kind: media_types.MediaType | None) -> Path:
-    """Write bytes as recorded, with the ending of their media type or `.bin`. Return the path."""
+    """Write bytes as recorded, with the ending of their media type or `.bin`, and return the path."""
     target = _with_ending(stem, kind.suffix if kind else ".bin")
     target.write_bytes(encoded)
     return target
 
 
 def _write_text(stem: Path, ending: str, text: str) -> Path:
-    """Write a text in UTF-8 with its line ends. Return the path."""
+    """Write a text in UTF-8 with unchanged line ends, and return the path."""
     target = _with_ending(stem, ending)
     target.write_text(text, encoding="utf-8", newline="")
     return target
@@ -85,7 +85,7 @@ def _chart_rows(value: tuple[chart_payloads.Category, ...]) -> Iterator[dict[str
 
 
 def _write_curve(stem: Path, value: chart_payloads.PrCurve) -> Path:
-    """Write `<step>.csv`, with numbers in the shortest form that reads back exactly. Return the path."""
+    """Write `<step>.csv`, with numbers in the shortest form that reads back exactly, and return the path."""
     target = _with_ending(stem, ".csv")
     with target.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, _CURVE)
@@ -101,7 +101,7 @@ def _curve_rows(value: chart_payloads.PrCurve) -> Iterator[dict[str, float]]:
 
 
 def _write_tensor(stem: Path, value: tensor_payloads.Tensor) -> Path:
-    """Write `<step>.npy` with the recorded type and shape. Return the path."""
+    """Write `<step>.npy` with the recorded type and shape, and return the path."""
     target = _with_ending(stem, ".npy")
     np.save(target, value.values, allow_pickle=False)
     return target

@@ -113,7 +113,7 @@ class Summary:
     """Reader of the runs below one or several directories. `refresh` reads new records."""
 
     def __init__(self, path: Paths, on_progress: Callable[[int, int], None] | None = None) -> None:
-        """`on_progress` is called during reading with the bytes read and the total bytes."""
+        """Read the runs below `path`, and call `on_progress` with the bytes read and the total bytes."""
         bases = bases_of(path)
         for problem in base_problems(bases):
             raise BadSettings(problem)
@@ -240,7 +240,8 @@ def _items_of(run: str, series: ReferenceSeries, decode: Callable[[bytes], T]) -
 
 
 def _chosen_runs(runs: Mapping[str, object], pattern: str) -> list[str]:
-    """Return ids of runs. `ms` and `ms/` mean `./ms` if no run has that name."""
+    """Return the ids of the runs that a pattern selects, where `ms` and `ms/` stand for `./ms` if no run has
+    that name."""
     return _chosen(runs, pattern) or _chosen(runs, f"{BASE}{pattern.removeprefix(BASE).rstrip('/')}")
 
 

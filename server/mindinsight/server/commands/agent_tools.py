@@ -29,7 +29,8 @@ _MOST_LINES: Final = 200  # of a console
 
 
 class Tools:
-    """Tools over one server. Each returns text of LONGEST bytes at most, and raises ApiError."""
+    """Tools of an agent over one server, each an asynchronous method that returns text. Each returns text of
+    LONGEST bytes at most, and raises ApiError."""
 
     def __init__(self, ask: Ask, store: Store) -> None:
         """Ask a server by `ask`, and read runs in its `store`."""

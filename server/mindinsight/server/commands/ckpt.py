@@ -50,10 +50,8 @@ def register(subparsers: Any) -> None:
 
 @terminal.report_errors
 def ls(options: argparse.Namespace) -> int:
-    """Print the tensors of a checkpoint.
-
-    Return 0 if all are finite, 1 for non-finite values, 2 for damage, without a checkpoint or a tensor.
-    """
+    """Print the tensors of a checkpoint, and return 0 if all are finite, 1 if not, 2 for damage or a missing
+    file or tensor."""
     file = _open(options.file)
     with worker_pool() as executor:
         measured = checkpoint_weights.measure_weights(file, executor)
@@ -77,11 +75,8 @@ def ls(options: argparse.Namespace) -> int:
 
 @terminal.report_errors
 def diff(options: argparse.Namespace) -> int:
-    """Print the differences of two checkpoints.
-
-    Return 0 if they are equal, 1 if not, 2 without a checkpoint, without a common tensor, or if damage may
-    hide a difference.
-    """
+    """Print the differences of two checkpoints, and return 0 if they are equal, 1 if not, 2 if unknown. It is
+    unknown without a checkpoint, without a common tensor, or if damage may hide a difference."""
     first, second = _open(options.first), _open(options.second)
     total = {weight.name for file in (first, second) for weight in file.weights}
     with worker_pool() as executor:
@@ -126,7 +121,8 @@ def _open(path: Path) -> WeightFile:
 
 
 def _report_damage(files: Sequence[WeightFile], tensors: Iterable[TensorError]) -> bool:
-    """Print the damage of files and the errors of tensors. Return True if a file as a whole is damaged."""
+    """Print the damage of files and the errors of tensors, and return True if a file as a whole is
+    damaged."""
     damage = [error for file in files for error in checkpoint_weights.damage_of(file)]
     for error in damage:
         terminal.say(terminal.describe_reason(error.reason, error.detail))

@@ -59,11 +59,9 @@ def register(subparsers: Any) -> None:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Print how the scalars of a run differ from those of a reference.
-
-    Return 0 within the tolerance, 1 beyond it, 2 if a run or tag is missing, or steps or a scalar of the
-    reference could not be compared.
-    """
+    """Print how the scalars of a run differ from a reference, and return 0 within the tolerance, 1 beyond it,
+    2 if unknown. It is unknown if a run or tag is missing, or steps or a scalar of the reference could not be
+    compared."""
     summary = Summary(options.summary_base_dir)
     try:
         run, reference = _run(summary, options.name), _run(summary, options.reference)

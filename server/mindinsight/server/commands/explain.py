@@ -26,7 +26,8 @@ def register(subparsers: Any) -> None:
 
 @report_errors
 def explain(options: argparse.Namespace) -> int:
-    """Print the explanation. Return 0 if nothing was found, 1 for a fault, or 2 if something is unknown."""
+    """Print the explanation of a run, and return 0 if nothing was found, 1 for a fault, 2 if something is
+    unknown."""
     from mindinsight.server.api.explanation import explain_run, in_order  # with every analysis
 
     try:

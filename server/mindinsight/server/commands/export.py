@@ -27,10 +27,7 @@ def register(subparsers: Any, name: str = "export") -> None:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Write the values of the runs whose names match to files.
-
-    Return 0 if everything is written, 1 for damage or if there is nothing to export.
-    """
+    """Write the values of the matching runs to files, and return 0, or 1 for damage or nothing to export."""
     summary = Summary(options.summary_base_dir, _show_progress if sys.stderr.isatty() else None)
     runs = summary.matching(options.runs)
     if not runs:

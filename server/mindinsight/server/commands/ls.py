@@ -23,11 +23,8 @@ def register(subparsers: Any) -> None:
 
 
 def ls(options: argparse.Namespace) -> int:
-    """Print the runs whose names match.
-
-    Return 0, or 1 if there is no such run, a directory cannot be listed, or a file is damaged or ends in an
-    unfinished record (printed on standard error).
-    """
+    """Print the matching runs, and return 0, or 1 if there is none or a directory or file is damaged. A file
+    is also damaged if it ends in an unfinished record (printed on standard error)."""
     summary, now = Summary(options.summary_base_dir), time.time()
     runs = [summary.run(name) for name in summary.matching(options.runs)]
     if not runs:

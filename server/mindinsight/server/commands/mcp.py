@@ -31,7 +31,7 @@ def register(subparsers: Any) -> None:
 
 
 def answer_agent(options: argparse.Namespace) -> int:
-    """Answer until standard input ends. Return 0. Raises BadSettings without the package."""
+    """Answer until standard input ends, and return 0. Raises BadSettings without the package."""
     try:
         import mcp.server  # noqa: F401 (an extra)
     except ImportError:
@@ -79,7 +79,7 @@ def make_server(app: "Starlette") -> "MCPServer[Any]":
 
 
 def _with_reasons(tool: Tool) -> Tool:
-    """Return a tool whose errors tell an agent what is wrong, which others do not."""
+    """Return a tool whose errors tell the agent the reason, as the plain tool's errors do not."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)

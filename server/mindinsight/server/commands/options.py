@@ -132,7 +132,7 @@ _UNCHANGED: Final = (  # options with the value of the setting of the same name
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """Return the settings that the options describe."""
+    """Return the settings of a server that the options of `start` describe."""
     workspace = options.workspace.expanduser().absolute()
     return Settings(
         summary_base_dir=bases_of(options.summary_base_dir, workspace),

@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": Formatter, "allow_abbrev": False, **options})
 
     def format_help(self) -> str:
-        """Return the help."""
+        """Return the help text of this command."""
         command = self.prog.removeprefix("mindinsight ").replace(" ", "_")
         words = {"conditions": self.get_default("conditions") or ""}
         self.description = _text(command, words=words)
@@ -103,7 +103,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, _text("error", words={"prog": self.prog, "why": message}) + "\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments. Exit with an error if the chosen subcommand does not define one of them.
+        """Parse arguments, and return the namespace and an empty list. Exit with an error if the chosen
+        subcommand does not define one of them.
 
         Only here are the options of the subcommand known.
         """
@@ -131,7 +132,7 @@ def _error(name: str, words: Mapping[str, Any]) -> str:
 
 
 def _text(*names: str, words: Any = None) -> str:
-    """Return the first text with one of these names, without their `cli.`; nothing for `_NOTHING`."""
+    """Return the text of the first existing key `cli.<name>`, or the first name if none exists."""
     from mindinsight.server.texts import language_texts, message, terminal_language
 
     language = terminal_language(os.environ)

@@ -31,7 +31,7 @@ def register(subparsers: Any) -> None:
 
 @report_errors
 def report(options: argparse.Namespace) -> int:
-    """Write the report. Return 0, 1 if there is no such run, or 2 if the file cannot be written."""
+    """Write the report, and return 0, 1 if there is no such run, or 2 if the file cannot be written."""
     from mindinsight.server.api.explanation import explained_report  # with every analysis
 
     summary, run = chosen_run(options.name, options.summary_base_dir)

@@ -33,7 +33,7 @@ def register(subparsers: Any) -> None:
 
 
 def site(options: argparse.Namespace) -> int:
-    """Write the copy. Return 0, or 1 if it cannot be made."""
+    """Write the copy, and return 0, or 1 if it cannot be made."""
     from mindinsight.server.client.page_copy import export_site
 
     out = _empty_folder(options.out)
@@ -53,7 +53,8 @@ def site(options: argparse.Namespace) -> int:
 
 
 def _empty_folder(out: Path) -> Path:
-    """Create a folder. Raises BadSettings if it has content, which the copy would mix with."""
+    """Create an empty folder and return its path. Raises BadSettings if it has content, which the copy would
+    mix with."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):

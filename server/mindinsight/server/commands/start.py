@@ -20,10 +20,8 @@ def register(subparsers: Any) -> None:
 
 
 def start(options: argparse.Namespace) -> int:
-    """Start a server. Return 0 if it responds, 1 if it cannot start or the port shows other base directories.
-
-    Return 2 if a server with the same base directories is already running.
-    """
+    """Start a server, and return 0 if it responds, 1 if it cannot start, 2 if the same server is running
+    already. A port that shows other base directories counts as 1."""
     settings = settings_of(options)
     running = daemon.find(settings.port)
     if running and running.alive:

@@ -18,7 +18,7 @@ def register(subparsers: Any) -> None:
 
 
 def stop(options: argparse.Namespace) -> int:
-    """Stop a server. Return 0 if it was stopped, 1 if there was none."""
+    """Stop a server, and return 0 if it was stopped, 1 if there was none."""
     running = daemon.find(options.port)
     if running is None:
         print(_describe_missing(options.port))

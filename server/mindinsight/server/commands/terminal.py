@@ -38,7 +38,7 @@ Item = TypeVar("Item")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | None = None) -> str:
-    """Format a table: columns as wide as their widest cell, numbers right-aligned.
+    """Return a text table: columns as wide as their widest cell, numbers right-aligned.
 
     If lines are longer than `width` characters, the cells of the widest column lose their beginning.
     """
@@ -62,7 +62,7 @@ def terminal_width() -> int | None:
 
 
 def cell(value: object) -> str:
-    """Format a cell: numbers with six digits, text with escaped control characters."""
+    """Return a value as text of a cell: numbers with six digits, text with escaped control characters."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -71,14 +71,15 @@ def cell(value: object) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Escape control characters, which a terminal would execute, except those in `keep`."""
+    """Return text with escaped control characters, which a terminal would execute, except those in `keep`."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
 
 
 def as_json(value: Any) -> str:
-    """Format strict JSON. Non-finite numbers become the texts nan, inf or -inf."""
+    """Return a value as strict JSON text, without NaN and infinity. Non-finite numbers become the texts nan,
+    inf or -inf."""
     text = json.dumps(non_finite_as_text(value), ensure_ascii=False, allow_nan=False, indent=1)
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 

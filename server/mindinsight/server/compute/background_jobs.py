@@ -52,7 +52,7 @@ class Threads:
         self._end = weakref.finalize(self, _end, self._calls, count)
 
     def start(self) -> bool:
-        """Start the threads that are not started. Return False if the system gave none at all."""
+        """Start the threads that are not started, and return False if not a single one could be started."""
         try:
             while self._unstarted:
                 start_within_limit(self._unstarted.popleft())
@@ -65,7 +65,7 @@ class Threads:
         return self._any
 
     def run(self, call: Callable[[], object]) -> bool:
-        """Queue a call for the threads. The call must not raise. Return False if there is no thread."""
+        """Queue a call, which must not raise, and return False if there is no thread to run it."""
         begun = self.start()
         if begun:
             self._calls.put(call)
@@ -124,7 +124,7 @@ class BackgroundJob(Generic[Item]):
         self._token.cancel()
 
     def wait(self, seconds: float = LONGEST) -> bool:
-        """Wait until the job has ended. Return False if it has not by then."""
+        """Wait until the job has ended, and return False if it is still running after ``seconds``."""
         return self._ended.wait(seconds)
 
     def _run(self) -> None:

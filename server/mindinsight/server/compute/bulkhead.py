@@ -74,17 +74,17 @@ class Bulkhead:
 
     @property
     def running(self) -> int:
-        """Number of calls that have begun and not ended."""
+        """Return the number of calls that have begun and not ended."""
         return len(self._calls)
 
     @property
     def stuck(self) -> int:
-        """Number of cancelled calls that have not ended."""
+        """Return the number of cancelled calls that have not ended."""
         return sum(call.token.cancelled for call in self._calls)
 
     @property
     def oldest(self) -> float:
-        """Age of the oldest call that has not ended, in seconds."""
+        """Return the age in seconds of the oldest call that has not ended."""
         return max((time.monotonic() - call.begun for call in self._calls), default=0.0)
 
     async def run(self, function: Callable[[], T], waits: bool = False) -> T:
@@ -144,7 +144,8 @@ class Bulkhead:
             self.waiting -= 1
 
     async def _begin(self, function: Callable[[], Any], patience: float) -> _Call:
-        """Have a thread call `function`. Raises Full if there is no thread at all, or MemoryShort."""
+        """Start `function` in a thread and return its call, after waiting up to ``patience`` seconds for
+        memory. Raises Full if there is no thread at all, or MemoryShort."""
         until = time.monotonic() + patience
         while self._memory.free() < SHARE and time.monotonic() < until:
             await asyncio.sleep(_LOOK)
@@ -185,7 +186,8 @@ class _Call:
         self.function = function
 
     def perform(self, ended: Callable[[_Call, Callable[[], None]], None]) -> None:
-        """Call the function, and hand what settles its result to the event loop once nothing is held."""
+        """Call the function, and pass a callback that sets its result to ``ended``, after all resources are
+        released."""
         self.thread = threading.get_ident()
         try:
             with under(self.token):

@@ -55,7 +55,7 @@ class ClusterExecutor(TaskExecutor):
 
     @property
     def ahead(self) -> int:
-        """Number of calls that keep all threads of the cluster busy."""
+        """Return the number of calls that keep all threads of the cluster busy."""
         return _AHEAD * self._threads
 
     def _start(self, task: Task, tries: int = TRIES) -> None:
@@ -70,7 +70,7 @@ class ClusterExecutor(TaskExecutor):
         remote.add_done_callback(partial(self._receive, task, tries - 1))
 
     def _receive(self, task: Task, tries: int, remote: Any) -> None:
-        """Settle a task with what became of it, or submit the call again if the scheduler lost it."""
+        """Set the result or error of a finished task, or submit its call again if the scheduler lost it."""
         self._performers.pop(task, None)
         if task.cancelled():
             return

@@ -82,7 +82,7 @@ class LruCache(Generic[Value]):
             return [value for computation in self._computations.values() for value in computation.values]
 
     def drop(self, key: Hashable, value: Value) -> None:
-        """Drop the value of a key, unless it is another one by now."""
+        """Drop the value of a key, unless the key has another value by now."""
         with self._lock:
             computation = self._computations.get(key)
             if computation is None or not any(cached is value for cached in computation.values):

@@ -36,7 +36,7 @@ class MemoryBudget:
         self._until = 0.0
 
     def share(self) -> Share:
-        """Claim the share of a call that begins. Raises MemoryShort."""
+        """Return a new share of the budget for a call that begins. Raises MemoryShort."""
         share = Share(self, next(self._numbers))
         share.claim(0)
         return share

@@ -133,7 +133,8 @@ def parts(values: Array) -> list[Part]:
 
 
 def combine(pieces: Iterable[Part]) -> Statistics:
-    """Combine parts into statistics: means by their sums, deviations by the shift of each part's mean."""
+    """Return the statistics of several parts together: means by sums, deviations by the shift of
+    each mean."""
     parts = tuple(pieces)
     counts: Sequence[int] = parts[0][:_COUNTS] if len(parts) == 1 else _counts(parts)
     live = [part for part in parts if part.finite]
@@ -227,7 +228,7 @@ def _check(dtype: np.dtype[Any]) -> None:
 
 
 def _counts(parts: Sequence[Part]) -> Sequence[int]:
-    """Return the first fields of statistics: how many elements are of each kind."""
+    """Return the numbers of elements of each kind, in the order of the first fields of `Statistics`."""
     counts = [sum(column) for column in zip(*(part[:_COUNTS] for part in parts), strict=True)]
     return counts or [0] * _COUNTS
 
@@ -248,7 +249,7 @@ def _pieces(values: Array) -> Iterator[Array]:
 
 
 def _part(piece: Array, scratch: Doubles) -> Part:
-    """Measure up to `PIECE` numbers."""
+    """Return counts, extremes and sums of up to `PIECE` numbers."""
     size, nans, above, below = piece.size, 0, 0, 0
     low, high = piece.min(), piece.max()
     if not (np.isfinite(low) and np.isfinite(high)):

@@ -63,7 +63,7 @@ class Task(Future[Any]):
 
 
 class TaskExecutor(Executor):
-    """Base of the executors. Their futures may be cancelled at any time, also while they run."""
+    """Base class of the executors, whose futures may be cancelled while they run."""
 
     isolated = True  # callers leave all work to the executor, as it may hang or end a process
     missing = False  # no process can be started, and calls are performed in this one
@@ -76,11 +76,12 @@ class TaskExecutor(Executor):
 
     @property
     def running(self) -> int:
-        """Number of calls that have begun and not ended."""
+        """Return the number of calls that have begun and not ended."""
         return len(self._performers)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Submit a call. Its future is cancelled when the task of the calling thread is."""
+        """Submit a call and return its future. Its future is cancelled when the task of the calling thread
+        is."""
         task = Task((fn, args, kwargs))
         self._tasks.add(task)
         task.add_done_callback(self._settled)
@@ -111,11 +112,11 @@ class TaskExecutor(Executor):
         raise NotImplementedError
 
     def _end(self, performer: Any) -> None:
-        """End the work for a cancelled task without waiting for that."""
+        """Stop the work of a cancelled task, without waiting until it has stopped."""
         raise NotImplementedError
 
     def _close(self) -> None:
-        """Release what the executor holds without waiting for that."""
+        """Release the resources of the executor, without waiting until they are released."""
         raise NotImplementedError
 
 

@@ -139,7 +139,7 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Return the row one interval after the first one that ends past ``near`` and has a clear mean change.
+    """Return the row one window after the end of the first window past ``near`` with a clear mean change.
 
     Without one return the number of rows.
     """
@@ -333,7 +333,8 @@ def align(steps: Ints, values: Floats, base_steps: Ints, base_values: Floats, to
 def _broken(
     facts: Alignment, shared: Ints, broken: npt.NDArray[np.intp], left: Doubles, right: Doubles
 ) -> Alignment:
-    """Return ``facts`` with where, how often and in which run values are not finite, and not the same."""
+    """Return ``facts`` with the steps, number and side of the non-finite values that the curves do
+    not share."""
     if not len(broken):
         return facts
     mine, theirs = ((~np.isfinite(values[broken])).any() for values in (left, right))
@@ -450,7 +451,7 @@ def _growth(steps: Ints, sizes: Doubles) -> Growth:
 
 
 def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
-    """Return the row at which an onset lies that is known to a few rows, if curves are equal nearby.
+    """Return the row of an onset, moved to the first differing row if the curves are equal nearby.
 
     ``shares`` [n] are the sizes of the differences. Nothing begins where the curves are still equal, and a
     difference after rows that are mostly equal begins with its first row.
@@ -463,7 +464,8 @@ def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
 
 
 def _plain_onset(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> int | None:
-    """Return the row at which curves that are equal elsewhere begin to differ for good, by their equality.
+    """Return the row from which curves that were equal keep differing, by their equality alone, or None if
+    unclear.
 
     ``sizes`` [n] are those of the differences. Without noise, a course need not fit for a beginning to be
     plain: of the rows before it so many are equal, or of those from it on none is, that it is no chance.
@@ -490,7 +492,8 @@ def _equal_start(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> in
 
 
 def _begins_equal(rest: int, equal: int, first: int) -> bool:
-    """Return True if it is no chance that all ``first`` rows are equal, and ``equal`` of the ``rest``."""
+    """Return True if it is beyond chance that all ``first`` rows are equal, given ``equal`` equal ones of the
+    ``rest``."""
     return bool(((equal + 1) / (rest + 2)) ** first < _PLAIN_CHANCE)
 
 

@@ -15,7 +15,7 @@ def _step(step: int | None) -> int | str | None:
 
 
 def _where(aligned: Alignment) -> Claim | None:
-    """Return as part of a claim in which run values are not finite, at how many steps, and at which."""
+    """Return a clause about the run, number and steps of non-finite values, or None if there are none."""
     if aligned.broken_in is None:
         return None
     facts = {"n": aligned.broken_count, "first": _step(aligned.broken), "last": _step(aligned.broken_last)}
@@ -100,7 +100,7 @@ def _growth_values(aligned: Alignment, unit: str) -> dict[str, Any]:
 
 
 def factor_claim(factor: float | None) -> Claim | None:
-    """Return a constant factor as part of a claim, with enough digits to differ from 100 %."""
+    """Return a clause with a factor in percent, with enough digits to differ from 100 %, or None for None."""
     if factor is None:
         return None
     apart = abs(factor - 1)

@@ -14,10 +14,8 @@ FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 
 
 def association(values: Sequence[Any], target: Doubles) -> float | None:
-    """Return from 0 to 1 how closely ``target`` [n] follows ``values``.
-
-    Returns None for too few rows, or if a column is constant.
-    """
+    """Return how closely ``target`` [n] follows ``values``, from 0 to 1, or None for few rows or a constant
+    column."""
     rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
     if len(rows) < FEWEST_PAIRS:
         return None
@@ -48,7 +46,8 @@ def spearman(left: Doubles, right: Doubles) -> float | None:
 
 
 def chance_of(correlation: float, rows: int) -> float:
-    """Return how often independent columns correlate at least so strongly, by Fisher's approximation."""
+    """Return the probability of at least this correlation for independent columns, by Fisher's
+    approximation."""
     size = math.atanh(min(abs(correlation), 1 - 1e-12)) * math.sqrt(max(rows - 3, 1))
     return math.erfc(size / math.sqrt(2))
 
@@ -61,7 +60,7 @@ def ranks(values: Doubles) -> Doubles:
 
 
 def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
-    """Return the correlation ratio (eta) of the target over the groups.
+    """Return the correlation ratio (eta) of the target over the groups, or None if it is undefined.
 
     Returns None if the target is constant, there is only one group, or every group has one member.
     """

@@ -147,7 +147,7 @@ def _course(values: Doubles) -> Doubles:
 
 
 def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
-    """Return the step at which each bad run breaks, by row: becomes non-finite as no good run does.
+    """Return, by row, the step from which each bad run is non-finite in a way that no good run is.
 
     Where good runs have non-finite values, an interval of them counts in a bad run if it is more than twice
     as long as the longest of a good run, or lasts to the end of the run as in no good one.
@@ -173,7 +173,8 @@ def _non_finite_intervals(values: Floats) -> tuple[Ints, Ints]:
 
 
 def _before(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
-    """Compare both groups in the columns before ``end``; if their means agree, each bad run by itself."""
+    """Return the divergence of the groups in the columns before ``end``, or of single bad runs if the means
+    agree."""
     whole = _compared(grid, split, end, tests)
     bad = len(grid.mean) - split
     if whole.kind != "together" or bad < 2 or split < _FEWEST_GOOD:
@@ -212,7 +213,8 @@ def _outside(means: Doubles, split: int) -> list[int]:
 
 
 def _compared(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
-    """Compare the means of both groups in the columns before ``end``, one of a number of ``tests``."""
+    """Return the divergence of the group means in the columns before ``end``, tested as one of ``tests``
+    comparisons."""
     good_mean, good_spread = _mean_and_spread(grid.mean[:split])
     bad_mean, bad_spread = _mean_and_spread(grid.mean[split:])
     columns = np.flatnonzero(~np.isnan(good_mean[:end]) & ~np.isnan(bad_mean[:end]))
@@ -242,7 +244,8 @@ def _compared(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
 
 
 def _begun(divergence: GroupDivergence, steps: Ints, relative: Doubles) -> GroupDivergence:
-    """Return ``divergence`` with an onset before which the groups differ no more than they did before.
+    """Return ``divergence`` with its onset moved to where the difference begins to grow beyond its earlier
+    level.
 
     ``relative`` [c] is the difference of the means. The sum of what exceeds a level is lowest where it begins
     to exceed that for good (Page, 1954). The level is half the difference.
@@ -269,7 +272,8 @@ def _tested(
     split: int,
     tests: int,
 ) -> GroupDivergence:
-    """Return the judgement with the interval in which the runs differ, tested with runs as the units.
+    """Return the judgement with the interval of the difference, tested with whole runs as independent
+    samples.
 
     ``differences`` are those of the means, relative and in a common unit, ``deviations`` [r, c] those of all
     runs from the good mean, relative.
@@ -304,14 +308,16 @@ def _tested(
 
 
 def _limit(proven: float, tests: int) -> float:
-    """Return the normal variable that is exceeded in any of ``tests`` as rarely as ``proven`` is in one."""
+    """Return the normal score whose chance, in any of ``tests`` tests, is as low as that of
+    ``proven`` in one."""
     return -NormalDist().inv_cdf(NormalDist().cdf(-proven) / tests)
 
 
 def _with_runs(
     divergence: GroupDivergence, deviations: Doubles, split: int, extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` with the number of bad runs that differ to its side, or farther to the other."""
+    """Return ``divergence`` with the numbers of bad runs that differ from the good ones, above and
+    below them."""
     means = _means(deviations[:, extent[0] : extent[1] + 1])
     shift = float(means[split:].mean() - means[:split].mean())
     towards = (means - means[:split].mean()) * np.sign(shift)
@@ -347,7 +353,7 @@ def _beyond(good: Doubles, bad: Doubles) -> tuple[int, int] | None:
 def _named(
     divergence: GroupDivergence, steps: Ints, differences: Sequence[Doubles], extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` as what it is by the columns in which it begins and ends."""
+    """Return ``divergence`` with its kind, which follows from the columns in which it begins and ends."""
     first, last = extent
     margin = _window(len(steps))
     begins = first > margin or divergence.kind == "parts"
@@ -376,9 +382,10 @@ def _window(columns: int) -> int:
 
 
 def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
-    """Return the first and last column of the difference that is there between ``first`` and ``last``.
+    """Return the first and last column of the difference between ``first`` and ``last``, or None if it is not
+    clear of noise.
 
-    None if it is nowhere clear of the noise. Short gaps, as where curves cross, belong to it.
+    Short gaps, as where curves cross, belong to it.
     """
     width = _window(len(relative))
     noise = np.maximum(local_noise(relative), _NOISE)
@@ -407,7 +414,8 @@ def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
 
 
 def _surprise(deviations: Doubles, split: int, edges: Ints) -> Doubles:
-    """Return [b + 1, b + 1] how surely the groups differ between two edges, 0 where that is unknown.
+    """Return [b + 1, b + 1] the significance of the groups' difference between two edges, 0 where it is
+    unknown.
 
     A t test of the means of the runs, pooled, as the normal variable that is exceeded as rarely (Wallace,
     1959). A run is one observation, however its own noise is correlated. Means are at least as uncertain as
@@ -484,7 +492,8 @@ def _from_the_start(difference: Doubles, onset: int) -> bool:
 
 
 def _judged(steps: Ints, relative: Doubles, plain: Doubles, spread: float | None) -> GroupDivergence:
-    """Judge the difference of the means, given relative to the good mean and in the unit of the values."""
+    """Return the divergence that the difference of the means shows, given relative and in the unit of the
+    values."""
     change = find_divergence(relative, _NOISE)
     at_once = change is not None and any(_from_the_start(size, change.onset) for size in (relative, plain))
     onset = change.onset if change is not None else 0

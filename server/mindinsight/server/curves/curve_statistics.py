@@ -144,7 +144,8 @@ FEWEST_DIVERGED: Final = 3
 
 
 def divergence_tags(tags: Iterable[str]) -> list[str]:
-    """Return the tags that decide whether a run has diverged: losses, or all tags of a run without a loss."""
+    """Return the tags whose values decide if a run has diverged: its losses, or all tags of a run without a
+    loss."""
     every = list(tags)
     return [tag for tag in every if "loss" in tag.lower()] or every
 
@@ -231,7 +232,8 @@ def compared_claims(compared: Difference, tolerance: float) -> list[Claim]:
 
 
 def _largest(compared: Difference) -> Claim | None:
-    """Return the largest finite difference: a share of the baseline, absolute if that is 0 somewhere."""
+    """Return a clause with the largest finite difference, as a share of the baseline, or absolute if that is
+    0 somewhere."""
     finite = np.isfinite(compared.difference)
     shares = np.abs(compared.relative[finite])
     absolute = bool(np.isinf(shares).any())

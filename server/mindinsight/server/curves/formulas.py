@@ -49,7 +49,8 @@ class BadFormula(ValueError):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """Parsed formula. `tags` are the scalars that it names, in order of their first use."""
+    """Parsed formula over scalars, with their tags. `tags` are the scalars that it names, in order of their
+    first use."""
 
     tags: tuple[str, ...]
     tree: ast.expr

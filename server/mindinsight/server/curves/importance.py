@@ -158,7 +158,7 @@ def _trials(settings: Mapping[str, Sequence[Any]]) -> _Trials:
 
 
 def _factors(settings: Mapping[str, Sequence[Any]], trials: _Trials) -> dict[str, Factor]:
-    """Return the settings by name, or nothing if so few combinations cannot tell their effects apart."""
+    """Return the settings as factors by name, or {} if too few combinations separate their effects."""
     factors = {}
     levels = 0
     for name, column in settings.items():
@@ -199,7 +199,7 @@ def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
 
 
 def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
-    """Claim the setting that separates the runs with a non-finite objective best, if it does beyond chance.
+    """Return a claim on the setting that separates runs with a non-finite objective beyond chance, else [].
 
     All runs recorded the objective.
     """
@@ -372,7 +372,7 @@ def _decisive(
     factors: Mapping[str, Factor],
     extreme: Sequence[Claim],
 ) -> Iterator[Claim]:
-    """Claim which settings matter, or that none was found, and which of them cannot be told apart.
+    """Yield claims about the settings that matter or that none does, and those that cannot be separated.
 
     ``known`` and ``target`` have one value for each trial. ``factors`` is empty if no effect can be known.
     ``extreme`` are the claims about values that do best or worst, which count if no forest knows more.
@@ -416,7 +416,7 @@ def _decisive(
 def _weak(
     known: Mapping[str, Doubles], target: Doubles, counts: Mapping[str, int], facts: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    """Claim the setting whose ranks correlate least by chance with the objective, if it is beyond chance.
+    """Yield a claim about the setting with the clearest rank correlation, if it is beyond chance.
 
     Only runs with the setting count, ``counts`` of them: others are often those of another experiment.
     """
@@ -437,7 +437,7 @@ def _weak(
 def _extreme(
     columns: Mapping[str, Sequence[Any]], target: Doubles, trials: _Trials, facts: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    """Claim the values of a setting all of whose runs have a lower, or higher, objective than all others.
+    """Yield claims about values of a setting whose runs are all lower, or all higher, than every other run.
 
     ``columns`` and ``target`` [n] have one value for each run. An exact permutation test: a group of k of t
     trials is lowest or highest in 2 of C(t, k) orders. Its chance is the sum over all groups as rare.
@@ -478,7 +478,7 @@ def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
 
 
 def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
-    """Claim the two settings whose product explains most of what neither explains, if beyond chance."""
+    """Yield a claim about the two settings whose product explains most beyond each alone and chance."""
     names = list(known)
     centred = [ranks(column) - (len(column) - 1) / 2 for column in known.values()]
     best, chosen = 0.0, (0, 0)

@@ -13,7 +13,7 @@ import numpy as np
 from mindinsight.server.types import Doubles, Floats, Ints
 
 FEWEST: Final = 20  # finite values of a curve that is judged
-_PARTS: Final = 10
+_PARTS: Final = 10  # of a long curve; chosen: the FEWEST values still give four, which show a course
 _PART: Final = 5  # values of a part, at least: of fewer, a median follows single values
 _CERTAIN: Final = 3.0  # standard errors by which levels differ: of 1,000 pairs of equal levels, one or two do
 _MEDIAN: Final = 1.25  # standard error of a median in standard errors of a mean, for normal noise

@@ -20,7 +20,8 @@ _DEVICES: Final = 4
 
 
 def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:
-    """Return claims that ranks have no data, up to the highest or the number ``recorded``, [] if none lacks.
+    """Return claims that ranks have no data, up to the highest or the number ``recorded``, [] if none is
+    missing.
 
     They may be among the runs that are ``left_out``, a number. Ranks without a 0 that begin with 1 are
     counted from 1. If the same ranks of each node have data, it is unknown whether the others recorded any.

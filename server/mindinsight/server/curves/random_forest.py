@@ -25,7 +25,7 @@ Bins = npt.NDArray[np.int64]  # [n, columns]
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Trees of equal depth. Nodes of a level are numbered from the left."""
+    """Regression trees of equal depth, as arrays by level. Nodes of a level are numbered from the left."""
 
     columns: list[Ints]  # by level: [trees, nodes] column that a node splits by
     limits: list[Ints]  # by level: [trees, nodes] largest bin that goes to the left

@@ -316,7 +316,7 @@ class Differences:
         return [row for row in rows if _chance_of_count(int(counts[row]), usual) < CHANCE / self.ranks]
 
     def _mirrored(self, row: int, column: int) -> bool:
-        """Return True if, of two curves, the other one left its course."""
+        """Return True if there are two curves and the other one has the spike at ``column``."""
         if self.ranks > 2:
             return False
         near = self.values[:, max(column - _NEAR, 0) : column + _NEAR + 1]
@@ -437,7 +437,8 @@ def judge(curves: Sequence[tuple[Ints, Floats]]) -> Judgement:
 
 
 def _merged(noisy: list[RankOutlier], equal: list[RankOutlier]) -> list[RankOutlier]:
-    """Return the anomalies found by noise and among equal curves, which give the steps of a lasting one."""
+    """Return the anomalies of both searches, one per row, where lasting ones of equal curves take
+    precedence."""
     lasting = {row for outlier in equal if outlier.kind == "lasting" for row in (outlier.row, outlier.other)}
     noisy = [outlier for outlier in noisy if outlier.row not in lasting]
     rows = {outlier.row for outlier in noisy}
@@ -481,7 +482,8 @@ def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[Ran
 
 
 def _is_far(steps: int, of_rank: Ints) -> bool:
-    """Return True if a number of steps is more than ranks usually lag behind others, many of their points."""
+    """Return True if a lag in steps exceeds the usual one: both a number of points and a share of the rank's
+    points."""
     usual = float(np.median(np.diff(of_rank.astype(np.float64)))) if len(of_rank) > 1 else 1.0
     return steps / max(usual, 1.0) > max(_SILENT_POINTS, _SILENT_SHARE * len(of_rank))
 
@@ -546,7 +548,7 @@ def _different(grid: Cells) -> list[RankOutlier]:
 
 
 def _agree(grid: Cells, rows: Ints, outlier: RankOutlier) -> bool:
-    """Return True if curves do not differ from each other while another one does from them."""
+    """Return True if the curves of ``rows`` agree with each other during an outlier."""
     there = grid.steps >= outlier.step
     if outlier.kind == "lasting":
         there &= grid.steps <= (grid.steps[-1] if outlier.last_step is None else outlier.last_step)

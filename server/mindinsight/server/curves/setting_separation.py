@@ -35,7 +35,7 @@ class Separation:
 
 
 def identity(value: Value) -> str | tuple[str, Value]:
-    """Return a key that is equal for equal values: 1 and 1.0 are, True and 1 are not, NaN is NaN."""
+    """Return a hashable key for a value, in which 1 equals 1.0, True differs from 1, and NaN equals NaN."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
     return ("number", value) if is_number else repr(value)
 
@@ -74,7 +74,7 @@ def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]])
 
 
 def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
-    """Return the number of each run's value in ascending order, and whether the values have an order.
+    """Return [n] the rank of each run's value, and True if the values have an order.
 
     A missing value precedes all numbers. NaN, booleans and text have no order.
     """

@@ -192,7 +192,7 @@ def _tensor_claims(differences: Sequence[WeightDifference]) -> list[Claim]:
 
 
 def _largest_change(differences: Sequence[WeightDifference]) -> Iterator[Claim]:
-    """Claim which floating-point tensor changed most for its size, unless two changed by the same share.
+    """Yield a claim about the floating-point tensor that changed most for its size, unless two tie.
 
     States of optimizers change most at all times, so they are left out, by their names; so are counters of
     steps, which are integers.
@@ -345,7 +345,8 @@ class SavedStep:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSeries:
-    """Checkpoints of one training. ``key`` is their name with ``#`` in place of the numbers."""
+    """Checkpoints of one training, in the order of their steps. ``key`` is their name with ``#`` in place of
+    the numbers."""
 
     key: str
     checkpoints: tuple[SavedStep, ...]
@@ -362,7 +363,7 @@ def find_series(ids: Iterable[str]) -> list[CheckpointSeries]:
 
 
 def _split(file: str) -> tuple[str, str, str]:
-    """Split a file id into the part that identifies the training, the part that numbers steps, and the
+    """Return a file id in three parts: the one that identifies the training, the one with the step, and the
     rest."""
     folders, slash, name = file.rpartition("/")
     parent, outer, last = folders.rpartition("/")
@@ -395,7 +396,8 @@ def _series(key: str, members: list[tuple[tuple[int, ...], str]]) -> CheckpointS
 
 
 def _step(numbers: tuple[int, ...], longest: int) -> int | None:
-    """Return the training step from the numbers of a name: the step, or epoch and step within it. Else None.
+    """Return the training step from the numbers in a name (a step, or epoch and step within it), or None for
+    others.
 
     ``longest`` is the number of steps in an epoch.
     """
@@ -494,7 +496,7 @@ def timeline_claims(
 
 
 def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Claim which weight changed most between neighbours, and which from the first checkpoint to the last.
+    """Yield claims about the weight that changed most between neighbours, and over the whole series.
 
     Nothing is claimed if two changed by the same share. States of optimizers and counters are left out, as in
     the comparison of two files.
@@ -528,7 +530,7 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
 
 
 def _largest_whole(weights: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Claim which weight changed most from the first checkpoint to the last, if one did."""
+    """Yield a claim about the weight that changed most from the first checkpoint to the last, if one did."""
     shares = {row.name: row.whole for row in weights if row.whole and math.isfinite(row.whole)}
     (name, share), *others = sorted(shares.items(), key=lambda item: -item[1])[:2] or [("", 0.0)]
     if name and share not in (other for _, other in others):

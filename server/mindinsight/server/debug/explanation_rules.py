@@ -108,9 +108,10 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
 
 
 def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
-    """Return the cause of a non-finite sum: an infinite result of its terms, or a sum too small to overflow.
+    """Return the cause of a non-finite sum, infinite terms or a sum too small to overflow, or None if it does
+    not add or terms are unknown.
 
-    Return None if it does not add, or terms are unknown. Elements at the result's index decide nothing.
+    Elements at the result's index decide nothing.
     """
     with np.errstate(all="ignore"):
         span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None
@@ -241,8 +242,7 @@ def _mean(element: Element) -> Cause | None:
 
 
 def _deviation(element: Element) -> Cause | None:
-    """Return the cause if a standard deviation or variance, a division by n - 1, had fewer than two
-    elements."""
+    """Return the cause if a standard deviation or variance had fewer than two elements, else None."""
     if not element.inputs or not math.isnan(element.result):
         return None
     per_output = element.inputs[0].size // max(element.output.size, 1)
@@ -250,7 +250,7 @@ def _deviation(element: Element) -> Cause | None:
 
 
 def _likelihood(element: Element) -> Cause | None:
-    """Return the cause if a mean loss ignored all targets, because none of them is a class."""
+    """Return the cause if a mean loss ignored all targets, because none of them is a class, else None."""
     if len(element.inputs) < 2 or not math.isnan(element.result) or element.inputs[1].dtype.kind not in "iu":
         return None
     scores, targets = element.inputs[0], element.inputs[1]
@@ -266,7 +266,7 @@ def _value(value: float) -> dict[str, str]:
 
 
 def _softmax(element: Element) -> Cause | None:
-    """Return the cause if all values that a softmax normalizes together are minus infinity."""
+    """Return the cause if all values that a softmax normalizes together are minus infinity, else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape or not values.ndim:
         return None
@@ -274,12 +274,12 @@ def _softmax(element: Element) -> Cause | None:
 
 
 def _normalized(element: Element) -> Cause | None:
-    """Division by a norm: of zeros it is zero."""
+    """Return the cause if a vector of zeros was divided by its norm, zero, else None."""
     return _along_an_axis("zero_norm", element, lambda row: not row.any())
 
 
 def _along_an_axis(reason: str, element: Element, holds: Callable[[Array], bool]) -> Cause | None:
-    """The cause if a condition holds for the input along the last axis along which all results are NaN."""
+    """Return the cause ``reason`` if a condition holds for the input along a NaN result's axis, else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.shape != element.output.shape:
         return None
@@ -319,7 +319,7 @@ def _batch_norm(element: Element) -> Cause | None:
 
 
 def _layer_norm(element: Element) -> Cause | None:
-    """Return the cause if all values normalized together, which have the shape of the weight, are equal."""
+    """Return the cause if all values that are normalized together are equal, else None."""
     values = element.inputs[0] if element.inputs else None
     if values is None or values.ndim < 1 or values.shape != element.output.shape:
         return None
@@ -333,10 +333,7 @@ def _layer_norm(element: Element) -> Cause | None:
 
 
 def _overflow(name: str, element: Element) -> Cause | None:
-    """Return the cause "overflow" if the result exceeds the type, or "overflow_inside" if a sum inside may.
-
-    Returns None for an operator whose result has no known bound.
-    """
+    """Return the cause "overflow" of the type, "overflow_inside" of a sum, or None without a known bound."""
     largest, broken = LARGEST.get(element.dtype), element.result
     floats = [values for values in element.inputs if values.dtype.kind == "f" and values.size]
     if largest is None or not floats or not (math.isinf(broken) or is_sum(name)):
@@ -361,7 +358,8 @@ def _greatest(values: Array) -> float:
 
 
 def _of_elements(function: Callable[..., Any], count: int | None = None) -> Reach:
-    """Return the reach of a function of the first ``count`` operands, or of all."""
+    """Return a function that bounds the result of an elementwise function of the first ``count`` operands, or
+    of all."""
 
     def reach(element: Element) -> Span | None:
         operands = element.operands[:count]
@@ -413,7 +411,8 @@ def _span(results: Sequence[float], inside: Sequence[float]) -> Span | None:
 
 
 def _reduction(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return the reach of a reduction, given its result and the sum inside for the elements reduced."""
+    """Return a function that bounds the result of a reduction, given its result and the sum inside for the
+    elements reduced."""
 
     def reach(element: Element) -> Span | None:
         parts = _reduced(element) if element.inputs else []
@@ -432,12 +431,12 @@ def _squares(part: Array) -> Any:
 
 
 def _zero(part: Array) -> float:
-    """Return zero: a result that may be as small, or nothing that is summed up inside."""
+    """Return zero, the lower bound of a result, or the sum inside an operator that sums nothing."""
     return 0.0
 
 
 def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any]) -> Reach:
-    """Return the rule that bounds the results of a cumulative sum or product along one of the axes."""
+    """Return a function that bounds the results of a cumulative sum or product along one of the axes."""
 
     def reach(element: Element) -> Span | None:
         values = element.inputs[0] if element.inputs else None
@@ -453,7 +452,7 @@ def _accumulated(result: Callable[[Array], Any], inside: Callable[[Array], Any])
 
 
 def _squared_error(element: Element) -> Span | None:
-    """Return the span of the squared difference of two inputs: by element, or its mean or sum."""
+    """Return the span of the squared difference of two inputs, or None if shapes do not fit."""
     if len(element.inputs) < 2:
         return None
     if element.inputs[0].shape == element.output.shape:
@@ -466,7 +465,7 @@ def _squared_error(element: Element) -> Span | None:
 
 
 def _product_of_matrices(added: slice = slice(2, None), first: int = 0) -> Reach:
-    """Return the reach of a product of a row and a column plus the inputs ``added``.
+    """Return a function that bounds the product of a row and a column plus the inputs ``added``.
 
     ``first`` is the position of the first matrix. Transposition is unknown, so every reading that fits
     counts.
@@ -512,7 +511,8 @@ def _vectors(values: Array, element: Element, at: tuple[int, ...], size: tuple[i
 
 
 def _convolution(element: Element) -> Span | None:
-    """Return a bound of a convolution: the largest magnitude of a sample times the magnitudes of a filter.
+    """Return an upper bound of a convolution, largest sample magnitude times sum of filter magnitudes, or
+    None if shapes do not fit.
 
     Channels are the second axis.
     """
@@ -530,7 +530,7 @@ def _convolution(element: Element) -> Span | None:
 
 def _gamma(element: Element) -> Cause | None:
     """Return the cause if a gamma function, its logarithm or derivative was taken at zero or a negative
-    integer."""
+    integer, else None."""
     value = _first(element)
     at_pole = value is not None and math.isfinite(value) and value <= 0 and value == math.floor(value)
     return Cause("pole", _value(value), 0) if at_pole and value is not None else None

@@ -334,20 +334,6 @@ class SearchedStep:
     count: int
 
 
-def find_faults(
-    dump: Dump,
-    ranks: Sequence[int] | None = None,
-    steps: Sequence[int] | None = None,
-    executor: Executor | None = None,
-    cache: StatisticsCache | None = None,
-    every: bool = False,
-) -> Report:
-    """Return the report at the end of `search_faults`."""
-    *_, report = search_faults(dump, ranks, steps, executor, cache, every)
-    assert isinstance(report, Report)
-    return report
-
-
 def search_faults(
     dump: Dump,
     ranks: Sequence[int] | None = None,
@@ -390,6 +376,13 @@ def search_faults(
             report.faults = report.faults[-1:]  # the ranks before received it from this one
             break
     yield report
+
+
+def report_of(search: Iterable[SearchedStep | Report]) -> Report:
+    """Run a search by `search_faults` to its end and return its report."""
+    *_, report = search
+    assert isinstance(report, Report)
+    return report
 
 
 def _search_step(
@@ -485,10 +478,8 @@ def find_operator(operators: Iterable[Operator], name: str) -> Operator | None:
 
 
 def source_frame(operator: Operator | None) -> Frame | None:
-    """Return the frame to show of an operator's call stack: the user's innermost, else the innermost.
-
-    Returns None without an operator or a stack.
-    """
+    """Return the user's innermost frame of an operator's call stack, else the innermost one, or None without
+    a stack."""
     if operator is None or not operator.stack:
         return None
     return own_frame(operator.stack) or operator.stack[0]

@@ -162,7 +162,7 @@ class MaskSearch:
         return {fingerprint(result): result.entry for result in map(self._result, positions) if result}
 
     def _is_buffer(self, entry: TensorEntry, result: TensorResult) -> bool:
-        """Whether a parameter may hold a mask: one value beside minus infinity, and not a weight by name."""
+        """Return True if a parameter, not a weight by name, has only one value beside minus infinity."""
         if entry.type != "Parameter" or result.measurement is None:
             return False
         statistics = result.measurement.statistics
@@ -440,7 +440,7 @@ class OriginSearch:
         return Origin("made", entry, entry.operator, carrier)
 
     def _given(self, operator: Operator) -> Carrier:
-        """Return "tensors" if an operator of finite tensors may have been given an unrecorded number."""
+        """Return "tensors" if an operator of finite tensors may take an unrecorded number, else ""."""
         known = self._numbers_known or operator.depends
         count = max(len(operator.inputs), len(operator.sources))
         module = operator.scope[-1] if operator.scope else ""
@@ -538,13 +538,13 @@ class OriginSearch:
         return Origin("met", entry, entry.operator, "input")
 
     def _output_of_masks(self, entry: TensorEntry, sources: Sequence[int]) -> int | None:
-        """Position of a non-finite output of an operator to which its sources gave nothing but masks."""
+        """Return the position of an operator's non-finite output if it took masks and no fault, else None."""
         given = [p for p in sources if self._finiteness(p) == "non_finite"]
         masks = bool(given) and all(map(self._gives_mask, given))
         return self._first_with(self._side(operator_key(entry), "output"), "non_finite") if masks else None
 
     def _gives_mask(self, position: int) -> bool:
-        """Whether an operator filled in minus infinities here: what comes of them began where they ended."""
+        """Return True if the tensor at a position is an output filled with minus infinities."""
         return self._entries[position].direction == "output" and self._masks.is_mask(position)
 
     def _propagates(self, entry: TensorEntry) -> bool:

@@ -73,7 +73,7 @@ def _at_step(
     executor: Executor | None,
     cache: StatisticsCache | None,
 ) -> Spread:
-    """Measure the tensors of a step and count the non-finite operators, weights and gradients."""
+    """Return the non-finite operators, weights and gradients of a step, measured now."""
     search = OriginSearch(entries, operators, lambda wanted: measure_all(wanted, executor, cache))
     parameters = parameter_names(entries)
     given = [entry for entry in entries if entry.direction in ("output", "parameter")]

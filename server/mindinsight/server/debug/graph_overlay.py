@@ -367,7 +367,8 @@ class Overlay:
 
     @cached_property
     def _views_beside(self) -> frozenset[OperatorKey]:
-        """Return the keys of views, as of a module's input, whose node has other operators too."""
+        """Return the keys of views, as of a module's input, whose node holds operators other than
+        views, too."""
         return frozenset(
             key_of(operator)
             for operators in self.operators_of.values()

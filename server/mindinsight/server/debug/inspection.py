@@ -110,7 +110,7 @@ class Listing:
         return any(_stamp(Path(path)) >= self._started - MARGIN for path in damaged[:MAX_CHECKED])
 
     def wait(self, seconds: float = LONGEST) -> bool:
-        """Wait until all tensors are measured. Return False if ``seconds`` have passed before."""
+        """Wait until all tensors are measured, and return False if that takes more than ``seconds``."""
         return self._job.wait(seconds)
 
     def stop(self) -> None:

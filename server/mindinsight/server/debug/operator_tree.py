@@ -103,7 +103,7 @@ class OperatorTree:
 def operator_tree(
     operators: Iterable[Operator], links: Sequence[Link], order: Sequence[tuple[str, str]] = ()
 ) -> OperatorTree:
-    """Build the tree of operators joined by ``links``, and by control edges for pairs of names in ``order``.
+    """Return the tree of operators joined by ``links``, and by control edges for pairs of names in ``order``.
 
     Parameters and data are left out. Names are as recorded. Raises UnreadableError without an operator.
     """

@@ -87,7 +87,8 @@ class Divergence:
         return gives_all_the_same(self.entry.type)
 
     def _figures(self) -> Claim:
-        """Return the statistic that tells the results apart, by rank: the norm if it does."""
+        """Return a clause with a statistic that differs between the ranks, or one that says that all are
+        equal."""
         for name in _TELLING:
             numbers = {
                 rank: getattr(known, name) if known else None for rank, known in self.statistics.items()
@@ -194,7 +195,8 @@ def _equal(direction: str, slot: str, sides: Mapping[int, Sides]) -> bool:
 
 
 def _missing(dump: Dump, step: int, key: Key, sides: Mapping[int, Sides]) -> str | None:
-    """Return the key of the data without which equal inputs are unknown, "" if equal, None if they differ."""
+    """Return "" if the inputs are equal, None if they differ, else the key of the data that is missing to
+    decide."""
     first = next(iter(sides.values()))
     operator_type = next(result.entry.type for result in first["output"].values())
     if gives_all_the_same(operator_type):

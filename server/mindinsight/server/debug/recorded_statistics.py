@@ -45,7 +45,7 @@ AnyStatistics: TypeAlias = Statistics | InferredStatistics
 def infer_statistics(
     recorded: RecordedStatistics, shape: tuple[int, ...] | None
 ) -> InferredStatistics | None:
-    """Infer statistics from recorded values. Return None if no value was recorded."""
+    """Return statistics inferred from recorded values, or None if no value was recorded."""
     values = (recorded.min, recorded.max, recorded.mean, recorded.l2norm)
     counts = (recorded.nan, recorded.positive_inf, recorded.negative_inf, recorded.zero)
     if values == _UNKNOWN == counts:

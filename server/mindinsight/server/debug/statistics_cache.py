@@ -52,12 +52,13 @@ def identify(ref: TensorRef) -> Identity | None:
 
 
 def _signed(number: int) -> int:
-    """Map 64 bits to SQLite's signed integers, because some file systems use all bits of an inode number."""
+    """Return a 64-bit number as SQLite's signed integer, because file systems may use all bits of an inode
+    number."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 class StatisticsCache:
-    """SQLite cache of statistics. If it fails, statistics are computed again."""
+    """SQLite cache of tensor statistics on disk. If it fails, statistics are computed again."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

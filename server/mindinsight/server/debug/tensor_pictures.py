@@ -51,7 +51,8 @@ def _shrink_columns(table: Doubles, most: int) -> Doubles:
 
 
 def _reduce_rows(table: Doubles, most: int) -> Doubles:
-    """Reduce to ``most`` rows. Of neighbouring rows, each column retains the element farthest from zero."""
+    """Return the table with at most ``most`` rows. Of neighbouring rows, each column retains the element
+    farthest from zero."""
     if table.shape[0] <= most:
         return table
     starts = np.linspace(0, table.shape[0], most, endpoint=False).astype(np.int64)

@@ -97,7 +97,7 @@ class ValueChain:
         return chain
 
     def _link(self, name: str, target: str = "") -> ChainLink:
-        """Return the link of an operator or parameter that feeds ``target``."""
+        """Return the chain link of an operator or parameter that feeds ``target``."""
         operator = self._operators.get(name)
         given = [(entry, self._find(entry)) for entry in self._given.get(name, ())]
         entry, result = max(given, key=lambda pair: magnitude(pair[1]), default=(None, None))
@@ -116,7 +116,7 @@ class ValueChain:
         return ChainLink(full, recorded, "", kind, entry, result, is_late=self._is_late(entry, target))
 
     def _received(self, target: str, source: str) -> TensorEntry | None:
-        """Return the recorded input of ``target`` that comes from ``source``.
+        """Return the recorded input of ``target`` that comes from ``source``, or None if that is unknown.
 
         Returns None if the slots cannot be paired with sources.
         """

@@ -116,7 +116,8 @@ class Tally:
 
     @property
     def claims(self) -> Iterator[Claim]:
-        """Yield the claims that name what was checked, what was not, and what had nothing to judge."""
+        """Yield the claims about what was checked, what was not checked, and which checks had no tensor to
+        judge."""
         yield Claim(
             "claim.check.checked",
             "note",
@@ -179,7 +180,7 @@ def check_and_count(
 
 
 class _Evidence:
-    """What the other tensors of a step say about a hit of a common check."""
+    """Evidence of other tensors of a step for or against a hit of a common check."""
 
     def __init__(self, dump: Dump, executor: Executor | None, cache: StatisticsCache | None) -> None:
         self._dump = dump
@@ -239,7 +240,8 @@ class _Standstill:
         self._held: list[Hit] = []
 
     def next(self, result: TensorResult, rules: Sequence[Watchpoint]) -> Iterator[Hit]:
-        """Take the change of a weight, and yield the hits of the step before if this is of another one."""
+        """Record the change of a weight, and yield the held-back hits of the previous step if a new step
+        begins."""
         if self._step != (result.entry.rank, result.entry.step):
             yield from self.end()
             self._step = result.entry.rank, result.entry.step
@@ -274,8 +276,8 @@ def _ratio(verdict: Verdict) -> float | None:
 
 
 def _may_be_zeros(entry: TensorEntry) -> bool:
-    """Return True if an operator fills in constants, is of an optimizer, whose state starts at zero, or
-    gives flags, indices or counts, as a test for NaN does that finds none."""
+    """Return True if zeros are no fault: of an operator that fills in constants, of an optimizer's state, or
+    of integers and flags."""
     discrete = entry.dtype == "bool" or "int" in entry.dtype
     return discrete or is_constant(entry.type) or is_update(entry)
 

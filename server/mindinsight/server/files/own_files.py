@@ -178,7 +178,7 @@ def locked(file: Path, wait: float = WAIT) -> Iterator[None]:
 
 
 def _take(handle: int) -> bool:
-    """Try to lock the file. Return True on success."""
+    """Try to lock the file, and return True on success."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -169,7 +169,7 @@ def put_placeholder(copy: Path, path: str, file: RemoteFile) -> None:
 
 
 def fetch(path: str) -> bool:
-    """Replace a placeholder by its content. Return False if there is none at this path.
+    """Replace a placeholder by its content, and return False if there is no placeholder at this path.
 
     Small following files of the folder are fetched too, because a reader of one tensor of a dump usually
     reads all. An interrupted fetch continues where it ended. Raises OSError if the store does not return the
@@ -215,7 +215,8 @@ def store_failure(error: StoreError, path: str) -> OSError:
 
 
 def make_room(copy: Path) -> None:
-    """Replace the files fetched first by placeholders until the disk has twice `ROOM` bytes free."""
+    """Replace the files that were fetched first by placeholders until the disk has twice `ROOM`
+    bytes free."""
     catalogue = PlaceholderIndex(copy)
     if not catalogue.exists() or shutil.disk_usage(copy).free >= 2 * ROOM:
         return
@@ -329,7 +330,7 @@ class RangedFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position. Return it. Raises ValueError for a negative one or an unknown `whence`."""
+        """Set the position and return it. Raises ValueError for a negative one or an unknown `whence`."""
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}.get(whence)
         if start is None:
             raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
@@ -343,7 +344,7 @@ class RangedFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer. Return the number of bytes. Raises OSError."""
+        """Read bytes into a buffer and return their number. Raises OSError."""
         view = memoryview(buffer).cast("B")[: max(0, self._size - self._at)]
         self._ensure(self._at, self._at + len(view))
         count = os.preadv(self._data, [view], self._at) if view else 0

@@ -166,7 +166,7 @@ def open_store(url: str) -> tuple[Any, str]:
 
 
 def is_safe(path: str) -> bool:
-    """Return True if a relative path can be created below a folder of ours: no part is hidden, empty or long.
+    """Return True if a relative path can be created below a local folder: no part is hidden, empty or long.
 
     Hidden files are incomplete copies. Only the metadata folder of a dump may be hidden.
     """

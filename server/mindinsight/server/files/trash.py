@@ -29,7 +29,7 @@ def trash_of(base: Path) -> Path:
 
 
 def new_stamp() -> str:
-    """Return the name of a folder in the trash for what is moved now: the time in UTC with microseconds."""
+    """Return a name for a new folder in the trash: the time in UTC with microseconds."""
     now = time.time()
     return time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1_000_000):06}"
 

@@ -143,7 +143,8 @@ class WebStore:
             other.connection.close()
 
     def _open(self, address: str, start: int, end: int) -> _Stream:
-        """Request a section. Raises LimitError or StatusError."""
+        """Request the bytes from `start` to before `end`, and return the stream of the response. Raises
+        LimitError or StatusError."""
         headers = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
         connection, answer = _request("GET", address, headers)
         try:
@@ -253,7 +254,7 @@ class _Seen:
 
 
 class _Stream:
-    """Body of a response. At most `limit` bytes are read."""
+    """Body of a response, read in parts. At most `limit` bytes are read."""
 
     def __init__(
         self,
@@ -313,7 +314,8 @@ class _TimedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read into a buffer. Raises TimeoutError."""
+        """Read bytes into a buffer and return their number, or None if none are available. Raises
+        TimeoutError."""
         left = self._connection.until - time.monotonic()
         if left <= 0:
             raise TimeoutError(errno.ETIMEDOUT, "the server responds too slowly")
@@ -341,7 +343,7 @@ def check_address(host: str, address: str) -> None:
 def _request(
     method: str, url: str, headers: Mapping[str, str]
 ) -> tuple[_Connection, http.client.HTTPResponse]:
-    """Make a request and follow allowed redirects. Return the connection, to be closed, and the response."""
+    """Make a request, follow allowed redirects, and return the connection, to be closed, and the response."""
     origin = urlsplit(url)
     for _ in range(REDIRECTS + 1):
         split = urlsplit(url)
@@ -376,7 +378,7 @@ def _port(split: SplitResult) -> int:
 
 
 def _connect(split: SplitResult) -> _Connection:
-    """Connect to a checked address of a host, so that its name cannot change in between."""
+    """Return a connection to a checked address of a host, so that its name cannot change in between."""
     host = split.hostname or ""
     infos = socket.getaddrinfo(host, _port(split), type=socket.SOCK_STREAM)
     addresses = [str(info[4][0]) for info in infos]
@@ -393,7 +395,7 @@ def _connect(split: SplitResult) -> _Connection:
 
 
 def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
-    """Connect to the first address that accepts. Raises the OSError of the last one."""
+    """Return a socket connected to the first address that accepts. Raises the OSError of the last one."""
     *others, last = addresses[:ADDRESSES]
     for address in others:
         with suppress(OSError):

@@ -23,7 +23,7 @@ _BLOCK: Final = 1 << 16  # bytes read at a time
 
 
 def opened(path: str | Path) -> IO[bytes]:
-    """Open a regular file for reading.
+    """Open a regular file and return it as a binary file for reading.
 
     Raises UnreadableError if it is missing, access is denied, or nearly all of it are holes, which were never
     written and take hours to read.

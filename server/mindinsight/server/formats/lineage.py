@@ -205,7 +205,7 @@ def merge_lineages(lineages: Iterable[Lineage]) -> Lineage:
 
 
 def with_settings(lineage: Lineage | None, settings: Mapping[str, Any]) -> Lineage:
-    """Return the lineage with the settings that it lacks added to those of the user."""
+    """Return the lineage with `settings` added to the user's settings, except those it already has."""
     known = lineage or Lineage()
     added = {name: value for name, value in settings.items() if getattr(known.train, name, None) is None}
     return replace(known, user_defined={**safe_value(added), **known.user_defined})
@@ -254,7 +254,7 @@ def _set_fields(message: Message) -> dict[str, Any]:
 
 
 def _checkpoint(text: str) -> str | None:
-    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it.
+    """Return the path in ``{"ckpt": path or null}``, as MindSpore writes it, or None without a path.
 
     Other text is the path itself.
     """

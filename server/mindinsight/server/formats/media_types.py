@@ -43,7 +43,8 @@ def picture_size(encoded: bytes) -> tuple[int, int]:
 
 
 def _size(kind: MediaType, encoded: bytes) -> tuple[int, int]:
-    """Return width and height. Raises IndexError or struct.error for a truncated header."""
+    """Return width and height in pixels from a picture's header. Raises IndexError or struct.error for a
+    truncated header."""
     width = height = 0
     if kind is PNG:
         width, height = struct.unpack_from(">II", encoded, 16)

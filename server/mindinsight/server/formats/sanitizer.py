@@ -72,7 +72,7 @@ def encodable(value: Any) -> Any:
 
 
 def _safe(value: Any) -> Any:
-    """Apply `show_text` to a text. Return any other value unchanged."""
+    """Return a text as `show_text` does, and any other value unchanged."""
     return show_text(value) if isinstance(value, str) else value
 
 
@@ -86,7 +86,8 @@ def safe_text(text: str | bytes) -> str:
 
 
 def safe_value(value: Any) -> Any:
-    """Return a JSON or protobuf value with every text as of `safe_text`, every integer as of `show_integer`.
+    """Return a JSON or protobuf value with texts converted as by `safe_text` and integers as by
+    `show_integer`.
 
     Raises RecursionError for a value that is nested too deeply.
     """
@@ -102,7 +103,7 @@ def safe_value(value: Any) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse JSON to a value as of `safe_value`. Raises ValueError or RecursionError."""
+    """Parse JSON and return the value as `safe_value` converts it. Raises ValueError or RecursionError."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     return safe_value(json.loads(text, parse_int=parse_integer))

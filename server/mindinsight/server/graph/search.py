@@ -75,7 +75,8 @@ _Find = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Word of a query. Both searches return the start of the first match or -1."""
+    """Parsed word of a query, as searches in paths and in names. Both searches return the start of the first
+    match or -1."""
 
     in_path: _Find
     in_name: _Find | None  # in the last part of a path, which it is given whole; None for words with a slash
@@ -160,7 +161,8 @@ def parse_query(text: str, regex: bool = False) -> Query:
 
 
 def _word(text: str, alone: bool) -> Word:
-    """Return a word. Numbers are searched whole, and `blocks.7.fc1` also as the name of a module.
+    """Return the parsed word of a query. Numbers are searched whole, and `blocks.7.fc1` also as the name of a
+    module.
 
     A module is a scope in graphs, where the class may follow the name: `blocks/7-Block/fc1-Linear`. The
     number that counts operators, 4 in `Add-op4`, is found if it is searched `alone`, or with its `op`.
@@ -254,7 +256,8 @@ def query_outer(tree: Tree, query: Query) -> list[int]:
 
 
 def nest(tree: Tree, indices: Sequence[int], entry: Callable[[int, list[T]], T]) -> list[T]:
-    """Build a tree of entries from indices and their ancestors. Siblings have the order of ``indices``."""
+    """Return a tree of entries made from indices and their ancestors. Siblings have the order of
+    ``indices``."""
     inside: dict[int, list[int]] = {ROOT: []}
     for index in indices:
         for scope in [*tree.ancestors(index), index]:

@@ -127,7 +127,8 @@ def payload_row(kind: Kind, noun: str) -> Any:
 
 
 def check_row(series: ReferenceSeries, row: int, noun: str) -> ReferenceSeries:
-    """Return the series. Raises ApiError 404, which counts its `noun`, if it has no such row."""
+    """Return the series, after checking that it has the row. Raises ApiError 404, which counts its `noun`, if
+    it has no such row."""
     if row >= series.count:
         raise ApiError(404, "unknown_step", f"This tag has {series.count} {noun}.", count=series.count)
     return series
@@ -152,7 +153,7 @@ def stream(
 
 
 class _Download(StreamingResponse):
-    """Streaming response that drops what it reads from, such as an open file, however it ends."""
+    """Streaming response that closes its source, such as an open file, however it ends."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with contextlib.aclosing(cast(AsyncGenerator[bytes, None], self.body_iterator)):
@@ -160,7 +161,8 @@ class _Download(StreamingResponse):
 
 
 async def _unless_left(request: Request, handle: Handler) -> Response:
-    """Return the response. Cancel the work and raise ApiError if the client disconnects before."""
+    """Return the response of `handle`, which is cancelled if the client disconnects before. Cancel the work
+    and raise ApiError if the client disconnects before."""
     with contextlib.suppress(ClientDisconnect):
         await request.body()  # read whole, so that the next message can only be the disconnect
         answer = asyncio.ensure_future(handle(request))

@@ -54,10 +54,12 @@ _PREFIX = "/v2/"
 
 
 class KindRoutes:
-    """Routes by kind. `interface` answers everything else, and names of unknown kinds."""
+    """Dispatcher of requests to the routes of each kind of data. `interface` answers everything else, and
+    names of unknown kinds."""
 
     def __init__(self, make: Callable[[str], ASGIApp | None], interface: ASGIApp) -> None:
-        """`make` returns the routes of a kind by its name, or None if there is no such kind."""
+        """Create the dispatcher, where `make` returns the routes of a kind by name, or None for an unknown
+        kind."""
         self._make = make
         self._interface = interface
         self._made: dict[str, ASGIApp] = {}

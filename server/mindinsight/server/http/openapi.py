@@ -67,7 +67,7 @@ def described_endpoint(route: QueryRoute) -> Callable[..., Any]:
 
 
 def add_schemas(description: dict[str, Any], *models: type[BaseModel]) -> dict[str, Any]:
-    """Add the models that responses refer to. Changes `description` and returns it."""
+    """Add the models that responses refer to to an OpenAPI `description`, in place, and return it."""
     _, defined = models_json_schema([(model, "serialization") for model in models], ref_template=_REFERENCE)
     description.setdefault("components", {}).setdefault("schemas", {}).update(defined["$defs"])
     return description

@@ -23,7 +23,8 @@ _EXACT: Final = 2**53  # all integers up to this are exact in float64
 
 
 class Column(TypedDict):
-    """Array as JSON. `bdata` is base64 of little-endian numbers of type `dtype`."""
+    """Array as JSON: type and base64 of its bytes. `bdata` is base64 of little-endian numbers of
+    type `dtype`."""
 
     dtype: str  # f8, f4, i8, i4, i2, i1, u8, u4, u2, u1
     bdata: str

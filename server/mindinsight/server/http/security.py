@@ -48,7 +48,7 @@ class Security:
         ask_for_token: Callable[[Request], str],
         error_of: ErrorOf = lambda path, error: error_response(error),
     ) -> None:
-        """`ask_for_token` returns the page for a browser without a valid token.
+        """Wrap `app`, where `ask_for_token` returns the page for a browser without a valid token.
 
         `error_of` returns the response to a rejected request for a path (without prefixes).
         """
@@ -118,7 +118,8 @@ class Security:
         return self._error(scope, TOKEN_REQUIRED)
 
     def _remember(self, scope: Scope, query: list[tuple[str, str]]) -> Response | None:
-        """Redirect to an address without the token, which is stored in a cookie."""
+        """Return a redirect that stores the token in a cookie and removes it from the address, or None for a
+        changing method."""
         if scope["method"] not in SAFE_METHODS:
             return None
         # without colon and backslash, so that the target is on this site
@@ -267,7 +268,8 @@ class BodyLimit:
     """
 
     def __init__(self, app: ASGIApp, error_of: ErrorOf = lambda path, error: error_response(error)) -> None:
-        """`error_of` returns the response to a rejected body for a path (without prefixes)."""
+        """Wrap `app`, where `error_of` returns the response to a rejected body for a path (without
+        prefixes)."""
         self.app = app
         self._error_of = error_of
 

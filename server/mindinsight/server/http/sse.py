@@ -124,7 +124,7 @@ class EventStream(Response):
     """Stream of one client, until it disconnects, stops reading, or the server stops."""
 
     def __init__(self, hub: Hub, version: Callable[[], int]) -> None:
-        """`version` returns the current version of the store."""
+        """Create a stream of `hub`, where `version` returns the current version of the store."""
         self._hub = hub
         self._version = version
         self.background = None

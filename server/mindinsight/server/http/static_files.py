@@ -43,7 +43,8 @@ class Assets:
     """
 
     def __init__(self, web: Path, bundled: bool = True, views: Iterable[tuple[str, Path]] = ()) -> None:
-        """`views` are names and folders of the pages of other distributions."""
+        """Index the files in the folder `web`, and the pages of other distributions, given by name and folder
+        in `views`."""
         static = web / "static"
         self._files = {p.relative_to(static).as_posix(): p for p in static.rglob("*") if p.is_file()}
         languages = [folder for folder in (web / "locales").iterdir() if folder.is_dir()]
@@ -106,7 +107,7 @@ class Assets:
         return self._texts[f"locales/{lang}.json"]
 
     def body(self, name: str) -> Body | None:
-        """Return a file's content, read and compressed once. Return None for a name that is not served."""
+        """Return a file's content, read and compressed once, or None for a name that is not served."""
         if name not in self._bodies:
             if name in self._texts:
                 plain = json.dumps(self._texts[name], ensure_ascii=False).encode()
@@ -120,7 +121,7 @@ class Assets:
         return self._bodies[name]
 
     def answer(self, request: Request) -> Response:
-        """Answer the route `static/{digest}/{name:path}`."""
+        """Return the response to the route `static/{digest}/{name:path}`."""
         name = request.path_params["name"]
         body = self.body(name)
         if body is None:
@@ -186,7 +187,7 @@ def preloaded_scripts(assets: Assets, view: str) -> list[str]:
 
 
 def stands_alone(assets: Assets, view: str) -> bool:
-    """Return True if a view has no panel of runs, as its script says.
+    """Return True if a view has no panel of runs, according to its script.
 
     The page leaves room for the panel before the script runs.
     """

@@ -186,7 +186,7 @@ class Catalogue:
         self.status = self.status._replace(errors=(*self._directory_damage, *damage))
 
     def update_stamps(self, folder: str, stamps: Mapping[str, Stamp]) -> bool:
-        """Update files of a folder that were written to. Return False if a file belongs to no known run."""
+        """Update changed files of a folder, and return False if a file belongs to no known run."""
         stages = self._folders.get(folder, ())
         known = {
             name: (stage, stage.files[name]) for stage in stages for name in stamps if name in stage.files

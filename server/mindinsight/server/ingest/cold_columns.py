@@ -52,7 +52,7 @@ class ValueFile:
         self._end = 0
 
     def append(self, tags: Mapping[str, int], values: Array) -> ValueSection:
-        """Write rows of ``values`` [k, n], each followed by its CRC-32. Return the section.
+        """Write rows of ``values`` [k, n], each followed by its CRC-32, and return their section.
 
         ``tags`` are the rows of the tags. Raises OSError.
         """
@@ -75,7 +75,7 @@ class ValueFile:
         return section
 
     def damage(self, reason: object) -> Gone:
-        """Note that the file cannot be read. Return the error to raise."""
+        """Record that the file cannot be read, and return the error to raise."""
         self._lost.add(self)
         return Gone(f"{self.path.name}: {reason}")
 
@@ -254,14 +254,16 @@ class _Segment:
         self.room = size
 
     def write(self, arrays: Sequence[Array]) -> list[Array]:
-        """Write contiguous arrays. Return views of the mapped file. Raises OSError if the disk is full."""
+        """Write contiguous arrays, and return views of the mapped file. Raises OSError if the disk
+        is full."""
         moved: list[Array] = []
         for first in range(0, len(arrays), _MAX_PIECES):
             moved += self._write_pieces(arrays[first : first + _MAX_PIECES])
         return moved
 
     def _write_pieces(self, arrays: Sequence[Array]) -> list[Array]:
-        """Write arrays with one system call. Raises OSError if the disk is full."""
+        """Write arrays with one system call, and return their views in the mapped file. Raises OSError if the
+        disk is full."""
         pieces: list[Any] = []
         positions: list[int] = []
         end = self._end

@@ -154,14 +154,12 @@ class FileStage:
         return grown
 
     def settle(self) -> list[Key]:
-        """Add waiting scalars to their columns. Return the tags that grew since the last call."""
+        """Add waiting scalars to their columns, and return the tags that grew since the last call."""
         return [("scalar", tag) for tag in self.scalars.take_grown()]
 
     def compact(self, cold: ColdColumns | None = None) -> list[Key]:
-        """Reduce the memory of large columns, or of a file read to its end, by use of ``cold`` if given.
-
-        Return the kinds and tags whose rows moved.
-        """
+        """Reduce the memory of large columns, or of a file read to its end, and return the kinds and tags
+        whose rows moved."""
         moved: list[str] = []
         if cold is not None and self.scalars.in_memory >= MAX_IN_MEMORY:
             moved = self.scalars.store(cold, _MIN_SECTION)
@@ -173,7 +171,8 @@ class FileStage:
         return [("scalar", tag) for tag in moved]
 
     def fold_whole(self) -> list[Key]:
-        """Add a ``.pb`` file, which is one graph payload. Return its key, or no item for an empty file."""
+        """Add a ``.pb`` file, which is one graph payload, and return its key in a list, empty for an empty
+        file."""
         self.read = self.stamp.size
         self.error = ""
         if not self.stamp.size:
@@ -219,7 +218,8 @@ class FileStage:
         )
 
     def _fold_graphs(self, columns: ReferenceColumns) -> list[Key]:
-        """Add graphs. Each is a tag: the name of the file, with a number from the second graph on."""
+        """Add graphs and return their keys. Each is a tag: the name of the file, with a number from the
+        second graph on."""
         name = file_names.shown(self.name)
         count = sum(kind == "graph" for kind, _ in self.references)
         keys: list[Key] = []
@@ -230,7 +230,7 @@ class FileStage:
         return keys
 
     def _fold_references(self, key: Key, columns: ReferenceColumns, sessions: Ints | None = None) -> Key:
-        """Add references to the payloads of one tag."""
+        """Add references to the payloads of one tag and return its key."""
         group = self.references.get(key)
         if group is None:
             axis = Axis(columns.steps, columns.walls, None, sessions)
@@ -247,7 +247,7 @@ class FileStage:
         return next(kinds, columns.kind)
 
     def _add_notes(self, section: DecodedSection) -> Ints:
-        """Add the notes of a section. Return the offsets at which sessions start."""
+        """Add the notes of a section, and return the offsets at which sessions start."""
         for note in section.notes:
             if note.name == "hparams" and len(self.hparams) < MAX_FACTS:
                 self.hparams.append(note.content)

@@ -369,7 +369,8 @@ class FolderTree:
             self._forget(folder)
 
     def _list(self, folder: str) -> bool:
-        """List a folder. Return False if it is missing. An unreadable folder keeps its last listing."""
+        """List a folder again, and return False if it is missing. An unreadable folder keeps its last
+        listing."""
         before = self.folders.get(folder)
         now = self._read_folder(folder)
         if now is None:

@@ -202,7 +202,8 @@ class Body:
         return self._cold.value_file(name)
 
     def _at(self, dtype: str, at: int, length: int) -> Array:
-        """Return an array that is stored as it is. Raises ValueError or TypeError."""
+        """Return the array of a type and length at an offset, stored without compression. Raises ValueError
+        or TypeError."""
         if self._data:
             return array_at(self._data, ArrayPosition(dtype, at, length))
         size = np.dtype(dtype).itemsize * length
@@ -251,7 +252,7 @@ Note = dict[str, Any]
 
 
 def encode_file(file: FileStage, pack: CacheFileWriter) -> Note:
-    """Write the columns of a file by ``pack`` to a cache file. Return a note with everything else."""
+    """Write the columns of a file by ``pack`` to a cache file, and return a note with everything else."""
     assert file.fingerprint is not None
     groups = {id(group): group for group in file.scalars.groups.values()}
     files = {stored: number for number, stored in enumerate(file.scalars.files())}
@@ -302,7 +303,7 @@ def decode_file(note: Note, body: Body, path: str) -> FileStage:
 
 
 def _scalars(group: ScalarGroup, pack: CacheFileWriter, files: Mapping[ValueFile, int]) -> list[Any]:
-    """Write a group of scalars. Return its tags, sections, and the positions of its arrays."""
+    """Write a group of scalars, and return its tags, sections, and the positions of its arrays."""
     tags, values = list(group.tags), group.own_values
     limit = max(_MAX_BLOCK // values.shape[1], 1)  # tags of an array
     chunks = [values[first : first + limit] for first in range(0, len(values), limit)]
@@ -337,12 +338,12 @@ def _decode_sections(
 
 
 def _references(group: ReferenceGroup, pack: CacheFileWriter) -> list[Any]:
-    """Write a group of references. Return the positions of its arrays."""
+    """Write a group of references, and return the positions of its arrays."""
     return [_encode_axis(group.axis, pack), pack.array(group.offsets.view()), pack.array(group.sizes.view())]
 
 
 def _encode_axis(axis: Axis, pack: CacheFileWriter) -> list[Any]:
-    """Write an axis. Return the positions of its arrays."""
+    """Write an axis, and return the positions of its arrays."""
     columns = [pack.array(column.view()) for column in (axis.steps, axis.walls, axis.starts)]
     return [*columns, axis.session, axis.session_rows]
 

@@ -115,7 +115,7 @@ class Dispatcher:
             self._wake()
 
     def _next_batch(self) -> Batch:
-        """Take the next files from the queue. Return them with their requests."""
+        """Take the next files from the queue, and return them with their read requests."""
         batch: Batch = []
         for stage, file in self._queue.take(PIECE):
             file.busy, file.checked = True, file.stamp
@@ -248,7 +248,7 @@ class Loader:
         self._wake.clear()
 
     def _follow(self) -> bool:
-        """Check for changes, read and publish. Return True if there is more to do."""
+        """Check for changes, read and publish, and return True if there is more to do."""
         if not self._begun:
             if self._mirrors:
                 self._mirrors.start()
@@ -283,7 +283,7 @@ class Loader:
                 release_freed_memory()
 
     def _work(self) -> bool:
-        """Read and publish once. Return True if there is more to do."""
+        """Read and publish once, and return True if there is more to do."""
         now = time.monotonic()
         self._dispatcher.collect()
         self._catalogue.retry(now)

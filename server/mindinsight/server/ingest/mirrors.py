@@ -89,7 +89,7 @@ class Mirror:
             own_folder(folder)
 
     def _sync(self) -> bool:
-        """Update the copy and the placeholders. Return True if anything changed."""
+        """Update the copy and the placeholders, and return True if anything changed."""
         self._copied = self._read_state()
         listed = self._store.list_files()
         files = {path: file for path, file in listed.items() if _is_copied(path, file)}
@@ -117,7 +117,7 @@ class Mirror:
         return bool(changed or gone or placed)
 
     def _sync_placeholders(self, files: dict[str, remote_store.RemoteFile], reasons: set[str]) -> bool:
-        """Create new placeholders, and remove old ones. Return True if anything changed."""
+        """Create new placeholders, remove old ones, and return True if anything changed."""
         if len(files) > MAX_PLACEHOLDERS:
             newest_first = sorted(files.items(), key=lambda item: -item[1].modified)
             files = dict(newest_first[:MAX_PLACEHOLDERS])
@@ -148,7 +148,7 @@ class Mirror:
         return self._copied.get(path) != Copied(*file[1:]) or not (self._folder / path).is_file()
 
     def _copy(self, path: str, file: remote_store.RemoteFile) -> str:
-        """Copy one file, or the bytes it grew by. Return the key of the error, empty on success."""
+        """Copy one file, or the bytes it grew by, and return the key of the error, "" on success."""
         if self._stopping.is_set():
             return ""
         local = self._folder / path
@@ -173,7 +173,8 @@ class Mirror:
         return ""
 
     def _append(self, local: Path, file: remote_store.RemoteFile, here: int) -> bool:
-        """Fetch the bytes after the first ``here``. Return False if the file does not continue these."""
+        """Fetch the bytes after the first ``here``, and return False if the remote file does not continue the
+        local one."""
         with os.fdopen(open_own(local, os.O_RDWR), "r+b") as copy:
             start = max(0, here - OVERLAP)
             copy.seek(start)

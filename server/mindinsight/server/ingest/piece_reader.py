@@ -104,7 +104,7 @@ def _read_events(descriptor: int, request: SectionRequest) -> SectionResult:
 
 
 def _read_lineage(descriptor: int) -> SectionResult:
-    """Read a lineage file. Raises OSError."""
+    """Return the lineage in an open lineage file. Raises OSError."""
     from mindinsight.server.formats.lineage import read_lineage_file
 
     lineage = read_lineage_file(descriptor)

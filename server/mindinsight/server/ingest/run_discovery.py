@@ -164,7 +164,7 @@ def _device_ids(folder: folder_tree.Folder) -> set[int]:
 def _build_run(
     tree: folder_tree.FolderTree, part: _RankFiles, position: folder_tree.JobRank, dumps: tuple[str, ...]
 ) -> DiscoveredRun:
-    """Build a run from its files, job and dumps."""
+    """Return a run, given its files, job and dumps."""
     folder = part.folder
     return DiscoveredRun(
         id=part.id,

@@ -261,7 +261,7 @@ class RunStage:
         return Lineage(evaluation=EvaluationLineage(metric) if metric else None, user_defined=session.hparams)
 
     def _last_event(self, states: Sequence[FileState]) -> float:
-        """Return the Unix seconds of the last event of the training, whatever the machine goes on to do."""
+        """Return the Unix seconds of the training's last event, without later samples of the machine."""
         latest = last_event(states, self.updated)
         return min(self._latest, latest) if self._system and self._latest else latest
 
@@ -273,7 +273,7 @@ class RunStage:
         return self._ordered
 
     def _assemble(self, version: int) -> Run:
-        """Build the record that readers see."""
+        """Return the record that readers see."""
         discovered = self.discovered
         total = sum(file.stamp.size for file in self.files.values())
         states = tuple(self._states[file.name] for file in self._in_order())

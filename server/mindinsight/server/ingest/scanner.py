@@ -119,7 +119,7 @@ class Scanner:
         self._watchers.stop()
 
     def look(self) -> bool:
-        """Bring changes since the last call into the catalogue. Return False if a pause prevented that."""
+        """Add changes since the last call to the catalogue, and return False if a pause prevented that."""
         began = time.monotonic()
         if began < self._look_at:
             return False
@@ -178,7 +178,7 @@ class Scanner:
         return FolderIdentity(stamp.device, stamp.inode) if stamp else None
 
     def _check_changed_paths(self) -> bool:
-        """Check the reported paths. Return True if runs may have been added or removed."""
+        """Check the reported paths, and return True if runs may have been added or removed."""
         paths = self._watchers.take()
         only: dict[str, set[str]] = defaultdict(set)
         for path in paths.files:
@@ -189,7 +189,7 @@ class Scanner:
         return True in {self._check_folder(folder, *names) for folder, names in folders.items()}
 
     def _check_due_folders(self, now: float) -> bool:
-        """Check the folders that are due. Return True if runs may have been added or removed."""
+        """Check the folders that are due, and return True if runs may have been added or removed."""
         structure = False
         for folder in self._schedule.due(now):
             structure |= self._check_folder(folder)
@@ -199,10 +199,8 @@ class Scanner:
         return structure
 
     def _check_folder(self, folder: str, *names: str) -> bool:
-        """Check one folder, or only its files ``names``.
-
-        Return True if runs may have been added or removed.
-        """
+        """Check one folder, or only its files ``names``, and return True if runs may have been added or
+        removed."""
         change = self._tree.check_folder(folder, names)
         if change.written or change.structure:
             self._schedule.note_change(folder, time.monotonic())

@@ -56,7 +56,7 @@ class GrowingColumn:
         return self._view
 
     def trim(self) -> bool:
-        """Shrink the buffer if much of it is unused. Return True if the rows were moved to a new buffer."""
+        """Shrink the buffer if much of it is unused, and return True if the rows moved to a new buffer."""
         spare = len(self._data) - self.count
         if spare * _SPARE_RATIO < self.count:
             return False
@@ -202,12 +202,13 @@ class ScalarGroup:
         self._count, self._view = end, None
 
     def split(self, tags: Sequence[str]) -> ScalarGroup:
-        """Split `tags` into a new group, because later events record them without the others."""
+        """Split `tags` into a new group, because later events record them without the others, and
+        return it."""
         values = self.values[[self.tags.pop(tag) for tag in tags]]
         return ScalarGroup(self.axis.copy(), tags, values, self.sections)
 
     def trim(self) -> bool:
-        """Shrink the matrix if much of it is unused. Return True if the values were moved."""
+        """Shrink the matrix if much of it is unused, and return True if the values were moved."""
         if (self._matrix.shape[1] - self._count) * _SPARE_RATIO < self._count:
             return False
         self._relocate(self.own_values.copy())
@@ -218,7 +219,8 @@ class ScalarGroup:
         self._relocate(values.reshape(len(self.tags), -1))
 
     def store(self, cold: ColdColumns, file: ValueFile | None) -> ValueFile | None:
-        """Move the values except the last of each tag to a file. Return it, or None if they stay in memory.
+        """Move all values except the last of each tag to a file, and return the file, or None if they stay in
+        memory.
 
         Without ``file`` it is a new one.
         """
@@ -365,7 +367,7 @@ class ScalarTable:
         return moved
 
     def _by_id(self) -> Iterable[ScalarGroup]:
-        """Return each group once."""
+        """Return every group of scalars, each once."""
         return {id(group): group for group in self._groups.values()}.values()
 
     def compact(self, cold: ColdColumns | None = None) -> list[str]:
@@ -378,7 +380,7 @@ class ScalarTable:
         return list(self._groups) if cold is not None and self._move(cold) else moved
 
     def _share(self) -> list[str]:
-        """Share the memory of equal axes. Return the tags that moved."""
+        """Share the memory of equal axes, and return the tags that moved."""
         known: dict[tuple[float, ...], GrowingColumn] = {}
         moved: list[str] = []
         for group in self._by_id():
@@ -390,7 +392,7 @@ class ScalarTable:
         return moved
 
     def _move(self, cold: ColdColumns) -> bool:
-        """Move all columns to ``cold``, shared memory once. Return True if they were moved."""
+        """Move all columns to ``cold``, shared memory once, and return True if they moved."""
         groups = self._by_id()
         columns = [column for group in groups for column in (group.axis.steps, group.axis.walls)]
         rows = {id(column.view()): column.view() for column in columns}
@@ -476,7 +478,7 @@ def _blocks_of_equal_axes(rows: ScalarRows) -> Iterator[ScalarBlock]:
 
 
 def _share_equal(column: GrowingColumn, known: dict[tuple[float, ...], GrowingColumn]) -> bool:
-    """Share the memory of a ``known`` column with equal rows. Return True if there is one."""
+    """Share the memory of a ``known`` column with equal rows, and return True if there is such a column."""
     rows = column.view()
     sample = rows[:: max(len(rows) // _SAMPLE, 1)].tolist()
     other = known.setdefault((rows.dtype.num, len(rows), *sample), column)

@@ -42,7 +42,7 @@ BaseThread.start = _start_within_limit  # type: ignore[assignment, method-assign
 
 @dataclass(slots=True)
 class ChangedPaths:
-    """Absolute paths with changes."""
+    """Absolute paths of folders and files with changes."""
 
     folders: set[str] = field(default_factory=set)  # an entry was added, removed or renamed
     files: set[str] = field(default_factory=set)  # written to

@@ -95,7 +95,8 @@ def different_scripts(first: Code, second: Code) -> tuple[str, str] | None:
 
 
 def _git_claim(first: Code, second: Code, run: str, other: str) -> Claim:
-    """Compare scripts, commits and uncommitted changes. Files that Git does not know may differ unseen."""
+    """Return the claim about scripts, commits and uncommitted changes of two programs. Files that Git does
+    not know may differ unseen."""
     if (names := different_scripts(first, second)) is not None:
         return Claim("claim.code.scripts_differ", "found", {"first": names[0], "second": names[1]})
     without = [name for name, side in ((run, first), (other, second)) if side.git is None]
@@ -140,7 +141,8 @@ def _differing(
 
 
 def _unified(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield lines of a unified difference without its two heads: what became of the line, and the line."""
+    """Yield marker (" ", "-", "+" or "@") and text of each line of a unified difference, without
+    its header."""
     lines = difflib.unified_diff(before, after, lineterm="", n=2)
     yield from ((line[:1], line[1:]) for line in islice(lines, 2, 2 + _MOST_LINES))
 

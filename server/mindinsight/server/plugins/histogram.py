@@ -122,7 +122,7 @@ def _non_finite(decoded: Histograms, starts: Ints) -> dict[str, Any]:
 
 
 def _even(count: int, most: int) -> Ints:
-    """Return at most `most` of `count` rows, evenly spaced, including the first."""
+    """Return at most `most` of `count` row indices, evenly spaced, including the first."""
     return np.unique(np.arange(min(count, most), dtype=np.int64) * count // max(min(count, most), 1))
 
 

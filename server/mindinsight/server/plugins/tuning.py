@@ -59,7 +59,7 @@ _FRESH = ("name", "targets", "progress", "stopping")
 
 
 class StopOrder(BaseModel):
-    """Study to stop."""
+    """Request body that names the study to stop."""
 
     study: str
 

@@ -66,7 +66,7 @@ def _file(port: int) -> Path:
 
 
 def find(port: int) -> Running | None:
-    """Return the record of the server on a port of this machine, alive or not. Return None without one."""
+    """Return the record of the server on a port of this machine, alive or not, or None if there is none."""
     return _read(_file(port))
 
 
@@ -135,7 +135,7 @@ def _birth_by_ps(pid: int) -> str:
 
 
 def health(address: str) -> dict[str, Any] | None:
-    """Return the health report of the server at an address. Return None if no MindInsight answers there."""
+    """Return the health report of the server at an address, or None if no MindInsight responds there."""
     import urllib.request  # it brings half of the standard library, and a server has no use for it
 
     try:

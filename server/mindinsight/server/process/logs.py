@@ -77,7 +77,8 @@ class OneLine(logging.Filter):
 
 
 class Repeated(logging.Filter):
-    """Rate limiter for warnings. Logs a few per minute of each line of code, then the number suppressed."""
+    """Logging filter that limits the rate of warnings. Logs a few per minute of each line of code, then the
+    number suppressed."""
 
     def __init__(self) -> None:
         super().__init__()

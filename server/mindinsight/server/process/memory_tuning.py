@@ -12,7 +12,7 @@ _SHARE: Final = 4  # factor by which the number of connections must have fallen 
 
 
 def trim() -> None:
-    """Collect garbage and return its memory to the system, which takes some 20 ms."""
+    """Collect garbage and return freed memory to the system, which takes some 20 ms."""
     gc.collect()  # a connection and its transport refer to each other
     release_freed_memory()
 

@@ -158,7 +158,7 @@ def _quit(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
-    """Serve with the settings on standard input. Return the exit code 1 if the server cannot start."""
+    """Serve with the settings on standard input, and return 1 if the server cannot start."""
     try:
         run(Settings.from_json(sys.stdin.read()), ready=logs.leave_screen)
     except BadSettings as error:

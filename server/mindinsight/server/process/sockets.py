@@ -14,7 +14,8 @@ BACKLOG: Final = 512  # connections that the system keeps until they are accepte
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Return the listening socket. Raises BadSettings if the port or the address cannot be used."""
+    """Return a socket that listens on the host and port of the settings. Raises BadSettings if the port or
+    the address cannot be used."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         sock = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)

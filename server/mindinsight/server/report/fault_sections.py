@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mindinsight.server.debug.examine import TensorResult, measure_all
-from mindinsight.server.debug.fault import Report, faulty_operator, find_faults, source_frame
+from mindinsight.server.debug.fault import Report, faulty_operator, report_of, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.rank_divergence import find_divergence
 from mindinsight.server.debug.watchpoints import Hit, Tally, check_and_count, check_claims, common_faults
@@ -37,7 +37,7 @@ def fault_section(source: ReportSource, dump_step: DumpedStep, t: Texts) -> Iter
     for done, _ in enumerate(measure_all(entries, source.executor, source.cache), 1):
         if done % _EVERY == 0 or done == len(entries):
             yield Progress("report.measuring", done, len(entries))
-    report = find_faults(dump, ranks, (dump_step.step,), source.executor, source.cache)
+    report = report_of(search_faults(dump, ranks, (dump_step.step,), source.executor, source.cache))
     describe = _fault if report.faults else _without_fault
     section = describe(source, dump_step, report, t)
     checks, claims = _checks(source, dump_step, ranks, t)
@@ -131,7 +131,7 @@ def _chain(
 def _checks(
     source: ReportSource, dump_step: DumpedStep, ranks: Sequence[int], t: Texts
 ) -> tuple[Table, list[str]]:
-    """Return the hits of the common checks on the step, and sentences about what was checked."""
+    """Return the hits of the common checks on the step, and sentences about the coverage of the checks."""
     watchpoints = [replace(watch, ranks=tuple(ranks), steps=(dump_step.step,)) for watch in common_faults()]
     checked = list(check_and_count(dump_step.dump, watchpoints, source.executor, source.cache))
     judged = [item for item in checked if isinstance(item, Hit)]

@@ -85,7 +85,7 @@ def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:
 
 
 def _scaled(values: Doubles, low: float, high: float, size: int) -> Doubles:
-    """Scale values from low..high to 0..`size`. Return the middle if low equals high."""
+    """Return values scaled from low..high to 0..`size`, or the middle of that range if low equals high."""
     with np.errstate(over="ignore", invalid="ignore"):
         share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
     scaled: Doubles = np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0) * size
@@ -139,10 +139,8 @@ def ancestors(operators: Mapping[str, Operator], start: str, most: int = MOST) -
 
 
 def graph_piece(operators: Iterable[Operator], start: str) -> GraphPiece | None:
-    """Return the drawing of `start` with the operators before and after.
-
-    Return None if `start` is unknown or the graph is unreadable.
-    """
+    """Return the drawing of `start` and its neighbours, or None if it is unknown or the graph is
+    unreadable."""
     known = {operator.name: operator for operator in operators}
     if start not in known:
         return None
@@ -253,7 +251,7 @@ def number(value: float | int | None) -> str:
 
 
 def moment(seconds: float) -> str:
-    """Format a wall time in UTC to the second. Return a dash for an invalid one."""
+    """Return a wall time in Unix seconds as text in UTC, to the second. Return a dash for an invalid one."""
     if not 0 < seconds < 1e11:
         return "–"
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

@@ -211,7 +211,7 @@ def _facts(run: Run, now: float, t: Texts) -> list[tuple[str, str]]:
 
 
 def _unread(run: Run, now: float, t: Texts) -> list[str]:
-    """Return what is not in the report, although files of the run have it, or had it."""
+    """Return sentences about data in the run's files that the report does not show."""
     torn = {file.name for file in torn_files(run, now)}
     lines = [
         f"{file.name}: {t.claim(claim)}"

@@ -77,7 +77,8 @@ Bases: TypeAlias = Path | tuple[Base, ...]
 
 
 def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = None) -> Bases:
-    """Parse base directories. Raises BadSettings for equal names, or if one directory is inside another.
+    """Parse one or several base directories. Raises BadSettings for equal names, or if one directory is
+    inside another.
 
     `workspace` is the parent of local copies of stores. Without it, URLs of stores are rejected.
     """
@@ -93,7 +94,7 @@ def bases_of(texts: str | Path | Sequence[str | Path], workspace: Path | None = 
 
 
 def split(text: str) -> list[str]:
-    """Return the directories in a text as of `joined`, or the text alone if it is an existing path."""
+    """Return the directories in a text that `joined` made, or the text alone if it is an existing path."""
     return [text] if _exists(text) else _SEPARATOR.split(text)
 
 

@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Part of what a process printed: one file.
+    """Part of a process's console output: one file.
 
     ``start`` counts the bytes of lines in the parts of the same process before it.
     """
@@ -255,7 +255,7 @@ def _text(raw: bytes) -> str:
 
 
 def _finished(lines: list[Line]) -> list[Line]:
-    """Leave out states of lines that were printed on: a later line of the same output follows."""
+    """Return the lines without intermediate states of lines that were continued later."""
     seen: set[str] = set()
     left = []
     for line in reversed(lines):
@@ -266,7 +266,7 @@ def _finished(lines: list[Line]) -> list[Line]:
 
 
 def _seam(parts: Sequence[Part], index: int, lines: Sequence[Line]) -> list[Line]:
-    """Return what stands before a part: another process begins, or lines were left out."""
+    """Return the marks before a part of a console: that another process begins, or that lines are missing."""
     part = parts[index]
     time = next((line.time for line in lines if line.part == index and line.time), float(part.session[0]))
     if part.number == 0 or index == 0 or parts[index - 1].session != part.session:

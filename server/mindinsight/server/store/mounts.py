@@ -121,7 +121,7 @@ def _tails(path: str, least: int) -> tuple[str, ...]:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Join parts of a path to a name."""
+    """Return the parts of a path joined with "-" to a name."""
     return "-".join(shown(part.replace("/", "-")) for part in parts if part)
 
 

@@ -92,7 +92,7 @@ class Snapshot:
     bases: tuple[Watched, ...] = ()
 
     def run(self, run_id: str) -> Run:
-        """Return a run. Raises ApiError 404 if there is none with this id."""
+        """Return the run with an id. Raises ApiError 404 if there is none with this id."""
         if run_id not in self.runs:
             raise unknown_run(run_id)
         return self.runs[run_id]

@@ -89,13 +89,13 @@ class GaussianProcessSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Draw one parameter at random."""
+        """Return a random value of one parameter."""
         return self._independent.sample_independent(study, trial, param_name, param_distribution)
 
     def _candidates(
         self, space: Mapping[str, BaseDistribution], best: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Draw candidates uniformly, and some around the best trials."""
+        """Return candidates drawn uniformly, and some around the best trials."""
         columns = {}
         for name, distribution in space.items():
             anywhere = self._rng.random(_CANDIDATES)
@@ -175,7 +175,8 @@ def acquisition(method: Method, mean: Doubles, deviation: Doubles, best: float) 
 
 
 def unit(value: Any, distribution: BaseDistribution) -> float:
-    """Scale a value to [0, 1] within its range. A choice becomes the centre of its share of the range."""
+    """Return a value scaled to [0, 1] within its range. A choice becomes the centre of its share of the
+    range."""
     if isinstance(distribution, CategoricalDistribution):
         return (distribution.to_internal_repr(value) + 0.5) / len(distribution.choices)
     assert isinstance(distribution, (FloatDistribution, IntDistribution))

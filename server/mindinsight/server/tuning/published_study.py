@@ -42,7 +42,7 @@ Whole = Field(ge=0, le=2**53)
 
 
 class _Part(BaseModel):
-    """Part of the file. Its numbers are finite."""
+    """Base of the models of `study.json`. Its numbers are finite."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -76,14 +76,14 @@ class Target(_Part):
 
 
 class Sampler(_Part):
-    """Sampler and its arguments."""
+    """Sampler of a study: its name and arguments."""
 
     name: str | None = None
     args: dict[str, Value | None] = {}
 
 
 class Pruner(_Part):
-    """Pruner by its name."""
+    """Pruner of a study, by name."""
 
     name: str
 
@@ -131,7 +131,7 @@ class PublishedStudy(_Part):
 
     @model_validator(mode="after")
     def _check_values(self) -> PublishedStudy:
-        """Raise ValueError if a complete trial has not one value for each target."""
+        """Return the study, or raise ValueError if a complete trial has not one value for each target."""
         for trial in self.trials:
             if trial.state in COMPLETE and len(trial.values or ()) != len(self.targets):
                 raise ValueError(f"trial {trial.number} has not one value for each target")
@@ -182,7 +182,7 @@ def _content(facts: Mapping[str, Any], base: Path, ended: bool) -> bytes:
 
 
 def _relative(run: str | None, base: Path) -> str | None:
-    """Return the path of a run below the base directory, None for another place."""
+    """Return the path of a run below the base directory, or None for None or another place."""
     if run is None or not Path(run).is_relative_to(base):
         return None
     return Path(run).relative_to(base).as_posix()

@@ -48,7 +48,7 @@ def make_sampler(
 
 
 def _grid(parameters: Sequence[Parameter], seed: int | None) -> BaseSampler:
-    """Create a grid sampler. Conditional parameters need Optuna's BruteForceSampler."""
+    """Return a grid sampler. Conditional parameters need Optuna's BruteForceSampler."""
     import optuna
 
     if any(parameter.when for parameter in parameters):

@@ -62,7 +62,7 @@ def require_optuna() -> None:
 
 
 def open_journal(path: Path) -> JournalStorage:
-    """Open a journal as Optuna storage. Raises BadSettings if Optuna is not installed."""
+    """Open a journal and return it as Optuna storage. Raises BadSettings if Optuna is not installed."""
     require_optuna()
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
@@ -142,7 +142,8 @@ _PROCESSES: Final = Path("/proc")
 def start_process(
     command: Sequence[str], environment: Mapping[str, str], log: Path
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a new process group, with output appended to `log`. Raises OSError."""
+    """Start a command in a new process group, with output appended to `log`, and return the process. Raises
+    OSError."""
     # Others may write to the folder.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     with os.fdopen(os.open(log, flags, 0o666), "ab") as output:
@@ -235,7 +236,7 @@ def quiet_optuna() -> Iterator[None]:
 
 
 def open_study(path: Path, config: Config, sampler: BaseSampler | None = None) -> Study:
-    """Open the study of a tuning file in its journal, and create it if it is not there.
+    """Open the study of a tuning file in its journal, created if it is missing, and return it.
 
     Raises BadSettings if the stored study has other targets, or other choices of a parameter.
     """
@@ -273,9 +274,10 @@ def store_plan(study: Study, config: Config, trials: int, jobs: int) -> None:
 
 
 def fail_half_finished(study: Study, storage: BaseStorage) -> list[int]:
-    """Fail trials that a killed tuner left running, kill their processes, and queue their values.
+    """Fail trials that a killed tuner left running, kill their processes, queue their values, and return the
+    numbers.
 
-    Return the numbers of these trials. Finished trials are unchanged.
+    Finished trials are unchanged.
     """
     from optuna.trial import TrialState
 
@@ -311,7 +313,8 @@ def finished_trials(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 
 
 def read_study(path: Path) -> Study:
-    """Open the study in a journal for reading. Raises BadSettings if Optuna is not installed."""
+    """Open the study in a journal for reading, and return it. Raises BadSettings if Optuna is not
+    installed."""
     storage = open_journal(path)
     import optuna
 

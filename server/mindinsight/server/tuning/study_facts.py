@@ -61,10 +61,8 @@ def progress(trials: Sequence[FrozenTrial], plan: Mapping[str, Any], now: float)
 def seconds_left(
     ended: Sequence[FrozenTrial], running: Sequence[FrozenTrial], wanted: int | None, jobs: int, now: float
 ) -> float | None:
-    """Estimate the seconds left to the number ``wanted`` from the mean duration of ended trials, or None.
-
-    Return None without a plan or an ended trial.
-    """
+    """Return the estimated seconds until ``wanted`` trials have ended, or None without a plan or an ended
+    trial."""
     lengths = [trial.duration.total_seconds() for trial in ended if trial.duration is not None]
     if wanted is None or not lengths:
         return None
@@ -118,5 +116,5 @@ def best_so_far(trials: Sequence[FrozenTrial], maximize: bool) -> list[dict[str,
 
 
 def seconds_of(when: datetime | None) -> float | None:
-    """Convert a time of a journal to Unix seconds. Return None for None."""
+    """Return a time of a journal as Unix seconds, or None for None."""
     return None if when is None else when.timestamp()

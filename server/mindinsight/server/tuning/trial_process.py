@@ -173,7 +173,7 @@ class TrialProcess:
         self._process, self._start_error = self._start()
 
     def _start(self) -> tuple[subprocess.Popen[bytes] | None, str]:
-        """Start the command. Return the process, or None and the error text."""
+        """Start the command, and return the process and "", or None and the error text."""
         command, variables = trial_command(self._config, self.trial.number, self.values, self.folder)
         mine = environment(self.values, variables, self._mark)
         try:
@@ -183,10 +183,8 @@ class TrialProcess:
             return None, f"{command[0]}: {error.strerror or error}"
 
     def step(self) -> Outcome | None:
-        """Check the process, enforce its time limit, and let the pruner judge new scalars.
-
-        Return the outcome once all processes have ended, otherwise None.
-        """
+        """Check the process and its time limit, let the pruner judge new scalars, and return the outcome at
+        the end, else None."""
         if self._process is None:
             return Outcome("failed", failure={"reason": "cannot_start", "text": self._start_error})
         code = self._process.poll()
@@ -220,11 +218,8 @@ class TrialProcess:
                 self._process.wait(GRACE)
 
     def _enforce_end(self, now: float, code: int | None) -> Outcome | None:
-        """Kill remaining processes once the command ended or its grace period is over, and return the
-        outcome.
-
-        Return None before.
-        """
+        """Kill remaining processes once the command or its grace period has ended, and return the outcome,
+        None before."""
         assert self._ending is not None and self._process is not None
         until, outcome = self._ending
         if code is None and now < until:
@@ -233,7 +228,7 @@ class TrialProcess:
         return Outcome(outcome.state, failure=outcome.failure, log=self._log() if outcome.failure else ())
 
     def _outcome(self, code: int) -> Outcome:
-        """Return the outcome of a process that ended by itself."""
+        """Return the outcome of a process that ended without being stopped."""
         if code != 0:
             reason = {"reason": "exit", "code": code} if code > 0 else {"reason": "signal", "signal": -code}
             return Outcome("failed", failure=reason, log=self._log())
@@ -253,7 +248,7 @@ class TrialProcess:
         return Outcome("complete", tuple(values))
 
     def _report(self, runs: Mapping[str, Run], last: bool = False) -> bool:
-        """Report new values to the pruner. Return True if it asks to end the trial."""
+        """Report new values to the pruner, and return True if the pruner asks to end the trial."""
         assert self._config.pruner is not None
         line = line_of(runs, self._config.pruner.tag)
         if line is None or self.every is None:

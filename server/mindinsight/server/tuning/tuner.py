@@ -35,7 +35,8 @@ class Tuner:
         give_up: int,
         watch: Callable[[Tuner], None] = lambda _: None,
     ) -> None:
-        """`trials` is the number of finished trials to reach, including those of earlier tuners.
+        """Create a tuner, where `trials` is the number of finished trials to reach, with those of earlier
+        tuners.
 
         After `give_up` consecutive failures the tuner stops, with 0 never. `watch` is called after every
         change.
@@ -59,10 +60,8 @@ class Tuner:
         setattr(study, "stop", self._exhaust)  # noqa: B010
 
     def run(self) -> End:
-        """Run trials until the planned number is reached or the tuner is stopped.
-
-        Return the reason for the end.
-        """
+        """Run trials until the planned number is reached or the tuner is stopped, and return the reason for
+        the end."""
         pruner = self.config.pruner
         self.resumed = studies.fail_half_finished(self.study, self._storage)
         studies.store_plan(self.study, self.config, self._trials, self._jobs)
@@ -117,7 +116,7 @@ class Tuner:
         self._watch(self)
 
     def _check_trials(self) -> int:
-        """Check every running trial once. Return the number of finished trials."""
+        """Check every running trial once, and return the number of finished trials."""
         ended = 0
         for number, process in list(self.running.items()):
             if self._end not in (None, "exhausted"):  # also a trial started while the signal arrived
@@ -135,7 +134,7 @@ class Tuner:
         return ended
 
     def _tell(self, process: TrialProcess, outcome: Outcome) -> int:
-        """Report an outcome to Optuna. Return 1 if the trial counts towards the plan, otherwise 0."""
+        """Report an outcome to Optuna, and return 1 if the trial counts towards the plan, otherwise 0."""
         from optuna.trial import TrialState
 
         trial = process.trial

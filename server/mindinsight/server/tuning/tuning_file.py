@@ -15,7 +15,7 @@ _UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "": 1}
 
 
 def seconds(text: str) -> float:
-    """Convert `90`, `30m`, `1.5h` or `2d` to seconds. Raises ValueError."""
+    """Return the seconds in `90`, `30m`, `1.5h` or `2d`. Raises ValueError."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|m|h|d|)\s*", text)
     if not match or float(match[1]) <= 0:
         raise ValueError(text_of("no_time", got=repr(text)))

@@ -214,7 +214,7 @@ def suggest(trial: Trial, parameters: Sequence[Parameter]) -> Values:
 
 
 def _suggested(trial: Trial, parameter: Parameter) -> Value:
-    """Ask Optuna for the value of one parameter."""
+    """Return the value that Optuna suggests for one parameter."""
     name = parameter.name
     if parameter.choices:
         chosen: Value = trial.suggest_categorical(name, parameter.choices)  # type: ignore[assignment]

@@ -80,7 +80,7 @@ class Node:
         return self.data
 
     def truth(self) -> bool:
-        """Return true or false. Raises ConfigError for another value."""
+        """Return True or False. Raises ConfigError for another value."""
         if not isinstance(self.data, bool):
             self.fail("no_boolean")
         return self.data
@@ -117,7 +117,8 @@ def config_error(name: str, /, **words: object) -> ConfigError:
 
 
 def read_yaml(text: str) -> tuple[Node, tuple[str, ...]]:
-    """Parse a file. Return its root, and a warning for each key that occurs twice, of which the last counts.
+    """Parse a YAML text, and return its root, and a warning for each key that occurs twice (the last one
+    counts).
 
     Raises ConfigError if the text is not YAML, BadSettings if PyYAML is not installed.
     """

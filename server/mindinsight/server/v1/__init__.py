@@ -50,7 +50,7 @@ def ui_config() -> dict[str, bool]:
 @absent_features.get("/profile/{path:path}", include_in_schema=False)
 @absent_features.post("/profile/{path:path}", include_in_schema=False)
 def profile(path: str) -> dict[str, bool]:
-    """Fail every call of the profiler's pages with an error that they know. Otherwise they stay blank."""
+    """Raise the error that the profiler's pages show, because they stay blank without one."""
     raise V1Error(Fault.PROFILE, "This server shows no profiles; open the folder with MindStudio Insight.")
 
 
@@ -59,7 +59,7 @@ _ALLOW = "Access-Control-Allow-Methods"
 
 
 def create_v1(state: State) -> FastAPI:
-    """Create the v1 application, to be mounted. It shares the state of the server's application."""
+    """Return the v1 application, to be mounted. It shares the state of the server's application."""
     v1 = FastAPI(title="MindInsight v1", version="2.3.1", docs_url=None, redoc_url=None, responses=RESPONSES)
     v1.state = state
     for part in (jobs, scalars, payload_routes, graphs, lineages, debugger):
@@ -116,13 +116,14 @@ class MethodsMiddleware:
 
 
 def _api_error(request: Request, error: Exception) -> Response:
-    """Respond to an error of v1, or to one of the server in v1's form."""
+    """Return v1's response to an error of v1 or of the server."""
     assert isinstance(error, V1Error | ApiError)
     return error.response() if isinstance(error, V1Error) else v1_error(error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Respond to the framework's errors: an unknown path or method, or a body that it cannot decode (400)."""
+    """Return v1's response to errors of the framework: unknown path or method, or an undecodable
+    body (400)."""
     status = getattr(error, "status_code", 404)
     errors = {405: _METHOD_ERROR, 404: V1Error(Fault.UNKNOWN_PATH, "There is no such endpoint.")}
     return errors.get(status, _BODY_ERROR).response()

@@ -110,7 +110,7 @@ def sort_rows(rows: Sequence[Row], name: str, descending: bool) -> list[Row]:
 
 
 def _compare(value: Any, other: Any) -> int:
-    """Compare two values: negative, 0 or positive."""
+    """Return the order of two values: negative, 0 or positive."""
     if value is None or other is None:
         return (value is not None) - (other is not None)
     try:

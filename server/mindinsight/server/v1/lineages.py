@@ -245,7 +245,8 @@ WellFormedId = Annotated[str, Depends(well_formed_id)]
 
 @router.post_json("/lineagemgr/lineages", _SEARCH)
 def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
-    """Search rows of lineage: filtered, sorted, paged. The body is parsed whatever its content type."""
+    """Return rows of lineage: filtered, sorted and paged as the body requests. The body is parsed whatever
+    its content type."""
     query, rows = _search_rows(service, body)
     page = list(query.page(rows))
     items = [row.response_json(query.halves) for row in page]
@@ -256,7 +257,7 @@ def search(service: CurrentService, body: RawBody) -> dict[str, Any]:
 def annotate(
     service: CurrentService, run_id: WellFormedId, body: Annotated[Any, Body()] = None
 ) -> dict[str, str]:
-    """Set a tag and a remark on a job. They are stored in the workspace."""
+    """Store a tag and a remark on a job in the workspace, and return its status."""
     if not isinstance(body, dict):
         raise V1Error(Fault.VALUE, "The body must be an object.")
     if find_run(service.store.snapshot(), run_id).lineage is None:

@@ -104,7 +104,8 @@ RawBody: TypeAlias = Annotated[bytes, Depends(raw_body)]
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse a body as JSON, whatever its content type. Return None for an empty one. Raises V1Error."""
+    """Parse a body as JSON, whatever its content type says, or return None for an empty body.
+    Raises V1Error."""
     try:
         return json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):

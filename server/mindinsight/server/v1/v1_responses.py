@@ -43,7 +43,7 @@ def json_text(content: Any) -> str:
 
 
 def encode(content: Any) -> str:
-    """Encode as ASCII JSON without spaces, keys sorted, null for non-finite numbers."""
+    """Return content as ASCII JSON without spaces, keys sorted, null for non-finite numbers."""
     try:
         return _dumps_in_parts(content)
     except ValueError:
@@ -153,7 +153,7 @@ class Fault(Enum):
 
 
 class V1Error(Exception):
-    """Failed request. `str()` is the message for the client."""
+    """Error of a v1 request, with its code and message. `str()` is the message for the client."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)

@@ -17,7 +17,8 @@ class Workspace:
     """Stored data of users in `folder`, for one base directory or for several."""
 
     def __init__(self, folder: Path, bases: Bases, now: Callable[[], Iterable[Watched]]) -> None:
-        """`now` returns the base directories that currently exist, if there are several."""
+        """Open the stores in `folder`, where `now` returns the base directories that currently exist, if
+        several."""
         base = home(bases)
         self.notes = Notes(folder, base) if base == bases else MultiBaseNotes(folder, now)
         self.slots: Slots = BaseSlots(folder, base) if base == bases else MultiBaseSlots(folder, now)

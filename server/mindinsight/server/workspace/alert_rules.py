@@ -73,7 +73,7 @@ class Rules(JsonStore[Rule]):
 
 
 def _rule(content: dict[str, Any]) -> Rule | None:
-    """Parse a rule. Return None if it is invalid, because users may edit the file."""
+    """Parse a rule, or return None if it is invalid, because users may edit the file."""
     try:
         rule = Rule(**{field.name: content[field.name] for field in fields(Rule) if field.name in content})
         good = rule.condition in get_args(Condition) and rule.level in LEVELS
@@ -106,7 +106,7 @@ class Deliveries(JsonStore[Delivery]):
 
 
 def _delivery(content: dict[str, Any]) -> Delivery | None:
-    """Parse a state. Return None if it is invalid."""
+    """Parse a state, or return None if it is invalid."""
     try:
         delivery = Delivery(**content)
         alerts = all(isinstance(alert["id"], str) for alert in delivery.waiting)

@@ -81,7 +81,7 @@ class MultiBaseSlots:
     """Allocator over several base directories. Each job has the same slot as with its directory alone."""
 
     def __init__(self, folder: Path, bases: Callable[[], Iterable[Watched]]) -> None:
-        """`bases` returns the directories that currently exist."""
+        """Open the slots in `folder`, where `bases` returns the base directories that currently exist."""
         self._folder = folder
         self._bases = bases
         self._slots: dict[str, BaseSlots] = {}  # by path
@@ -127,6 +127,6 @@ def _trimmed(slots: dict[str, Slot], present: Collection[str]) -> dict[str, Slot
 
 
 def _slot(content: dict[str, Any]) -> Slot | None:
-    """Parse a slot. Return None if it is invalid, because users may edit the file."""
+    """Parse a slot, or return None if it is invalid, because users may edit the file."""
     number = content.get("number")
     return Slot(number) if type(number) is int and 0 <= number < 1 << 53 else None

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Fields(Protocol):
-    """Type of any dataclass."""
+    """Protocol that any dataclass fulfils."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -96,7 +96,8 @@ class JsonStore(Generic[T]):
         self.update(without)
 
     def change_bases(self, how: Callable[[Bases[T]], Bases[T]]) -> Mapping[str, T]:
-        """Write what `how` returns for all base directories at once, and return this store's values.
+        """Replace the values of all base directories by the result of `how`, and return the new values of
+        this store.
 
         `how` gets the values of all base directories in the file, and may change them. Raises OSError if the
         file cannot be written.
@@ -180,7 +181,8 @@ def _by_directory(content: Content) -> Content:
 def _as_json(
     values: Mapping[str, Any], stored: Mapping[str, dict[str, Any]], parsed: Container[str]
 ) -> dict[str, Any]:
-    """Return values as JSON with what a later version stored: further fields, and values not understood here.
+    """Return values as JSON, with further fields and values that a later version stored and this one cannot
+    read.
 
     Two versions may share a workspace, and a change by the earlier one must lose nothing of the later one's.
     """

@@ -122,7 +122,7 @@ class MultiBaseNotes:
     """Notes of several base directories. Each directory has the same notes as when it is the only one."""
 
     def __init__(self, folder: Path, bases: Callable[[], Iterable[Watched]]) -> None:
-        """`bases` returns the directories that currently exist."""
+        """Open the notes in `folder`, where `bases` returns the base directories that currently exist."""
         self._folder = folder
         self._bases = bases
         self._notes: dict[str, Notes] = {}  # by path

@@ -225,7 +225,7 @@ def _new_id() -> str:
 
 
 def _report(content: dict[str, Any]) -> Report | None:
-    """Parse a report. Return None if it is invalid, because users may edit the file."""
+    """Parse a report, or return None if it is invalid, because users may edit the file."""
     title, blocks, changed = (content.get(name) for name in ("title", "blocks", "changed"))
     if not isinstance(title, str) or not isinstance(blocks, list):
         return None

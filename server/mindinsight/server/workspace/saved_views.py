@@ -46,7 +46,7 @@ class Views(JsonStore[View]):
 
 
 def _view(fields: dict[str, Any]) -> View | None:
-    """Parse a view. Return None if it is invalid, because users may edit the file."""
+    """Parse a view, or return None if it is invalid, because users may edit the file."""
     view, query = (str(fields.get(key, "")) for key in ("view", "query"))
     ours = re.fullmatch(VIEW, view) and re.fullmatch(QUERY, query) and len(query) <= MAX_QUERY
     return View(view, query) if ours else None
@@ -80,6 +80,6 @@ class Defaults(JsonStore[Default]):
 
 
 def _default(fields: dict[str, Any]) -> Default | None:
-    """Parse a default. Return None if it is invalid, because users may edit the file."""
+    """Parse a default, or return None if it is invalid, because users may edit the file."""
     query = str(fields.get("query", ""))
     return Default(query) if re.fullmatch(QUERY, query) and 0 < len(query) <= MAX_DEFAULT else None

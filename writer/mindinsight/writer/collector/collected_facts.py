@@ -54,7 +54,7 @@ def backbone(network: Any) -> Any:
 
 
 def class_name(value: Any) -> str | None:
-    """Return the name of a class or function, or of the class of any other value. None for None."""
+    """Return the name of a class or function, or of the class of any other value, or None for None."""
     if value is None:
         return None
     name: str = getattr(value, "__name__", None) or type(value).__name__
@@ -62,7 +62,8 @@ def class_name(value: Any) -> str | None:
 
 
 def _stateful_framework(value: Any) -> ModuleType | None:
-    """Return the framework of a network, optimizer or dataset object. JAX has none, only trees of arrays."""
+    """Return the framework of a network, optimizer or dataset, or None for JAX, which has only trees of
+    arrays."""
     framework = framework_of(value)
     return framework if hasattr(framework, "trained") else None
 
@@ -124,7 +125,7 @@ def histograms(arguments: Arguments, pattern: str | None) -> Values:
 
 
 def first(element: Any) -> Any:
-    """Return the first column of a batch in nested lists, tuples and dicts, any other value as it is."""
+    """Return the first column of a batch in nested lists, tuples and dicts, and any other value unchanged."""
     while isinstance(element, (list, tuple)) and element:
         element = element[0]
     if isinstance(element, Mapping):
@@ -136,7 +137,8 @@ _LARGEST: Final = (1 << 31) - 1  # largest count of a lineage field
 
 
 def training(arguments: Arguments) -> dict[str, Any]:
-    """Return facts for ``lineage.train_lineage``. Unknown facts are None."""
+    """Return the facts of a training in the form of ``lineage.train_lineage``'s argument. Unknown facts are
+    None."""
     optimizer = arguments.get("optimizer")
     dataset = dataset_facts(arguments.get("train_dataset"))
     batch_size = dataset.batch_size or _length(arguments.get("train_dataset_element"))
@@ -159,7 +161,7 @@ def training(arguments: Arguments) -> dict[str, Any]:
 
 
 def evaluation(arguments: Arguments) -> dict[str, Any]:
-    """Return facts for ``lineage.evaluation_lineage``."""
+    """Return the facts of an evaluation in the form of ``lineage.evaluation_lineage``'s argument."""
     dataset = dataset_facts(arguments.get("valid_dataset"))
     return {
         "metrics": arguments.get("metrics") or {},

@@ -214,7 +214,8 @@ class SummaryCollector(Callback):
     def alert(
         self, title: str, text: str = "", level: alerts.Level = "info", step: int | None = None
     ) -> bool:
-        """Record an alert like :meth:`SummaryRecord.alert`, by default of level info at the current step."""
+        """Record an alert like :meth:`SummaryRecord.alert`, by default of level info at the current step, and
+        return True if recorded."""
         return self._open().alert(title, text, level, self._step if step is None else step)
 
     def begin(self, run_context: RunContext) -> None:

@@ -94,7 +94,7 @@ def curve(
 
 
 def given(rows: list[Any], thresholds: int = MOST_THRESHOLDS) -> npt.NDArray[np.float64]:
-    """Return the six rows of a curve, as of `curve`, as one array [6, n].
+    """Return the six given rows of a curve, in the order of `curve`, as one array [6, n].
 
     Raises ValueError unless there are six rows of one length, and for fewer than 2 ``thresholds``.
     """

@@ -63,7 +63,7 @@ def canvas(batch: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 
 
 def _to_bytes(values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Return pixels as uint8.
+    """Return pixels converted to uint8, 0 to 255.
 
     Numbers within 0..1 are multiplied by 255, integers within 0..255 are unchanged, others are scaled to
     0..255.

@@ -11,7 +11,8 @@ _MASK_64: Final = (1 << 64) - 1
 
 
 def varint(value: int) -> bytes:
-    """Return a 64-bit integer in seven bits a byte. Negative ones are two's complement in ten bytes."""
+    """Return a 64-bit integer encoded as a varint, seven bits a byte. Negative ones are two's complement in
+    ten bytes."""
     value &= _MASK_64
     out = bytearray()
     while value > 127:
@@ -22,27 +23,28 @@ def varint(value: int) -> bytes:
 
 
 def integer(number: int, value: int) -> bytes:
-    """Return field ``number`` of type int32, int64, bool or enum."""
+    """Return the encoded field ``number`` of type int32, int64, bool or enum."""
     return varint(number << 3) + varint(value)
 
 
 def double(number: int, value: float) -> bytes:
-    """Return field ``number`` of type double."""
+    """Return the encoded field ``number`` of type double."""
     return varint(number << 3 | 1) + _DOUBLE.pack(value)
 
 
 def single(number: int, value: float) -> bytes:
-    """Return field ``number`` of type float. Raises OverflowError if ``value`` is beyond float32."""
+    """Return the encoded field ``number`` of type float. Raises OverflowError if ``value`` is
+    beyond float32."""
     return varint(number << 3 | 5) + _FLOAT.pack(value)
 
 
 def block(number: int, payload: bytes | memoryview) -> bytes:
-    """Return field ``number`` of type string, bytes or message, or a packed repeated field."""
+    """Return the encoded field ``number`` of type string, bytes or message, or a packed repeated field."""
     return b"".join((varint(number << 3 | 2), varint(len(payload)), payload))
 
 
 def packed_integers(number: int, values: Iterable[int]) -> bytes:
-    """Return a repeated integer field in one block."""
+    """Return a repeated integer field ``number``, encoded in one block."""
     return block(number, b"".join(map(varint, values)))
 
 

@@ -134,10 +134,10 @@ class RecordSink(Protocol):
         """Return True if records were written since the last ``close``."""
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write ``records``. Return the number accepted, and the error that stopped it or None."""
+        """Write ``records``, and return the number accepted, and the error that stopped the write or None."""
 
     def sync(self) -> OSError | None:
-        """Make all accepted records visible to readers. Return the error if that failed, else None."""
+        """Make all accepted records visible to readers, and return the error if that failed, else None."""
 
     def close(self, ended: bool = True) -> None:
         """Close the file, and mark it as finished by its permissions if ``ended``."""
@@ -191,7 +191,7 @@ class RecordFile:
         return self._descriptor is not None and os.fstat(self._descriptor).st_nlink > 0
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write ``records``. Return the number on disk, and the error that stopped it or None.
+        """Write ``records``, and return the number on disk, and the error that stopped the write or None.
 
         Torn records are removed.
         """
@@ -206,7 +206,7 @@ class RecordFile:
         return done, None
 
     def sync(self) -> OSError | None:
-        """Return None. Appended records are already in the file."""
+        """Return None, because appended records are already in the file."""
         return None
 
     def close(self, ended: bool = True) -> None:
@@ -227,7 +227,7 @@ class RecordFile:
         self._unused = True
 
     def _append_some(self, records: Sequence[bytes]) -> int:
-        """Write the first records that fit into one system call. Return their number."""
+        """Write the first records that fit into one system call, and return their number."""
         descriptor = self._opened(len(records[0]))
         room = min(self._max_size - self._size, _JOIN_BELOW)
         count = max(1, bisect_right(list(accumulate(map(len, records))), room))

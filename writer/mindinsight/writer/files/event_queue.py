@@ -326,7 +326,8 @@ class EventQueue:
         self._dropped.log()
 
     def _drain(self, urgent: bool) -> None:
-        """Write the queue until it is empty or the disk refuses. Stores are updated if urgent or due."""
+        """Write queued jobs until the queue is empty or the disk refuses. Stores are updated if
+        urgent or due."""
         left = queued = len(self._queue)
         self._refusing = False
         while left and not self._refusing:
@@ -369,7 +370,7 @@ class EventQueue:
         self._done_bytes += _size(chunk) - _size(refused)
 
     def _append(self, file: RecordSink, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Write ``jobs``. Return the jobs that the disk refused."""
+        """Write ``jobs``, and return the jobs that the disk refused."""
         records = self._encode(jobs, self._item_failed)
         encoded = list(compress(jobs, records))
         done, error = file.append([*filter(None, records)])

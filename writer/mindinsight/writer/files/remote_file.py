@@ -70,7 +70,8 @@ class RemoteRecordFile:
         return bool(self._content)
 
     def append(self, records: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Keep ``records`` for the next ``sync``. Return their number, and the store's last error or None."""
+        """Keep ``records`` for the next ``sync``, and return their number, and the store's last error or
+        None."""
         for done, record in enumerate(records):
             if self._content and len(self._content) + len(record) > self._max_size:
                 if error := self.sync():
@@ -84,7 +85,7 @@ class RemoteRecordFile:
         return len(records), None
 
     def sync(self) -> OSError | None:
-        """Upload new records. Return the error if that failed, else None."""
+        """Upload new records, and return the error if that failed, else None."""
         if len(self._content) == self._put:
             return None
         error = self._try(self._write)

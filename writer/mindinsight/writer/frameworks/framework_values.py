@@ -12,10 +12,11 @@ from mindinsight.writer.frameworks import framework_of
 
 
 def with_numbers(value: object, put: Callable[[object], None]) -> Callable[[], None] | None:
-    """Call ``put(value)`` now, or when its numbers exist, and then return a function that waits for that.
+    """Call ``put(value)`` now and return None, or arrange the call for later and return a function that waits
+    for it.
 
-    Return None if it was called now. In a function that JAX compiles, it is called at each run, and the
-    returned function waits for the calls made so far. A proxy of torch.fx or torch.export never has numbers.
+    In a function that JAX compiles, it is called at each run, and the returned function waits for the calls
+    made so far. A proxy of torch.fx or torch.export never has numbers.
     """
     if is_symbolic(value):
         return None

@@ -19,9 +19,7 @@ _INLINED = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custo
 
 
 def trace(function: Callable[..., Any], inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """Return the graph of ``function(*inputs)`` without computing it.
-
-    Return None without inputs, or if ``function`` cannot be called.
+    """Return the graph of ``function(*inputs)`` without computing it, or None without inputs or a callable.
 
     Arguments that are trees of arrays become parameters named by their place: ``params.fc1.weight``.
     """

@@ -155,7 +155,8 @@ def learning_rates(optimizer: Any) -> list[float]:
 
 
 def trained(network: mindspore.nn.Cell, optimizer: Any) -> Iterator[tuple[str, mindspore.Parameter]]:
-    """Yield name and parameter of all that the optimizer trains, without one of all that take gradients."""
+    """Yield name and parameter of all that the optimizer trains, or of all trainable ones without an
+    optimizer."""
     for parameter in getattr(optimizer, "parameters", None) or network.trainable_params():
         yield parameter.name, parameter
 

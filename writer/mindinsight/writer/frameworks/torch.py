@@ -17,9 +17,8 @@ from mindinsight.writer.graph import GraphBuilder, ParameterRole
 
 
 def trace(network: torch.nn.Module, inputs: Sequence[object] | None) -> GraphBuilder | None:
-    """Return the graph of the module's operators in scopes, with shapes if there are ``inputs``.
-
-    Return None if ``network`` is no module.
+    """Return the module's graph in scopes, with shapes if there are ``inputs``, or None if ``network`` is no
+    module.
 
     Parameters are not changed and nothing is computed: tensors are replaced by their types. Raises the
     exception of torch.export or torch.fx for a network that cannot be traced.
@@ -51,7 +50,7 @@ class _Translation:
         self._names: dict[fx.Node, str] = {}
 
     def graph(self, graph: fx.Graph) -> GraphBuilder:
-        """Return the translated graph."""
+        """Return the GraphBuilder with all nodes of a torch.fx graph."""
         for node in graph.nodes:
             if node.op == "output":
                 for result in node.all_input_nodes:
@@ -193,7 +192,8 @@ def first_inputs(network: torch.nn.Module) -> Callable[[], Sequence[object] | No
 def on_gradients(
     network: torch.nn.Module, names: Callable[[str], bool], put: Callable[[str, object], None]
 ) -> Callable[[], None]:
-    """Call ``put(name, gradient)`` when a backward pass has set a gradient. Return a function that ends it.
+    """Call ``put(name, gradient)`` when a backward pass has set a gradient, until the returned function is
+    called.
 
     It is called for each trainable parameter that ``names`` accepts, except those without dimensions.
     """

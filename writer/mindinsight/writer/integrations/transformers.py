@@ -201,7 +201,8 @@ def _loss_in(output: Any) -> Any:
 
 
 def _renamed(entry: tuple[str, Any]) -> tuple[str, Any]:
-    """Rename ``eval_loss`` to ``eval/loss``. Names without a known prefix belong to training."""
+    """Return a log entry (name, value) with ``eval_loss`` renamed to ``eval/loss``. Names without a known
+    prefix belong to training."""
     name, value = entry
     for prefix, folder in _PREFIXES.items():
         if name.startswith(prefix):

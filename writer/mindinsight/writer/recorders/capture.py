@@ -35,7 +35,7 @@ def models_of(model: Any) -> dict[str, Any]:
 
 
 def is_cell(value: object) -> bool:
-    """Return True if a value is a network of MindSpore."""
+    """Return True if a value is a MindSpore network (Cell)."""
     return hasattr(value, "cells_and_names") and any(
         cls.__module__.partition(".")[0] == "mindspore" for cls in type(value).__mro__
     )
@@ -107,7 +107,8 @@ class OperatorCapture:
         self._process = os.getpid()  # a forked worker of a data loader is not captured
 
     def _guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what ``action`` returns, or None if it raises. Operators inside it are not captured."""
+        """Call ``action``, and return its result, or None if it raises. Operators inside it are not
+        captured."""
         self._busy = True
         try:
             return action(*arguments)
@@ -284,7 +285,8 @@ class WriteQueue:
             self._fail(error)
 
     def _wait(self, done: Callable[[], bool]) -> bool:
-        """Wait until ``done`` or an error. Return False if no write ended for too long. The lock is held."""
+        """Wait until ``done`` or an error and return True, or return False if no write has ended for too
+        long. The lock is held."""
         for _ in patiently(lambda: self._written):
             if done() or self.error is not None:
                 return True

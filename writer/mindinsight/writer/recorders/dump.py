@@ -130,7 +130,7 @@ def header(categories: Sequence[str] = tuple(COLUMNS)) -> str:
 
 
 def cells(host: HostArray, categories: Sequence[str] = tuple(COLUMNS)) -> str:
-    """Return the end of a tensor's row in ``statistic.csv``: size, type, shape and the given categories.
+    """Return a tensor's last cells in ``statistic.csv``: size, type, shape and the given categories.
 
     The tensor must not be empty. ``negative zero count`` is the number of elements below zero and ``positive
     zero count`` the number above, as in MindSpore. With a NaN, maximum and minimum are NaN. Raises TypeError

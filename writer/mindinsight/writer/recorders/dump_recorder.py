@@ -287,7 +287,7 @@ class DumpRecorder:
         self._step = None
 
     def _observe(self, call: capture.OperatorCall) -> Callable[[Sequence[Any]], None] | None:
-        """Copy the inputs of an operator before it runs. Return a function that takes its outputs."""
+        """Copy the inputs of an operator before it runs, and return a function that takes its outputs."""
         facts = [fact for fact in map(self._backend.facts_of, call.inputs) if fact is not None]
         name = self._graph.operator(call.type, call.scope, facts, call.stack)
         wanted = self._kernels(name)

@@ -114,7 +114,7 @@ def _away(norms: Sequence[float], tolerance: float) -> list[int]:
 
 
 def _who(away: Sequence[int], norms: Sequence[float]) -> str:
-    """Return the words for the ranks that differ. Of two ranks it is unknown which is right."""
+    """Return a clause that names the ranks that differ. Of two ranks it is unknown which is right."""
     return f"of rank {_joined(away)} differ" if len(norms) > 2 else "differ between the ranks"
 
 
@@ -149,7 +149,8 @@ class SilentGradients:
         self._known = 0
 
     def suspicious(self, count: int) -> bool:
-        """Add a step's number of weights with all-zero gradients. Return True if the last eight are too high.
+        """Add a step's number of weights with all-zero gradients, and return True if the last eight are too
+        high.
 
         That is, if each of them exceeds the accepted number: the lowest since the last ``settle``, or zero
         before the first.
@@ -247,7 +248,7 @@ class OngoingFault:
         self._hidden = False
 
     def begins(self, hidden: bool) -> bool:
-        """Record a broken step, ``hidden`` if only outputs showed it. Return True if a new fault begins.
+        """Record a broken step, ``hidden`` if only outputs showed it, and return True if a new fault begins.
 
         With ``hidden``, only outputs of modules showed the fault, so steps that do not measure outputs do not
         count as healthy.
@@ -335,9 +336,10 @@ class JumpDetector:
         return ""
 
     def _grown_from(self, value: float, count: int) -> float | None:
-        """Return the value ``count`` steps ago if the values have grown steadily since, beyond all before.
+        """Return the value ``count`` steps ago if the values have grown steadily since, beyond all before,
+        else None.
 
-        Return None otherwise. A number that changes its sign, such as a loss around zero, has no growth.
+        A number that changes its sign, such as a loss around zero, has no growth.
         """
         values = [*self._recent, value]
         grown, earlier = values[-count - 1 :], values[: -count - 1]

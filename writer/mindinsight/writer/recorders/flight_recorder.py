@@ -114,7 +114,8 @@ class SampleSize:
         self._steps: list[float] = []
 
     def fewer(self, number: int, seconds: float, count: int) -> int | None:
-        """Record step ``number`` of ``seconds``. Return a smaller size for a sample of ``count``, or None.
+        """Record the duration of a step in seconds, and return a smaller sample size than ``count``, or None
+        to keep it.
 
         None if the sample is cheap enough, and except in the step that decides.
         The first step warms caches up and does not count.
@@ -283,7 +284,7 @@ class FlightRecorder:
         self._running = True
 
     def end(self, result: Any, run: Callable[[], Any]) -> bool:
-        """End a step with its result. If the step broke, repeat it by ``run``, and return True.
+        """End a step with its result, and return True if the step broke and was repeated by ``run``.
 
         Raises TrainingFaultError with ``on_trigger="raise"``.
         """
@@ -451,7 +452,7 @@ class FlightRecorder:
     def _report(
         self, run: Callable[[], Any], before: Any, examined: fault_signs.Examined, norm: float | None
     ) -> tuple[str, Path | None]:
-        """Record the step again and raise the alert. Return the text, and the dump or None."""
+        """Record the step again, raise the alert, and return its text, and the path of the dump or None."""
         parts, path = [f"Step {self._step}: {examined.reason}."], None
         if self._dumps > 0:
             self._dumps -= 1
@@ -471,7 +472,7 @@ class FlightRecorder:
         return text, path
 
     def _dump(self, run: Callable[[], Any], before: Any, path: Path, norm: float | None) -> str:
-        """Run the step again under the dump recorder. Return a sentence about the outcome."""
+        """Run the step again under the dump recorder, and return a sentence about the outcome."""
         after = self._torch.save_state(self._tensors)
         gradients = self._torch.take_gradients(self._tensors)
         try:
@@ -520,6 +521,6 @@ class FlightRecorder:
 
 
 def _free_folder(directory: Path) -> str:
-    """Return the name of a folder for dumps that has none of this rank: all ranks dump, and choose alike."""
+    """Return the name of a folder for dumps that holds none of this rank, the same name on all ranks."""
     names = chain([FOLDER], (f"{FOLDER}_{number}" for number in count(2)))
     return next(name for name in names if not (directory / name / f"rank_{rank_of().number}").exists())

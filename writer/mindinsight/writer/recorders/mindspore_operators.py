@@ -118,7 +118,7 @@ class BackwardNodes:
                     self._held[key] = operands, outputs
 
     def mark(self, node: Any, mark: Mark) -> _Key | None:
-        """Hook a node and return its key. Return None if the node needs no hook or has one."""
+        """Hook a node and return its key, or None if the node needs no hook or has one."""
         if node is None or node.is_leaf():
             return None
         key = node._unique_id(), node._sequence_nr()  # the id is reused after a node is freed

@@ -230,7 +230,7 @@ class PrecisionDebugger:
 
 
 def _framework(models: Mapping[str, Any]) -> str:
-    """Return the framework of models or values. Without any, return the one that the program has loaded."""
+    """Return the name of the framework of models or values, or of the one loaded if there are none."""
     packages = {cls.__module__.partition(".")[0] for item in models.values() for cls in type(item).__mro__}
     loaded = "mindspore" in sys.modules and "torch" not in packages | sys.modules.keys()
     return "mindspore" if loaded or "mindspore" in packages else "torch"
@@ -261,7 +261,7 @@ _SIDES: Final = {frozenset({"input"}): 1, frozenset({"output"}): 2}  # of data_m
 
 
 def delegate(config: recorder_config.ProbeConfig) -> bool:
-    """Write the configuration of MindSpore's own dump. Return False, and do nothing, in PyNative mode.
+    """Write the configuration of MindSpore's own dump and return True, or return False in PyNative mode.
 
     Raises RuntimeError after the first compilation, and ConfigError for a path that MindSpore rejects.
     """

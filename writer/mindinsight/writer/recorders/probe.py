@@ -86,7 +86,8 @@ class Probe(ABC):
         self._handles.append(handle)
 
     def guarded(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what ``action`` returns, or None if it raises. Calls inside ``action`` are not captured."""
+        """Call ``action``, and return its result, or None if it raises. Calls inside ``action`` are not
+        captured."""
         if self.failed or self.files is None or self.inside or os.getpid() != self._process:
             return None
         self.local.inside = True
@@ -216,7 +217,7 @@ class ModuleHooks(ABC):
         self._parameters: dict[int, int] = {}  # calls of a parameter's hook in the step
 
     def register(self, models: Mapping[str, Any]) -> list[Any]:
-        """Hook the modules of ``models`` for one step. Return the handles that remove the hooks."""
+        """Hook the modules of ``models`` for one step, and return the handles that remove the hooks."""
         self._running, self.backward, self.recorded, self._parameters = [], [], set(), {}
         handles: list[Any] = []
         for path, module in self.modules(models):
@@ -245,7 +246,7 @@ class ModuleHooks(ABC):
 
     @abstractmethod
     def hook_gradient(self, path: str, name: str, parameter: Any) -> Any:
-        """Hook the gradient of a parameter. Return the hook's handle."""
+        """Hook the gradient of a parameter, and return the hook's handle."""
 
     def has_gradient(self, parameter: Any) -> bool:
         """Return True if autograd computes a gradient of a parameter."""

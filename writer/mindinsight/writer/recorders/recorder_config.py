@@ -76,7 +76,7 @@ _WITHOUT_EFFECT: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True)
 class DumpConfig:
-    """Settings of a dump: where to, which iterations and operators, and what of their tensors.
+    """Settings of a dump: its directory, the iterations and operators, and the data of their tensors.
 
     ``source`` is the text of the file, copied into the dump unchanged.
     """
@@ -291,7 +291,7 @@ _MODULE_NAME: Final = re.compile(r"(Module|Cell)\..+\.(forward|backward)\.\d+")
 
 @dataclass(frozen=True)
 class ProbeConfig:
-    """Settings of a precision debugger: where to, what to record, and of which calls, ranks and steps.
+    """Settings of a precision debugger: directory, kind of data, and the selected calls, ranks and steps.
 
     Empty ``ranks`` and ``steps`` select all.
     """
@@ -425,7 +425,8 @@ def _scope(settings: Mapping[str, Any], level: Level) -> tuple[str, ...]:
 
 
 def _data_mode(settings: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return directions and sides. If only one of both is given, all of the other are selected."""
+    """Return the selected directions (forward, backward) and sides (input, output). If only one of both is
+    given, all of the other are selected."""
     value = settings.get("data_mode")
     modes = set(_texts({"data_mode": [value] if isinstance(value, str) else value}, "data_mode"))
     if wrong := sorted(modes - set(_DATA_MODES)):

@@ -184,7 +184,8 @@ class CallShape(NamedTuple):
 
 
 class CallSite:
-    """Place of a call. ``frame`` is the frame of the calling code, or None outside of Python."""
+    """Calling code of a recorded function. ``frame`` is the frame of the calling code, or None outside of
+    Python."""
 
     def __init__(self, frame: FrameType | None, shapes: dict[tuple[CodeType, int], CallShape | None]) -> None:
         self.function: CodeType | None = None  # of the function itself, where it is Python code
@@ -217,9 +218,8 @@ class CallSite:
 
 
 def _shape(code: CodeType, offset: int) -> CallShape | None:
-    """Return the form of a call instruction's arguments.
-
-    None for other instructions, and with ``*`` or ``**``.
+    """Return the form of a call instruction's arguments, or None for other instructions and for ``*`` or
+    ``**``.
 
     ``offset`` may be in the instruction's cache.
     """

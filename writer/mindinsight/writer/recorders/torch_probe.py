@@ -101,12 +101,13 @@ class TorchModuleHooks(ModuleHooks):
         self._listeners: Any = WeakTensorKeyDictionary()
 
     def register(self, models: Mapping[str, torch.nn.Module]) -> list[Any]:
-        """Hook the modules of ``models`` for one step. Return the handles that remove the hooks."""
+        """Hook the modules of ``models`` for one step, and return the handles that remove the hooks."""
         self._listeners = WeakTensorKeyDictionary()
         return super().register(models)
 
     def modules(self, models: Mapping[str, torch.nn.Module]) -> Iterator[tuple[str, torch.nn.Module]]:
-        """Yield path and module. Script modules have no hooks with keywords and are skipped."""
+        """Yield msprobe's path and the module of each module to hook. Script modules have no hooks with
+        keywords and are skipped."""
         for prefix, model in models.items():
             for name, module in model.named_modules():
                 if module is not model and not isinstance(module, torch.jit.ScriptModule):

@@ -253,7 +253,7 @@ def save_tensor(path: Path, tensor: torch.Tensor) -> None:
 
 
 def quiet() -> AbstractContextManager[Any]:
-    """Return a context in which neither autograd nor a mode records, such as that of another recorder."""
+    """Return a context in which autograd and PyTorch's function and dispatch modes record nothing."""
     stack = ExitStack()
     stack.enter_context(torch.no_grad())
     stack.enter_context(without_modes())
@@ -261,7 +261,7 @@ def quiet() -> AbstractContextManager[Any]:
 
 
 def without_modes() -> AbstractContextManager[Any]:
-    """Return a context in which no mode sees what runs, such as that of another recorder."""
+    """Return a context in which no function or dispatch mode, such as another recorder's, sees the calls."""
     functions: AbstractContextManager[Any] = torch._C.DisableTorchFunction()
     if not torch._C._len_torch_dispatch_stack():
         return functions

@@ -178,13 +178,14 @@ def _summary(values: list[torch.Tensor]) -> tuple[float, int] | None:
 def _without_overflow(
     summary: tuple[float, int] | None, tensors: list[torch.Tensor]
 ) -> tuple[float, int] | None:
-    """Return the summary of tensors, measured again if its norm is infinite: finite values can have
-    squares that overflow."""
+    """Return the summary of tensors, or None, measured again if its norm is infinite because squares
+    overflowed."""
     return summary if summary is None or math.isfinite(summary[0]) else torch_tensors.scaled_summary(tensors)
 
 
 def norm_name(tensors: Tensors) -> str:
-    """Return the words for the norm that ``sampled_facts`` returns, which may be of all gradients."""
+    """Return the name of the norm that ``sampled_facts`` measures, for messages: of all gradients or of a
+    sample."""
     trained = [parameter for _, parameter in tensors.parameters if parameter.requires_grad]
     large = any(parameter.numel() >= 2 * _SAMPLED_ELEMENTS for parameter in trained)
     whole = len(tensors.sample) == len(trained) and not large

@@ -180,7 +180,8 @@ class TensorBoardFiles:
 
 
 def _messages() -> Any:
-    """Return the encoder of messages, which loads protobuf. Scalars do without it."""
+    """Return the module that encodes messages, which loads protobuf, imported on first use. Scalars do
+    without it."""
     return import_module("mindinsight.writer.encoding.tfevents_messages")
 
 

@@ -41,11 +41,9 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Search faults and check watchpoints. Return 0 if all tensors are finite and no condition is met.
-
-    Return 1 for a fault, a hit, or ranks that differ, and 2 without a dump, for an invalid condition, for
-    damage, or if it is unknown whether tensors are finite.
-    """
+    """Search faults and check watchpoints, and return 0 if nothing is found, 1 for a fault or hit, 2 if
+    unknown. Ranks that differ count as a fault. It is unknown without a dump, for an invalid condition, for
+    damage, or if tensors may be non-finite."""
     dump = dump_selection.open_single_dump(options.path)
     if absent := faults.missing_place(dump, options.rank, options.step):
         raise ValueError(terminal.localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
@@ -58,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
             entries, executor, dump_selection.statistics_cache()
         )  # cached for the two searches below
         results = list(terminal.progress(measured, len(entries), "cli.progress.tensors_measured"))
-        report = faults.find_faults(
-            dump, options.rank, options.step, executor, dump_selection.statistics_cache()
-        )
+        cache = dump_selection.statistics_cache()
+        search = faults.search_faults(dump, options.rank, options.step, executor, cache)
+        report = faults.report_of(search)
         divergence = (
             None
             if report.faults

@@ -56,10 +56,8 @@ def register(actions: Any) -> None:
 
 @terminal.report_errors
 def run(options: argparse.Namespace) -> int:
-    """Print the differences of two dumps.
-
-    Return 0 if they agree, 1 if they differ, 2 if it is unknown, such as when nothing could be compared.
-    """
+    """Print the differences of two dumps, and return 0 if they agree, 1 if they differ, 2 if unknown. It is
+    unknown, for example, when nothing could be compared."""
     if options.every_step:
         names = read_names(options.map) if options.map else {}
         return compare_every_step(options, names, Tolerance(options.relative, options.cosine))
@@ -150,7 +148,7 @@ def _common(target: Side, reference: Side) -> list[int]:
 
 
 def _left_out(options: argparse.Namespace, target: Side, reference: Side) -> Iterator[Claim]:
-    """Say what a choice of ranks and steps that nobody asked for leaves out."""
+    """Yield claims about the ranks and steps that a default selection leaves out."""
     if options.rank is None and options.reference_rank is None:
         yield from step_comparison.left_out_ranks(target.dump, reference.dump, target.rank)
     if options.step is not None or options.reference_step is not None:

@@ -38,11 +38,8 @@ def register(actions: Any) -> None:
 
 @report_errors
 def run(options: argparse.Namespace) -> int:
-    """Write the selected tensors of a dump as .npy files.
-
-    Return 0 if all values are written, 2 if there are none or some cannot be read, without a dump, or if the
-    output cannot be written.
-    """
+    """Write the selected tensors of a dump as .npy files, and return 0 if all are written, else 2. That is
+    also without a dump, for no or unreadable values, and if the output cannot be written."""
     dump = dump_selection.open_single_dump(options.path)
     entries, damage = dump_selection.select_tensors(dump, options)
     if message := dump_selection.no_match(entries, options):

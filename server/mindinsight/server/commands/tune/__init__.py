@@ -22,20 +22,16 @@ def register(subparsers: Any) -> None:
 
 
 def tune(options: argparse.Namespace) -> int:
-    """Run the trials of a study.
-
-    Return 0 if there are complete trials, 1 if there are none or too many failed, 130 if interrupted.
-    """
+    """Run the trials of a study, and return 0 for complete trials, 1 for none or too many failures, 130 if
+    interrupted."""
     from mindinsight.server.commands.tune.study_run import run_study
 
     return run_study(options)
 
 
 def mindoptimizer(arguments: Sequence[str] | None = None) -> int:
-    """Run the console script `mindoptimizer`: `--iter` more trials, learning from past runs.
-
-    Return the exit code.
-    """
+    """Run the console script `mindoptimizer`: `--iter` more trials, learning from past runs, and return the
+    exit code."""
     from importlib.metadata import version
 
     from mindinsight.server.commands.main import exit_code_of
@@ -52,7 +48,7 @@ def mindoptimizer(arguments: Sequence[str] | None = None) -> int:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> Group:
-    """Add the options of both commands in groups. Return the group of the study."""
+    """Add the options of both commands in groups, and return the group of the study."""
     study, limits, output = map(parser.add_argument_group, ("study", "limits", "output"))
     study.add_argument("--config", type=Path, required=True)
     study.add_argument("--study")

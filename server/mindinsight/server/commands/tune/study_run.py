@@ -156,10 +156,8 @@ _FRONT: Final = 10  # trials of the Pareto front printed at the end
 
 
 def run_study(options: argparse.Namespace) -> int:
-    """Run the trials of a study, or print their commands for a dry run.
-
-    Return 0 if there are complete trials, 1 if there are none or too many failed, 130 if interrupted.
-    """
+    """Run the trials of a study, or print their commands for a dry run, and return 0, 1 on failure, 130 if
+    interrupted. Without a complete trial, or with too many failed ones, the study has failed."""
     config = config_of(options)
     for warning in config.warnings:
         say(f"{options.config}: {warning}")

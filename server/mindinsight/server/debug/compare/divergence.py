@@ -204,7 +204,7 @@ def first_so_far(outcome: Outcome, count: int) -> Iterator[Claim]:
 
 
 def _unseen(states: Sequence[State], rows: Sequence[Row], first: _Operator, unlisted: int) -> Iterator[Claim]:
-    """Yield a claim with the number of tensors before the first difference that were not compared."""
+    """Yield a claim with the number of tensors before the first difference that were not compared, if any."""
     before = next(i for i, row in enumerate(rows) if row is first.causes[0])
     other = first.causes[0].compared.pair.reference  # its order places rows of the reference alone
     alone = [entry_of(row).sequence for row in rows if row.compared.pair.target is None]
@@ -255,7 +255,8 @@ class _Operator:
 
     @property
     def inputs_are_near(self) -> bool:
-        """Whether inputs that agree differ by a large share of what the outputs differ by."""
+        """Return True if the inputs, which agree, differ by a large share of the difference of the
+        outputs."""
         inputs, outputs = (
             [row.compared.measures.relative_distance or 0.0 for row in rows if row.compared.measures]
             for rows in ([row for row in self.rows if not is_output(row)], self.differing)
@@ -572,7 +573,7 @@ def _damaged(row: Row) -> bool:
 
 
 def _how(row: Row) -> Claim:
-    """Return a claim about how much and where two tensors differ, if known."""
+    """Return a clause about how much, and at which element, two tensors differ, as far as it is known."""
     measures, target = row.compared.measures, row.compared.target
     if measures is not None and measures.largest is not None and target is not None:
         index = np.unravel_index(measures.largest, target.shape)

@@ -65,8 +65,8 @@ def layer_bands(operators: Sequence[str]) -> list[Band]:
 
 
 def row_error(row: Row) -> float | None:
-    """Return the relative distance of two tensors, or of their norms if values are missing. Infinity if they
-    cannot be subtracted, None if unknown."""
+    """Return the relative distance of two tensors, or of their norms without values, infinity if they cannot
+    be subtracted, None if unknown."""
     measures = row.compared.measures
     if measures is None:
         return row.compared.norm_error

@@ -21,8 +21,8 @@ _SCALE: Final = 2.0**-600  # the sum of 2**100 squares of the largest scaled num
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Measures over ``count`` elements. Undefined measures are None. Field names are those of JSON
-    answers."""
+    """Error measures of two arrays over ``count`` elements. Undefined measures are None. Field names are
+    those of JSON answers."""
 
     count: int
     apart: int  # elements not in ``count``: one is non-finite and the other is not the same
@@ -39,7 +39,7 @@ class Measures:
 
 
 def measure_value_pair(target: Values, reference: Values) -> Measures | None:
-    """Compare two tensors element by element, read by parts. Return None if their sizes differ.
+    """Return the differences of two tensors element by element, read by parts, or None if their sizes differ.
 
     Raises TypeError for strings, objects and dates.
     """
@@ -129,7 +129,8 @@ class _Sums:
         self.differing += hidden.size
 
     def _add_finite(self, a: Array, b: Array, difference: Array, error: Array, size: Array) -> int | None:
-        """Add elements that can be subtracted. Return the position of a new largest difference, or None."""
+        """Add elements that can be subtracted, and return the position of a new largest difference,
+        or None."""
         of_a, of_b = self._scales
         scaled = a if of_a == 1 else a * of_a, b if of_b == 1 else b * of_b
         self.target += sum_of_products(scaled[0], scaled[0])

@@ -202,9 +202,10 @@ def _of_module(known: Sequence[_Change], position: int, weights: frozenset[str])
 
 
 def tensor_of(entries: Iterable[TensorEntry], named: Mapping[str, object]) -> TensorEntry | None:
-    """Return the dumped tensor of a claim's evidence: the weight, or the last forward result in the module.
+    """Return the tensor of a claim's evidence: the weight, or the last forward result of the module, or None
+    if not dumped.
 
-    None if the dump has no such tensor. The whole network is no scope of its own.
+    The whole network is no scope of its own.
     """
     if "weight" in named:
         weights = (entry for entry in entries if entry.direction == "parameter")

@@ -128,7 +128,8 @@ def group_by_operator(entries: Iterable[TensorEntry]) -> list[Group]:
 def match_operators(
     targets: Sequence[Group], references: Sequence[Group], names: Mapping[str, str], shapes: Shapes
 ) -> list[Match]:
-    """Match every operator of both sides, in the order of the target. Those only in the reference come last.
+    """Return the matched operators of both sides in the order of the target, then those only in the
+    reference.
 
     ``names`` maps names of the target to names of the reference and has priority. Then operators with the
     same name are matched in order, then those of the same type in the same innermost scope if both sides have
@@ -182,7 +183,7 @@ def match_slots(match: Match) -> list[Pair]:
 
 
 def _same_numbers(targets: Sequence[Group], references: Sequence[Group]) -> bool:
-    """Return True if numbers of operators mean the same on both sides.
+    """Return True if equal operator numbers refer to the same operators on both sides.
 
     MindSpore counts operators over a whole graph. Another graph of the same network has other numbers.
     """
@@ -289,7 +290,7 @@ def _scopes(group: Group) -> Scopes:
 
 
 def _place(group: Group, scopes: Scopes) -> Hashable:
-    """Place of an operator: forward or backward, its type and its scopes; None without a scope or a type."""
+    """Return a key of an operator's pass, type and scopes, or None without a scope or a type."""
     if not scopes or not group.entries[0].type:
         return None
     way = "backward" if _BACKWARD.search(group.operator) else "forward"

@@ -32,7 +32,8 @@ FAILED: Final = 16  # not in MindInsight: the rule, of another distribution, rai
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter of a rule. A parameter that ``checks`` can cause a hit. The others only support it."""
+    """Parameter of a rule: its name, default and allowed range. A parameter that ``checks`` can cause a hit.
+    The others only support it."""
 
     name: str
     default: float | None = None  # None: switched off unless given

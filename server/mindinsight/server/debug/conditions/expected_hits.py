@@ -111,7 +111,7 @@ class ExpectedHits:
         return bool(total.absolute_mean <= rounding * number * terms.absolute_mean)
 
     def _summed(self, output: TensorEntry) -> TensorEntry | None:
-        """Return the input of a sum: as recorded, else the output that the graph names as its source."""
+        """Return the tensor that a sum adds up: its recorded input, else its source in the graph, or None."""
         return self._given.get((output.recorded, "input", "0")) or self._source(output)
 
     def _source(self, output: TensorEntry) -> TensorEntry | None:

@@ -19,7 +19,7 @@ EPSILON: Final = conditions.Parameter("epsilon", 1e-9, low=0, checks=False)
     needs_previous=True,
 )
 def change_too_large(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether mean|now - before| / (epsilon + mean|before|) is above a limit."""
+    """Return the verdict, a hit if mean|now - before| / (epsilon + mean|before|) is above a limit."""
     return _update_ratio("abs_mean_update_ratio_gt", sample, limits)
 
 
@@ -30,7 +30,7 @@ def change_too_large(sample: conditions.Sample, limits: conditions.Limits) -> co
     needs_previous=True,
 )
 def change_too_small(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether mean|now - before| / (epsilon + mean|before|) is below a limit."""
+    """Return the verdict, a hit if mean|now - before| / (epsilon + mean|before|) is below a limit."""
     return _update_ratio("abs_mean_update_ratio_lt", sample, limits)
 
 
@@ -45,7 +45,7 @@ def change_too_small(sample: conditions.Sample, limits: conditions.Limits) -> co
     needs_previous=True,
 )
 def not_changed(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether every |now - before| is within atol + rtol * |before|.
+    """Return the verdict, a hit if every |now - before| is within atol + rtol * |before|.
 
     ``equal_nan`` has no effect: MindInsight does not judge a tensor with NaN either.
     """
@@ -57,7 +57,7 @@ def not_changed(sample: conditions.Sample, limits: conditions.Limits) -> conditi
 
 
 def _update_ratio(name: str, sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Compare mean|now - before| / (epsilon + mean|before|) with the limit ``name``."""
+    """Return the verdict on mean|now - before| / (epsilon + mean|before|) against the limit ``name``."""
     pairs = _pairs(sample)
     if pairs is None:
         return conditions.Verdict(False, error=conditions.NO_PREVIOUS)
@@ -93,14 +93,14 @@ def _pairs(sample: conditions.Sample) -> Iterator[tuple[Array, Array]] | None:
     finite_only=False,
 )
 def overflow(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether a tensor holds NaN, Inf or -Inf."""
+    """Return the verdict, a hit if a tensor holds NaN, Inf or -Inf."""
     finite = sample.statistics.finite
     return conditions.Verdict(finite is False, error=conditions.NO_VALUES if finite is None else 0)
 
 
 @conditions.condition(conditions.Name("operator_overflow", "OO", "tensor"), finite_only=False)
 def operator_overflow(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether the device reported an overflow of the operator."""
+    """Return the verdict, a hit if the device reported an overflow of the operator."""
     return conditions.Verdict(sample.overflowed)
 
 
@@ -120,7 +120,8 @@ _ENDS: Final = ("range_start_inclusive", "range_end_inclusive")
     ),
 )
 def value_range(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether the percentage of elements in [start, end], or maximum - minimum, is beyond a limit."""
+    """Return the verdict, a hit if the percentage of elements in [start, end], or maximum - minimum, is
+    beyond a limit."""
     actual: dict[str, float | None] = {}
     if "range_percentage_lt" in limits or "range_percentage_gt" in limits:
         inside = _percentage_inside(sample, limits[_ENDS[0]], limits[_ENDS[1]])
@@ -158,7 +159,7 @@ def _size_limits(suffix: str) -> tuple[conditions.Parameter, ...]:
     parameters=_size_limits("gt"),
 )
 def too_large(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether the mean magnitude, maximum, minimum or mean is above a limit."""
+    """Return the verdict, a hit if the mean magnitude, maximum, minimum or mean is above a limit."""
     return conditions.compared({f"{name}_gt": value for name, value in _sizes(sample).items()}, limits)
 
 
@@ -169,7 +170,7 @@ def too_large(sample: conditions.Sample, limits: conditions.Limits) -> condition
     parameters=_size_limits("lt"),
 )
 def too_small(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether the mean magnitude, maximum, minimum or mean is below a limit."""
+    """Return the verdict, a hit if the mean magnitude, maximum, minimum or mean is below a limit."""
     return conditions.compared({f"{name}_lt": value for name, value in _sizes(sample).items()}, limits)
 
 
@@ -178,7 +179,7 @@ def too_small(sample: conditions.Sample, limits: conditions.Limits) -> condition
     parameters=(conditions.Parameter("zero_percentage_ge", 100, low=0, high=100),),
 )
 def all_zero(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether the percentage of zeros reaches a limit."""
+    """Return the verdict, a hit if the percentage of zeros reaches a limit."""
     return conditions.compared({"zero_percentage_ge": _zero_percentage(sample)}, limits)
 
 
@@ -192,7 +193,7 @@ def all_zero(sample: conditions.Sample, limits: conditions.Limits) -> conditions
     first_step_only=True,
 )
 def initialization(sample: conditions.Sample, limits: conditions.Limits) -> conditions.Verdict:
-    """Judge whether a weight was initialized with zeros, or with values beyond the limits."""
+    """Return the verdict, a hit if a weight was initialized with zeros, or with values beyond the limits."""
     sizes = _sizes(sample)
     actual = {"zero_percentage_ge": _zero_percentage(sample), "max_gt": sizes["max"], "min_lt": sizes["min"]}
     return conditions.compared(actual, limits)

@@ -92,13 +92,13 @@ def widen_bfloat16(halves: Array) -> Array:
 
 
 def _unpack_int4(items: Array) -> Array:
-    """Unpack two signed values from each byte, low nibble first."""
+    """Return the two signed values in each byte, low nibble first."""
     pairs = np.stack([items << np.uint8(4), items & np.uint8(0xF0)], axis=-1).view(np.int8)
     return (pairs >> 4).reshape(-1)
 
 
 def _unpack_uint4(items: Array) -> Array:
-    """Unpack two unsigned values from each byte, low nibble first."""
+    """Return the two unsigned values in each byte, low nibble first."""
     return np.stack([items & np.uint8(0x0F), items >> np.uint8(4)], axis=-1).reshape(-1)
 
 

@@ -79,7 +79,7 @@ def find_layout(path: str | os.PathLike[str]) -> Layout | None:
 
 
 def open_dump(path: str | os.PathLike[str]) -> dump_types.Dump:
-    """Open a dump directory: its ranks, steps and graphs.
+    """Return the dump in a directory: its ranks, steps and graphs.
 
     No tensor is read.
 
@@ -248,7 +248,8 @@ def _deduplicate(damage: Iterable[dump_types.FileDamage]) -> tuple[dump_types.Fi
 
 
 def _merge_listings(parts: Sequence[dump_types.Listing[Item]]) -> dump_types.Listing[Item]:
-    """Merge the listings of several graphs, sorted by time if it was recorded, and renumber the tensors."""
+    """Return the listings of several graphs as one, sorted by time if it was recorded, with tensors
+    renumbered."""
     if len(parts) == 1:
         return parts[0]
     items = sorted(chain.from_iterable(parts), key=lambda item: getattr(item, "timestamp", 0))

@@ -64,7 +64,7 @@ def to_host(array: Array, layout: str, shape: tuple[int, ...], groups: int = 1) 
 
 
 def _permuted(array: Array, layout: str, shape: tuple[int, ...], groups: int) -> Array | None:
-    """Return the array with its axes in host order, still padded. Return None for an unknown format."""
+    """Return the array with its axes in host order, still padded, or None for an unknown format."""
     if layout in _AXES and array.ndim == len(_AXES[layout]):
         return array.transpose(_AXES[layout])
     if layout == "NC1HWC0" and array.ndim == 5:
@@ -91,7 +91,7 @@ def _from_fractal_nz(array: Array) -> Array:
 
 
 def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
-    """Convert (c1 * h * w, n1, n0, c0) to (n, c, h, w). Return None if the shape does not fit."""
+    """Return (c1 * h * w, n1, n0, c0) as (n, c, h, w), or None if the shape does not fit."""
     c1hw, n1, n0, c0 = array.shape
     if h * w == 0 or c1hw % (h * w):
         return None
@@ -101,9 +101,7 @@ def _from_fractal_z(array: Array, h: int, w: int) -> Array | None:
 
 
 def _from_grouped_fractal_z(array: Array, shape: tuple[int, ...], groups: int) -> Array | None:
-    """Convert grouped convolution weights to (n, c of one group, h, w).
-
-    Return None if the shape does not fit.
+    """Return grouped convolution weights as (n, c of one group, h, w), or None if the shape does not fit.
 
     Several groups share a block, each at its own place on the diagonal: the smallest number that fills blocks
     of c0 and of 16 without a remainder, or all groups.

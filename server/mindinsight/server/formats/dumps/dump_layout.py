@@ -51,7 +51,7 @@ def _dumped_operator(
     nodes: dict[str, IrNode],
     arguments_of: ArgumentsOf,
 ) -> dump_types.Operator:
-    """Build an operator from its tensors."""
+    """Return an operator, given its tensors."""
     first = entries[0]
     node = nodes.get(first.operator)
     inputs = tuple(entry.slot for entry in entries if entry.direction == "input")
@@ -80,7 +80,8 @@ def _all_inputs(slots: tuple[str, ...], node: IrNode | None) -> bool:
 
 
 def _planned_operator(graph: str, name: str, position: int, node: IrNode | None) -> dump_types.Operator:
-    """Build an operator without tensors from the execution order and the graph."""
+    """Return an operator without tensors, given its position in the execution order and its node in the
+    graph."""
     scope, _, last = name.rpartition("/")
     return dump_types.Operator(
         name=name,

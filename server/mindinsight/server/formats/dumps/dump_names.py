@@ -66,7 +66,7 @@ def parse_npy_names(names: Sequence[str], folder: str) -> list[TensorFile | None
 
 
 def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
-    """Parse the name of a ``.npy`` file. Return None if it is not a name of a dump."""
+    """Parse the name of a ``.npy`` file, or return None if it is not a name of a dump."""
     parts = name.split(".")
     if len(parts) < 9 or parts[-1] != "npy":
         return None
@@ -82,7 +82,7 @@ def parse_npy_name(name: str, path: str = "") -> TensorFile | None:
 
 
 def parse_bin_name(name: str, path: str = "") -> TensorFile | None:
-    """Parse the name of a file with all tensors of an operator. Return None for other names.
+    """Parse the name of a file with all tensors of an operator, or return None for other names.
 
     Such a name ends with the timestamp. ``path`` is stored in the result.
     """
@@ -235,5 +235,5 @@ class GraphFiles:
         return [folder / match[0] for match in ordered]
 
     def _read(self, path: Path, read: Callable[[Path], dump_types.Content]) -> dump_types.Content | None:
-        """Read a file. Return None and note the damage if it cannot be read."""
+        """Return the parsed content of a file, or None, with the damage noted, if it cannot be read."""
         return dump_types.read_or_report(path, read, self.damage, optional=False, of_tensors=False)

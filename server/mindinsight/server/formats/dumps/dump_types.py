@@ -39,7 +39,8 @@ def read_or_report(
     optional: bool = True,
     of_tensors: bool = True,
 ) -> Content | None:
-    """Return what ``read`` returns for a file. Return None and add to ``damage`` if it cannot be read.
+    """Return the result of ``read`` for a file, or None, with an item added to ``damage``, if it cannot be
+    read.
 
     A missing file is no damage if it is ``optional``. ``of_tensors`` is stored in the damage.
     """

@@ -99,7 +99,7 @@ def is_weight_gradient(entry: str) -> bool:
 
 
 def parse_tensor_name(name: str) -> TensorName | None:
-    """Parse the name of a tensor file. Return None for other files."""
+    """Parse the name of a tensor file, or return None for other files."""
     gradient = _GRADIENT.fullmatch(name)
     if gradient:
         return TensorName(gradient["entry"], "output", gradient["slot"])
@@ -335,7 +335,7 @@ def _calls_of_modules(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
 
 
 def _known_before(entry: str, calls: tuple[str, ...], entries: dict[str, Any]) -> bool:
-    """Return True if the calls that a call depends on were recorded with their inputs."""
+    """Return True if the earlier calls that share tensors with a call were recorded with their inputs."""
     known = [name for name in calls if recorded_sides(name, entries.get(name))[0]]
     if is_weight_gradient(entry):  # of a module: there has to be a forward and a backward of it
         return len({parse_call(name).forward == name for name in known}) == 2
@@ -394,7 +394,8 @@ def _recorded_tensors(entries: dict[str, Any], data: str, files: set[str]) -> It
 
 
 def _with_file(tensor: _Tensor, data: str, files: set[str]) -> _Tensor:
-    """Add the path of its file to a tensor. The name in the JSON is never used as a path."""
+    """Return a tensor with the path of its file, if there is one. The name in the JSON is never used as a
+    path."""
     name = tensor.leaf.fields.get("data_name")
     if not isinstance(name, str):
         return tensor

@@ -102,7 +102,7 @@ def _parse_lines(text: Iterator[str], path: str, damage: list[FileDamage]) -> It
 def _parse_rows(
     lines: Iterator[list[str]], header: list[str], path: str, damage: list[FileDamage]
 ) -> Iterator[TensorFile]:
-    """Yield the rows. Adds to ``damage``."""
+    """Yield the parsed rows below the header, and add damaged rows to ``damage``."""
     build = _row_builder(header)
     number = 1
     while True:
@@ -166,7 +166,7 @@ def _key_number(text: str) -> int:
 
 
 def _shape(text: str) -> tuple[int, ...] | None:
-    """Parse ``[2,3]`` or, in older files, ``(2,3)``. Return None for other texts."""
+    """Return the lengths in ``[2,3]`` or, of older files, ``(2,3)``, or None for other texts."""
     axes = re.findall(r"\d+", text) if text[:1] in ("[", "(") else None
     return None if axes is None or max(map(len, axes), default=0) > MAX_DIGITS else tuple(map(int, axes))
 
@@ -222,7 +222,8 @@ def read_mapping(folder: Path, damage: list[FileDamage]) -> dict[str, str]:
 
 
 def _sort_by_time(files: list[TensorFile]) -> list[TensorFile]:
-    """Sort files by time. Files of an operator with equal times are sorted inputs first, then by slot."""
+    """Sort files by time in place, and return them. Files of an operator with equal times are sorted inputs
+    first, then by slot."""
     files.sort(key=lambda file: (file.timestamp, file.operator, file.io, int(file.slot)))
     return files
 
@@ -264,7 +265,8 @@ def _parse_mapped_name(path: str, name: str, damage: list[FileDamage]) -> Tensor
 
 
 def _join_statistics(files: list[TensorFile], path: str, damage: list[FileDamage]) -> list[TensorFile]:
-    """Join files with rows of ``statistic.csv``. A row without a file is a tensor without values."""
+    """Return the files with their rows of ``statistic.csv``, and rows without a file as tensors without
+    values."""
     rows, row_damage = read_statistics(Path(path) / STATISTICS_FILE)
     damage += row_damage
     by_key = {_KEY(row): row for row in rows}

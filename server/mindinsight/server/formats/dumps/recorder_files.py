@@ -40,7 +40,7 @@ def recorder_logs(path: Path) -> tuple[LogFile, ...]:
 
 
 def _log(rank: int, folder: Path, name: str) -> LogFile | None:
-    """Parse the name of a recorder file. Return None for other files."""
+    """Parse the name of a recorder file, or return None for other files."""
     match = _FILE.fullmatch(name) or _UNTIMED.fullmatch(name)
     if match is None:
         return None

@@ -120,7 +120,7 @@ def _build_section(
     pending: int,
     schema: Schema,
 ) -> DecodedSection:
-    """Assemble the result for ``records``. Their offsets are relative to ``base_offset``."""
+    """Return the decoded section for ``records``. Their offsets are relative to ``base_offset``."""
     blocks, rows, references = assemble(records.starts, batches, base_offset, schema.tensor_kinds)
     first_event, last_event = event_times(batches)
     damage = sorted(records.damage + remarks.damage, key=lambda region: region.offset)

@@ -126,7 +126,7 @@ def _counts(matrix: _Bytes, steps: list[_Step], room: Ints) -> Ints:
 
 
 def _pieces(matrix: _Bytes, steps: list[_Step], counts: Ints, rows: Ints) -> list[Scalars]:
-    """Return the scalars. Steps that the same records have share one result."""
+    """Return the scalars at the start of records [rows], one result for steps that the same records have."""
     reached = [int(np.count_nonzero(counts > index)) for index in range(int(counts.max(initial=0)))]
     pieces = []
     for _, group in groupby(range(len(reached)), key=reached.__getitem__):
@@ -394,9 +394,10 @@ def read_columnar(
 def read_layout(
     data: bytes, begins: Ints, ends: Ints, schema: Schema
 ) -> tuple[_Heads, ValueTable, list[str]] | None:
-    """Return heads, values in file order, and tags by number of records of scalars with different tags.
+    """Return the heads, values in file order, and tags of records with many different scalars, or None if
+    encoded unusually.
 
-    Their payloads are from ``begins`` to ``ends``. Return None for records not encoded in the usual way.
+    Their payloads are from ``begins`` to ``ends``.
     """
     if ends[-1] + LOOK_AHEAD > len(data):
         return None

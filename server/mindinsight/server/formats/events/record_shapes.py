@@ -52,12 +52,13 @@ def record_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | N
 
 @lru_cache(maxsize=1 << 12)  # the runs of a base directory record the same tags
 def _plain_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
-    """Return the shape of a record of float32 scalars with its data set to zero. Cached for all runs."""
+    """Return the cached shape of a record of float32 scalars with its data set to zero, or None if it has no
+    shape."""
     return _parsed_shape(payload, schema)
 
 
 def _wide_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
-    """Return the shape of a wide record. It is parsed only if it matches no known shape."""
+    """Return the shape of a wide record, a known one if possible, or None if it has no shape."""
     shape = known_shape(payload, schema)
     if shape is not None:
         return shape
@@ -81,7 +82,7 @@ def _wide_shapes(size: int, schema: event_fields.Schema) -> list[RecordShape]:
 
 
 def _parsed_shape(payload: bytes, schema: event_fields.Schema) -> RecordShape | None:
-    """Parse a record and return its shape. Return None if it is not an event or not regular."""
+    """Return the shape of a parsed record, or None if it is not an event or not regular."""
     try:
         event = schema.parse(payload, 0, len(payload))
     except UnparsableError:
@@ -111,9 +112,10 @@ def _is_regular(event: event_fields.ParsedEvent, size: int) -> bool:
 
 
 def _without_data(payload: bytes, scalar_key: int) -> bytes | None:
-    """Return a record of a wall time, a step and float32 scalars with zeros for the data.
+    """Return a record of wall time, step and float32 scalars with zeros for the data, or None for another
+    record.
 
-    Return None for any other record. Bytes of the step keep their continuation bit.
+    Bytes of the step keep their continuation bit.
     """
     octets, last = bytearray(payload), len(payload)
     try:

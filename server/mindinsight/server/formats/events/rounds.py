@@ -327,10 +327,8 @@ def read_rounds(
 def _next_round(
     data: bytes, starts: Ints, sizes: Ints, row: int, schema: Schema
 ) -> tuple[int, int, Round | None]:
-    """Find the round at ``row`` or at the next step.
-
-    Returns its first record, how many records to skip if it is not frequent, and its layout or None.
-    """
+    """Find the round at ``row`` or at the next step, and return its first record, the number of records to
+    skip if it is not frequent, and its layout or None."""
     model, skipped = _round_at(data, starts, sizes, row, schema)
     behind = 0 if model is None else _next_step(data, starts[row:], model)
     if behind:

@@ -32,7 +32,7 @@ def own_frame(stack: Iterable[Frame]) -> Frame | None:
 
 
 def line_number(digits: str | None) -> int:
-    """Parse a line number. Return 0 if none is recorded or it has too many digits."""
+    """Parse a line number, and return 0 if none is recorded or it has too many digits."""
     return int(digits) if digits and len(digits) <= MAX_DIGITS else 0
 
 

@@ -89,7 +89,7 @@ def _position(edge: dict[str, Any]) -> tuple[int, str]:
 
 
 def _pairs(attributes: Any) -> Iterator[tuple[str, str]]:
-    """Yield names and values. Values that are not text are references to other nodes and are omitted."""
+    """Yield names and texts of attributes, without references to other nodes."""
     for item in attributes if isinstance(attributes, list) else ():
         if isinstance(item, dict) and isinstance(item.get("value"), str | int | float):
             yield str(item.get("key", "")), str(item["value"])

@@ -71,7 +71,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class PipelineProfile:
-    """Profile of one rank. Times are milliseconds."""
+    """Profile of a data pipeline on one rank. Times are milliseconds."""
 
     operators: Mapping[int, Operator]  # by id
     interval: float  # between two samples
@@ -132,7 +132,7 @@ _Item = TypeVar("_Item")
 def _without(
     items: Iterable[_Item], inline: Callable[[_Item], bool], inputs: Callable[[_Item], Iterable[_Item]]
 ) -> list[_Item]:
-    """Return the items, each inline one replaced by what it takes from."""
+    """Return the items, with each inline item replaced by its inputs."""
     others: list[_Item] = []
     waiting = list(items)
     while waiting:
@@ -336,7 +336,7 @@ def _while_taking(profile: PipelineProfile, stamps: Sequence[int]) -> PipelinePr
 
 
 def _parsed(model: type[Any], path: Path) -> Any:
-    """Return what a file beside a profile contains, None if it is missing or something else."""
+    """Return the parsed content of a file beside a profile, or None if it is missing or invalid."""
     try:
         return model.model_validate_json(_beside(path))
     except ValidationError:

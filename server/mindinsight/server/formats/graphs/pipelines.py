@@ -33,7 +33,7 @@ def pipeline_graph(pipeline: dict[str, Any]) -> Graph:
 
 
 def _add_step(proto: GraphProto, step: dict[str, Any]) -> tuple[str, Step]:
-    """Add a step after the steps it takes data from. Return the name of its node, and the step."""
+    """Add a step after its sources, and return the name of its node and the step."""
     added = [_add_step(proto, child) for child in step.get("children") or []]
     sources = [source for source, _ in added]
     name = str(step.get("op_type") or "Dataset")
@@ -55,7 +55,7 @@ def _title(settings: dict[str, Any], key: str, otherwise: str) -> str:
 
 
 def _add_node(proto: GraphProto, scope: str, name: str, sources: list[str], settings: dict[str, Any]) -> str:
-    """Add a node with its settings as attributes. Return its name."""
+    """Add a node with its settings as attributes, and return its name."""
     number = str(len(proto.node))
     node = proto.node.add(name=number, op_type=name, full_name=f"{scope}/{name}-{number}".lstrip("/"))
     for source in sources:

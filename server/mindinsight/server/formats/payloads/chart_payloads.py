@@ -100,7 +100,7 @@ class PrCurve:
 
     @property
     def drawn(self) -> int:
-        """Return the number of thresholds up to the last with a positive prediction.
+        """Return the number of thresholds up to the last one with a positive prediction.
 
         Precision is not defined above it.
         """
@@ -168,7 +168,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Landscape:
-    """Loss landscape.
+    """Loss landscape: losses on a grid and along the path of the weights.
 
     ``grid`` has axes x [n] and y [m] and the loss z [m, n], ``path`` one point per checkpoint.
     """

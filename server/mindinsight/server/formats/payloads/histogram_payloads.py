@@ -84,7 +84,7 @@ def _laid_out(payloads: Sequence[bytes]) -> _Messages:
 
 
 def _read(messages: _Messages) -> Histograms:
-    """Decode all messages. Clears ``fits`` for messages with an unusual encoding."""
+    """Return the histograms in all messages. Clears ``fits`` for messages with an unusual encoding."""
     rows, left, width, counts = _buckets(messages)
     order = np.argsort(rows, kind="stable")
     whole, real = _summaries(messages)
@@ -146,7 +146,7 @@ def _summaries(messages: _Messages) -> tuple[Ints, Doubles]:
 
 
 def _rewritten(payload: bytes, number: int) -> bytes:
-    """Re-encode a histogram with its fields in order and complete buckets. Raises UnreadableError."""
+    """Return a histogram re-encoded with its fields in order and complete buckets. Raises UnreadableError."""
     with unreadable("payload.unparsable", f"histogram {number}", DecodeError):
         message = Summary.Histogram.FromString(payload)
     message.DiscardUnknownFields()

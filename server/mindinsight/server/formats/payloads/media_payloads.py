@@ -50,7 +50,7 @@ _MAX_LABEL: Final = 10_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """Encoded sound. ``label`` is Markdown, empty if there is none."""
+    """Encoded sound with its label. ``label`` is Markdown, empty if there is none."""
 
     encoded: bytes
     label: str = ""
@@ -76,7 +76,7 @@ _TITLE, _TEXT, _LEVEL, _DUMP = 1 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Alert of a training. An unknown level is read as a warning."""
+    """Alert that a training recorded: title, text, level and dump. An unknown level is read as a warning."""
 
     title: str
     text: str

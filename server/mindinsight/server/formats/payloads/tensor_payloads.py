@@ -76,7 +76,8 @@ def tensor(payload: bytes) -> Tensor:
 
 
 def _in_shape(flat: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Reshape an array. Raises UnreadableError for shapes that NumPy lacks: 2**62 x 0, a hundred axes."""
+    """Return an array reshaped. Raises UnreadableError for shapes that NumPy lacks: 2**62 x 0, a hundred
+    axes."""
     with unreadable("payload.shape", f"tensor of shape {shape}", ValueError):
         return flat.reshape(shape)
 

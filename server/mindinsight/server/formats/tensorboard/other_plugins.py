@@ -15,7 +15,7 @@ _MAX_EMBEDDINGS: Final = 1000  # embeddings
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Embedding of the projector. PyTorch names it ``tag:step``."""
+    """Embedding in TensorBoard's projector: its name and table. PyTorch names it ``tag:step``."""
 
     name: str
     path: str  # of its table, relative to the file; empty for a tensor in a checkpoint

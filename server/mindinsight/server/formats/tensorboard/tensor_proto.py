@@ -95,9 +95,10 @@ def shape_of(data: Octets, at: int, end: int) -> tuple[int, ...]:
 
 
 def single_number(data: Octets, tensor: TensorFields) -> tuple[int, int] | float | int | None:
-    """Return the number of a tensor with one element: the span of its float32 or float64, or the number.
+    """Return the number of a one-element tensor, or the span of its float32 or float64, or None if it is
+    invalid.
 
-    Return None for an unknown type or a wrong number of bytes. Integers are exact.
+    Integers are exact.
     """
     spans = [tensor.content] if tensor.content else [(start, stop) for _, start, stop in tensor.values]
     if tensor.dtype in (1, 2) and len(spans) == 1 and spans[0][1] - spans[0][0] == 4 * tensor.dtype:

@@ -22,7 +22,7 @@ _MAX_COUNT: Final = float(1 << 62)
 
 
 def _legacy_histogram(proto: HistogramProto) -> Summary.Histogram:
-    """Transcode a HistogramProto. Raises UnreadableError."""
+    """Return a HistogramProto as our histogram message. Raises UnreadableError."""
     limits, counts = np.array(proto.bucket_limit), np.array(proto.bucket)
     if len(limits) != len(counts):
         raise UnreadableError("payload.shape", f"histogram of {len(counts)} counts and {len(limits)} edges")
@@ -39,7 +39,8 @@ def _legacy_histogram(proto: HistogramProto) -> Summary.Histogram:
 
 
 def _tensor_histogram(payload: bytes) -> Summary.Histogram:
-    """Transcode a value with a tensor of buckets [n, 3]. Raises UnparsableError or UnreadableError."""
+    """Return a value with a tensor of buckets [n, 3] as our histogram message. Raises UnparsableError or
+    UnreadableError."""
     tensor = _tensor_of(payload)
     if len(tensor.shape) != 2 or tensor.shape[1] != 3:
         raise UnreadableError("payload.shape", f"histogram of shape {tensor.shape}")
@@ -58,7 +59,8 @@ def _histogram_of(
     number: float,
     lost: float = 0.0,
 ) -> Summary.Histogram:
-    """Build a histogram. ``extremes`` are smallest value, largest value and sum, NaN for an unknown sum.
+    """Return a histogram message with these buckets. ``extremes`` are smallest value, largest value and sum,
+    NaN for an unknown sum.
 
     ``lost`` of the ``number`` values are NaN.
     """
@@ -77,7 +79,7 @@ _ENCODED_AUDIO: Final = 4 << 3 | 2
 
 
 def transcode(kind: str, payload: bytes) -> bytes:
-    """Return the payload of a TensorBoard file as a message of ours. Raises UnreadableError."""
+    """Return the payload of a TensorBoard file as a message of our format. Raises UnreadableError."""
     make = _TRANSCODERS.get(kind)
     if make is None:
         return payload

@@ -171,7 +171,8 @@ def _begins_value(data: FileBytes, end: int) -> bool:
 
 
 def _add_value(tensors: dict[str, CheckpointTensor], data: FileBytes, start: int, end: int) -> int:
-    """Add one ``Checkpoint.Value``, or the next section of a tensor added before. Return how many tensors."""
+    """Add one ``Checkpoint.Value``, or the next section of the last tensor, and return the number of tensors
+    added."""
     tag, tensors_of_value = "", []
     for key, first, last in message_fields(data, start, end):
         if key == _TAG:

@@ -104,7 +104,7 @@ def _children(item: object) -> Iterator[tuple[object, object]]:
 
 
 def _build(name: Name, arguments: tuple[Any, ...]) -> object:
-    """Build the tensor or container that a call describes. Return ``Opaque`` for other calls or arguments."""
+    """Return the tensor or container that a call describes, or ``Opaque`` for other calls or arguments."""
     with contextlib.suppress(LookupError, TypeError, ValueError):  # invalid arguments
         built = _build_or_raise(name, arguments)
         if not isinstance(built, Opaque) or isinstance(built, UnreadTensor):
@@ -132,7 +132,7 @@ def _build_or_raise(name: Name, arguments: tuple[Any, ...]) -> object:
 
 
 def _tensor(storage: object, offset: object, shape: object, stride: object) -> TorchTensor | Opaque:
-    """Build a tensor. Return ``Opaque`` for invalid arguments."""
+    """Return a tensor, or ``Opaque`` for invalid arguments."""
     axes, steps = _integers(shape), _integers(stride)
     if isinstance(storage, Storage) and isinstance(offset, int) and axes is not None and steps is not None:
         return TorchTensor(storage, offset, axes, steps)
@@ -140,7 +140,7 @@ def _tensor(storage: object, offset: object, shape: object, stride: object) -> T
 
 
 def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Opaque:
-    """Apply a type to a tensor over an untyped storage, which counts bytes."""
+    """Return a tensor over an untyped storage, which counts bytes, with its type."""
     if not isinstance(tensor, TorchTensor) or not isinstance(dtype, Name):
         return Opaque("tensor")
     name, storage = element_types.canonical(dtype.name), tensor.storage
@@ -149,7 +149,8 @@ def _with_dtype(tensor: TorchTensor | Opaque, dtype: object) -> TorchTensor | Op
 
 
 def _with_signs(tensor: TorchTensor | Opaque, metadata: tuple[Any, ...]) -> TorchTensor | Opaque:
-    """Apply the bits ``conj`` and ``neg`` that PyTorch saves beside the storage of a lazy view."""
+    """Return a tensor with the bits ``conj`` and ``neg`` that PyTorch saves beside the storage of a lazy
+    view."""
     if not isinstance(tensor, TorchTensor) or not metadata or not isinstance(metadata[0], dict):
         return tensor
     bits = (metadata[0].get("conj") is True, metadata[0].get("neg") is True)
@@ -279,7 +280,8 @@ def _open_zip(path: Path) -> TorchFile:
 
 
 def _by_name(value: object) -> tuple[dict[str, TorchTensor], dict[str, str], dict[str, Plain]]:
-    """Return the tensors that can be read, what would build the others, and the plain values."""
+    """Return three dicts by name: readable tensors, the functions that build the unreadable ones, and plain
+    values."""
     tensors, unread, plain = {}, {}, {}
     for name, leaf in _leaves(value):
         if isinstance(leaf, TorchTensor):

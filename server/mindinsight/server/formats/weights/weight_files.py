@@ -86,13 +86,13 @@ def _torch(path: Path) -> WeightFile:
 
 
 def _verify_checkpoint(file: mindspore_checkpoints.CheckpointFile) -> UnreadableError | None:
-    """Check the CRC-32 of a checkpoint. Return the error, or None."""
+    """Return the error if the CRC-32 of a checkpoint is wrong, else None."""
     wrong = mindspore_checkpoints.verify_checksum(file) is False
     return UnreadableError("dump.checksum", file.path.name) if wrong else None
 
 
 def _verify_zip(path: Path) -> UnreadableError | None:
-    """Check the CRC-32 of all members of an archive. Return the error, or None."""
+    """Return the error if the CRC-32 of a member of an archive is wrong, else None."""
     with npy.Archive(path) as archive:
         name = archive.damaged()
     return UnreadableError("dump.checksum", name[:200]) if name else None

@@ -119,7 +119,7 @@ class Comparison:
 
 
 def compare(left: Tree, right: Tree) -> Comparison:
-    """Compare two graphs operator by operator.
+    """Return the comparison of two graphs, operator by operator.
 
     Partners are CHANGED if they differ in type, attributes, a parameter or constant that they use, in the
     number of inputs that both graphs have, or in their output although all inputs have equal types. They
@@ -207,7 +207,7 @@ def _turned(
     right_nodes: Numbers,
     differing: Flags,
 ) -> Flags:
-    """[p] flag of the pairs that take the same two inputs in another order, which is nothing to them."""
+    """Return [p] True for pairs of commutative operators that take the same two inputs in another order."""
     turned = np.zeros(len(left_nodes), dtype=np.bool_)
     for position in np.flatnonzero(differing).tolist():
         nodes = int(left_nodes[position]), int(right_nodes[position])
@@ -292,7 +292,7 @@ def _other_input(
 
 
 def _are_parameters(graph: Graph, nodes: Numbers) -> Flags:
-    """[n] flag of the nodes that are parameters, or read one."""
+    """Return [n] True for nodes that are parameters or read a parameter."""
     loads = np.array([kind == "Load" for kind in graph.types], dtype=np.bool_)
     flags: Flags = (graph.kinds[nodes] == PARAMETER) | loads[nodes]
     return flags

@@ -204,7 +204,8 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
 
 
 def _one_type(remaining: Remaining) -> bool:
-    """Return True if all that no edit names is operators of one type that one graph has."""
+    """Return True if the differences that no edit explains are operators of one type that only one
+    graph has."""
     working, _, lonely = remaining
     return len(lonely) == 1 and _count(working) == sum(map(len, lonely.values()))
 
@@ -425,7 +426,8 @@ def _resized(comparison: Comparison) -> Iterator[tuple[int, int]]:
 
 
 class _Details(NamedTuple):
-    """Claims about attributes, constants and shapes that differ, and what they explain."""
+    """Claims about differing attributes, constants and shapes, and the pairs and parameters that they
+    explain."""
 
     claims: list[Claim]
     pairs: set[int]  # indices of the left tree

@@ -42,7 +42,7 @@ def _parameter_of(graph: Graph, node: int) -> int:
 
 
 def _data_inputs(graph: Graph, node: int) -> set[int]:
-    """Return what an operator takes besides parameters, before it was scaled, cast or reshaped."""
+    """Return the nodes of an operator's inputs, before scaling, casting or reshaping, without parameters."""
     return {_unscaled(graph, source) for source in graph.inputs_of(node)}
 
 

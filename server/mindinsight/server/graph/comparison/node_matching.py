@@ -126,7 +126,7 @@ def owners_of(columns: NodeColumns, partners: Offsets, unique_names: Offsets) ->
 
 
 def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match operators without partners by their matched neighbours alone. Return the number of pairs.
+    """Match operators without partners by their matched neighbours alone, and return the number of pairs.
 
     The pairs are added to ``partners``.
     """
@@ -151,10 +151,8 @@ def match_again(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int
 
 
 def _match_parameters(columns: NodeColumns, partners: Offsets) -> Offsets:
-    """Match parameters of equal name (names are unique in a graph), or of equal name below another prefix.
-
-    Returns [n] codes of the names that only one graph has, if both share enough names. 0 for all other nodes.
-    """
+    """Match parameters of equal name, also below another prefix, and return [n] codes of the names that only
+    one graph has. There are codes if both graphs share enough names."""
     left, right = (_parameters(graph) for graph in columns.graphs)
     renamings = [{name: name for name in left if name in right}]
     if 2 * len(renamings[0]) < min(len(left), len(right)):
@@ -296,7 +294,7 @@ def _match_labels(
     unique_names: Offsets,
     owners: Offsets,
 ) -> int:
-    """Match nodes by the most specific labels that decide. Return the number of new pairs."""
+    """Match nodes by the most specific labels that decide, and return the number of new pairs."""
     labels = refine(columns, seed_labels(columns, keys, partners), partners, _ROUNDS)
     fed, used = neighbour_flags(columns, partners)
     candidates = (partners < 0) & (columns.kinds != CONSTANT)
@@ -321,7 +319,7 @@ def _match_labels(
 def _match_unique(
     columns: NodeColumns, partners: Offsets, labels: Hashes, candidates: Flags, owners: Offsets
 ) -> int:
-    """Match candidates with a label that exactly one candidate of each graph has. Return the number of
+    """Match candidates with a label that exactly one candidate of each graph has, and return the number of
     pairs."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     chosen = begins[(ends - begins == 2) & (left_counts == 1)]
@@ -329,7 +327,7 @@ def _match_unique(
 
 
 def _pair_owned(partners: Offsets, left: Offsets, right: Offsets, owners: Offsets) -> int:
-    """Pair operators unless they work on different parameters. Return the number of pairs."""
+    """Pair operators unless they work on different parameters, and return the number of pairs."""
     fitting = (owners[left] == owners[right]) | (owners[left] == 0) | (owners[right] == 0)
     pair(partners, left[fitting], right[fitting])
     return int(np.count_nonzero(fitting))
@@ -338,8 +336,8 @@ def _pair_owned(partners: Offsets, left: Offsets, right: Offsets, owners: Offset
 def _match_alike(
     columns: NodeColumns, partners: Offsets, labels: Hashes, candidates: Flags, owners: Offsets
 ) -> int:
-    """Match candidates of one label in file order if both graphs have the same number. Return the number of
-    pairs."""
+    """Match candidates of one label in file order if both graphs have the same number, and return the number
+    of pairs."""
     nodes, begins, ends, left_counts = _groups(columns, labels, candidates)
     even = (left_counts > 0) & (ends - begins == 2 * left_counts)
     begins, halves = begins[even], left_counts[even]
@@ -362,7 +360,7 @@ def _groups(
 
 
 def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, owners: Offsets) -> int:
-    """Match operators of different type in the same position, in ``partners``. Return the number of pairs.
+    """Match operators of different type in the same position, in place, and return the number of pairs.
 
     A pair is in one scope (``places``, [n]), not of two parameters (``owners``, [n], 0 if unknown), and has a
     vote for each input from partners, and for each user at the same position. Pairs with most votes come
@@ -400,11 +398,11 @@ def match_replaced(columns: NodeColumns, partners: Offsets, places: Offsets, own
 
 
 def match_exchanged(columns: NodeColumns, partners: Offsets, places: Offsets) -> int:
-    """Match operators that differ only in the parameters they use, or their order, in ``partners``.
+    """Match operators that differ only in their parameters or the order of these, in place, and return the
+    number of pairs.
 
-    Return the number of pairs. A pair is in one scope (``places``, [n]), has equal operators and the same
-    number of parameters of the same types as inputs, and is unique. Every parameter of one of the two is in
-    both graphs.
+    A pair is in one scope (``places``, [n]), has equal operators and the same number of parameters of the
+    same types as inputs, and is unique. Every parameter of one of the two is in both graphs.
     """
     order = np.argsort(columns.targets, kind="stable")
     loads = of_types(columns, {"Load"})
@@ -480,10 +478,10 @@ def match_numbered(columns: NodeColumns, partners: Offsets) -> None:
 
 
 def match_used(columns: NodeColumns, partners: Offsets, owners: Offsets) -> int:
-    """Match open operators of one type that partners use at one position, in ``partners``.
+    """Match open operators of one type that partners use at one position, in place, and return the number of
+    pairs.
 
-    Return the number of pairs. Other users may differ, for example if one graph has a backward pass. Both
-    must have no other candidate.
+    Other users may differ, for example if one graph has a backward pass. Both must have no other candidate.
     """
     total = 0
     for _ in range(_MOST_ROUNDS):

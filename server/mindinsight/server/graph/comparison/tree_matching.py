@@ -178,7 +178,8 @@ def kinship(columns: NodeColumns, partners: Offsets) -> float:
 
 
 def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
-    """Separate pairs of operators with edges that all contradict other pairs. Return the number of nodes."""
+    """Remove pairs of operators whose edges all contradict other pairs, in place, and return the number of
+    nodes."""
     agreed, contradicted = agreement(columns, partners)
     lost = (partners >= 0) & (columns.kinds == OPERATOR) & (agreed == 0) & (contradicted > 0)
     lost &= contradicted[partners] > 0
@@ -186,7 +187,7 @@ def drop_contradicted(columns: NodeColumns, partners: Offsets) -> int:
 
 
 def _separate(partners: Offsets, chosen: Flags) -> int:
-    """Remove the partners of the chosen nodes [n], in place. Return their number."""
+    """Remove the partners of the chosen nodes [n], in place, and return their number."""
     nodes = np.flatnonzero(chosen)
     partners[partners[nodes]] = -1
     partners[nodes] = -1
@@ -305,8 +306,8 @@ def align(left: Sequence[int], right: Sequence[int], keys: Sequence[Keys]) -> li
 
 
 def _matching_blocks(left: list[Hashable], right: list[Hashable]) -> list[tuple[bool, slice, slice]]:
-    """Split both sequences into equal and unequal blocks. Equal ends are found without comparing the
-    middle."""
+    """Return blocks of both sequences in order, each with a flag that is True if they are equal, and its
+    slices. Equal ends are found without comparing the middle."""
     shorter = min(len(left), len(right))
     head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
     rest = shorter - head
@@ -341,7 +342,8 @@ class Matching:
 
 
 def match(left: Tree, right: Tree) -> Matching:
-    """Match the operators, parameters and scopes of two trees. Their roots are partners."""
+    """Return the matching of the operators, parameters and scopes of two trees, with their roots as
+    partners."""
     columns = node_columns(left.graph, right.graph)
     partners, owners = match_nodes(columns)
     if ((partners < 0) & (columns.kinds == OPERATOR)).any():

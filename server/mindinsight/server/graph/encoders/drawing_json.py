@@ -155,7 +155,7 @@ def _shape(tree: Tree, box: Box, theme: Theme) -> dict[str, Any]:
 
 
 def _scatter(mode: str, points: Iterable[Point | None], **options: Any) -> dict[str, Any]:
-    """Return a trace of a Plotly figure. A line is interrupted at None."""
+    """Return a scatter trace of a Plotly figure. A line is interrupted at None."""
     pairs = [(None, None) if point is None else (round(point[0], 1), round(point[1], 1)) for point in points]
     xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
     return {"type": "scatter", "mode": mode, "x": xs, "y": ys, **options}

@@ -21,8 +21,8 @@ _BROAD: Final = "mwMWQOGD@%&…×+"
 _LABEL: Final = 210.0  # limit of the width of a label
 _CHIP: Final = 110.0  # limit of the width of a chip's label
 _MOST_CHIPS: Final = 3  # drawn next to a box; further ones are counted
-CHIP_HEIGHT: Final = 17.0
-CHIP_GAP: Final = 3.0
+CHIP_HEIGHT: Final = 17.0  # chosen: a line of text with room above and below
+CHIP_GAP: Final = 3.0  # chosen: between two chips
 CHIP_SPACE: Final = 10.0  # between a chip and its box
 _ROW: Final = 15.0  # height of a line of text
 _PADDING: Final = 12.0  # left and right of the text
@@ -132,7 +132,7 @@ def text_width(text: str) -> float:
 
 
 def truncate(text: str, longest: float) -> str:
-    """Truncate text to a width. The middle is omitted, because names differ at their ends."""
+    """Return text truncated to a width. The middle is omitted, because names differ at their ends."""
     if text_width(text) <= longest:
         return text
     head = tail = 0
@@ -206,7 +206,7 @@ def _aggregate(edges: Edges, starts: Numbers) -> tuple[Flow, ...]:
 
 
 def _packed_pairs(sources: np.ndarray[Any, Any], targets: Numbers) -> Offsets:
-    """Pack pairs of indices into 64-bit integers, which sort faster."""
+    """Return pairs of indices packed into 64-bit integers, which sort faster."""
     return sources.astype(np.int64) << _HALF | targets
 
 

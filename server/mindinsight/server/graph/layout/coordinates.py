@@ -111,7 +111,7 @@ Band = tuple[float, float]  # top and bottom of a layer
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Layers broken into columns."""
+    """Layers of a layout broken into columns: shift and column of each layer."""
 
     shifts: list[tuple[float, float]]  # x and y by which each layer moves
     column_of: list[int]  # column of each layer
@@ -125,7 +125,7 @@ def break_columns(
     sizes: Sequence[Size],
     below: Sequence[Sequence[int]],
 ) -> Columns:
-    """Break the layers into columns where few links pass, so that the drawing is about square.
+    """Return the layers broken into columns where few links pass, so that the drawing is about square.
 
     ``left`` are the x of the items' left edges, and ``below`` the items to which each has a link in the next
     layer.

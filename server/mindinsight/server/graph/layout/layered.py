@@ -198,7 +198,7 @@ class Arrangement:
 def arrange(
     sizes: Sequence[Size], links: Sequence[Link], top_item: int | None = None, bottom_item: int | None = None
 ) -> Arrangement:
-    """Lay out boxes and links, deterministically. Links from a box to itself are omitted.
+    """Return a deterministic layout of boxes and links. Links from a box to itself are omitted.
 
     ``top_item`` and ``bottom_item`` are placed above and below everything in their components. No other
     component is placed above or below these, because lines may continue there.
@@ -230,7 +230,8 @@ def _number_of(numbers: dict[int, int], item: int | None) -> int | None:
 
 
 def _pack_components(sizes: Sequence[Point], count: int) -> list[Point]:
-    """Pack rectangles: the first ``count`` in a row, the others in rows to the right of it."""
+    """Return corners of packed rectangles: the first ``count`` in a row, the others in rows to the right of
+    it."""
     corners = []
     x = 0.0
     for width, _ in sizes[:count]:
@@ -240,7 +241,8 @@ def _pack_components(sizes: Sequence[Point], count: int) -> list[Point]:
 
 
 def _pack(sizes: Sequence[Point]) -> list[Point]:
-    """Pack rectangles into rows, in order. The total width is about the height times _SHAPE."""
+    """Return corners of rectangles packed into rows, in order. The total width is about the height times
+    _SHAPE."""
     area = sum((width + SIDE_GAP) * (height + LAYER_GAP) for width, height in sizes)
     widest = max([sqrt(area * _SHAPE), *(width for width, _ in sizes)])
     corners = []
@@ -314,7 +316,7 @@ def _layer_capacity(sizes: Sequence[Size]) -> int:
 def _layered(
     sizes: Sequence[Size], links: Sequence[Link], top_item: int | None, bottom_item: int | None
 ) -> Arrangement:
-    """Lay out one connected component."""
+    """Return the layout of one connected component."""
     drawing = _LayeredGraph(sizes, links, top_item, bottom_item)
     layers = drawing.layers()
     left = assign_coordinates(layers, drawing.above, drawing.below, drawing.sizes, SIDE_GAP)

@@ -203,7 +203,7 @@ class DrawingCache:
         return layout
 
     def _draw_scope(self, index: int, view: _View) -> _ScopeLayout:
-        """Lay out the inside of a scope with its border."""
+        """Return the layout of the inside of a scope with its border."""
         tree = self.tree
         children = in_file_order(tree, (tree.leaves if index in view.flat else tree.children)(index))
         flows = flows_of(tree, index, children)
@@ -256,7 +256,7 @@ class DrawingCache:
 
 
 def draw(tree: Tree, opened: Iterable[int], flat: Iterable[int] = ()) -> Drawing:
-    """Lay out a tree once, without a cache, as ``DrawingCache.draw`` does."""
+    """Return the layout of a tree, as ``DrawingCache.draw`` does but without a cache."""
     return DrawingCache(tree).draw(opened, flat=flat)
 
 

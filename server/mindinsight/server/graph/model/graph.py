@@ -160,7 +160,8 @@ def flag_values(values: Sequence[str], chosen: Collection[str]) -> Flags:
 
 
 def mix(values: Hashes) -> Hashes:
-    """Mix the bits with splitmix64's finalizer: each input bit changes half of the output bits on average."""
+    """Return values with bits mixed by splitmix64's finalizer: each input bit changes half of the output
+    bits."""
     mixed: Hashes = values ^ (values >> np.uint64(30))
     mixed = mixed * np.uint64(0xBF58476D1CE4E5B9)
     mixed = mixed ^ (mixed >> np.uint64(27))
@@ -193,7 +194,7 @@ def operator_path(full_name: str, scope: str, op_type: str, number: str) -> str:
 
 
 def shorten_path(path: str) -> str:
-    """Shorten a path to MAX_PATH characters and MAX_DEPTH parts. Deeper parts are joined into one.
+    """Return a path shortened to MAX_PATH characters and MAX_DEPTH parts. Deeper parts are joined into one.
 
     Every scope around an operator has a path, so the paths of 200 000 nested scopes would take gigabytes.
     """

@@ -59,8 +59,8 @@ class _Values:
         return origins
 
     def _origin(self, node: int) -> int | None:
-        """Return the first node behind ``node`` except Load and TupleGetItem of a MakeTuple, or None for
-        order."""
+        """Return the first node behind ``node`` except Load and TupleGetItem of a MakeTuple, or None if it
+        only orders side effects."""
         path = [node]
         entered = {node}
         while path:
@@ -76,8 +76,8 @@ class _Values:
         return self._origins[node]
 
     def _ahead(self, node: int) -> int | None:
-        """Return the node that must be resolved before ``node``, or itself if there is none, or None for
-        order."""
+        """Return the node that must be resolved before ``node``, itself if there is none, or None if it only
+        orders side effects."""
         kind = self._graph.types[node] if self._retained[node] else ""
         fed = self.inputs[node]
         if kind == "UpdateState" or (kind == "Load" and not fed):

@@ -90,7 +90,7 @@ def count_flops(kind: str, inputs: Sequence[Shape], output: Shape) -> int | None
 
 
 def _product(first: Shape, second: Shape, output: Shape) -> int | None:
-    """Return the operations of a matrix product, for any transposition of the operands.
+    """Return the operations of a matrix product, for any transposition, or None if the shapes fit no product.
 
     With sizes b·m·k, b·k·n and b·m·n, the length k of the sums is the root of their quotient.
     """

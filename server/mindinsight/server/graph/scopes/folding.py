@@ -189,7 +189,7 @@ _STANDALONE: Final = re.compile(r"(^|[-_. ])\*([-_. ]|$)")  # number that is not
 
 
 def folded_tree(graph: model.Graph) -> scope_tree.Tree:
-    """Build the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
+    """Return the tree shown on the pages: repeated scopes are folded, nameless nodes are included.
 
     Parameters and constants are omitted.
     """
@@ -293,7 +293,7 @@ def _equal_siblings(
 
 
 def _with_first(tree: scope_tree.Tree, groups: list[list[int]]) -> list[list[int]]:
-    """Add to a group, as the first, the scope that differs only because it receives an input of the
+    """Return the groups, with a first scope added that differs only because it receives an input of the
     network."""
     lonely = [group[0] for group in groups if len(group) == 1]
     joined = []
@@ -376,7 +376,8 @@ def _runs(tree: scope_tree.Tree) -> list[_Box]:
 
 
 def in_file_order(tree: scope_tree.Tree, indices: Iterable[int]) -> list[int]:
-    """Sort indices by the first operator in each subtree. Files list operators in a possible run order."""
+    """Return indices sorted by the first operator in each subtree. Files list operators in a possible run
+    order."""
     unsorted = np.fromiter(indices, np.int64)
     order: list[int] = unsorted[np.argsort(tree.first_nodes[unsorted], kind="stable")].tolist()
     return order

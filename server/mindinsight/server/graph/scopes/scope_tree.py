@@ -146,7 +146,8 @@ def _index(ends: model.Numbers, indices: int) -> _EdgeIndex:
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """Options of ``build_tree``. MindInsight groups from 5 operators of a type, from 10 when simplified."""
+    """Options of ``build_tree`` for folding wide scopes. MindInsight groups from 5 operators of a type, from
+    10 when simplified."""
 
     least: int = 5  # smallest number of members of a group
     outer: bool = True  # parameters and constants are leaves
@@ -170,7 +171,7 @@ class _Entries:
 
 
 def build_tree(graph: model.Graph, folding: Folding | None = None) -> Tree:
-    """Build the scope tree of a graph."""
+    """Return the scope tree of a graph."""
     folding = folding or Folding()
     operators = [
         node
@@ -353,7 +354,7 @@ def _by_depth(parents: model.Numbers) -> list[model.Numbers]:
 
 
 def _unique(paths: list[str], nodes: model.Numbers) -> list[str]:
-    """Make paths unique: a parameter with the path of a scope or an operator gets a number."""
+    """Return unique paths: a parameter with the path of a scope or an operator gets a number."""
     if len(set(paths)) == len(paths):
         return paths
     taken = {path for path, node in zip(paths, nodes, strict=True) if node < 0}

@@ -84,7 +84,7 @@ def preview(body: Annotated[RuleBody, Query()], service: CurrentService) -> dict
 
 @router.post("/rules")
 def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Add a rule, unless there is one like it. Return all rules."""
+    """Add a rule, unless there is one like it, and return all rules."""
     rule = body.rule(since=time.time())
     if rule in (replace(known, since=rule.since) for known in service.workspace.rules.all().values()):
         return rules(service)
@@ -95,7 +95,7 @@ def add(body: RuleBody, request: Request, service: CurrentService) -> dict[str, 
 
 @router.put("/rules")
 def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Replace a rule. Return all rules."""
+    """Replace a rule, and return all rules."""
     known = service.workspace.rules.all().get(rule_id)
     with _changing(request, service, rule_id):
         service.workspace.rules.change(rule_id, body.rule(since=known.since if known else 0.0))
@@ -104,7 +104,7 @@ def change(rule_id: RuleId, body: RuleBody, request: Request, service: CurrentSe
 
 @router.delete("/rules")
 def forget(rule_id: RuleId, request: Request, service: CurrentService) -> dict[str, Any]:
-    """Delete a rule. Return all rules. The built-in rule can only be switched off."""
+    """Delete a rule, and return all rules. The built-in rule can only be switched off."""
     if rule_id == BUILT_IN:
         raise ApiError(409, "built_in_rule", "The built-in rule cannot be deleted. Switch it off instead.")
     with _changing(request, service, rule_id):

@@ -27,7 +27,7 @@ _ANSWER: Final = 65_536  # bytes read of a response; the services send a few hun
 
 
 def post(url: str, content: dict[str, Any], limit: float = LIMIT) -> str:
-    """POST a JSON value. Return "" if the receiver accepted it, otherwise the reason. Never raises.
+    """POST a JSON value, and return "" if the receiver accepted it, otherwise the reason. Never raises.
 
     `limit` in seconds holds for connecting and again for the exchange, however slowly bytes arrive.
     """
@@ -220,7 +220,7 @@ class Outbox(threading.Thread):
         self._keep()
 
     def _was_there(self, alert: Alert) -> bool:
-        """Return True if a new webhook is not told of an alert, because it is older."""
+        """Return True if an alert is older than a new webhook, which does not receive it."""
         wall = alert.get("wall")
         return self.is_new and not (isinstance(wall, int | float) and wall >= self._began)
 
@@ -240,7 +240,7 @@ class Outbox(threading.Thread):
                 self._settle(self._state, failed=True)
 
     def _wait(self) -> bool:
-        """Wait until there is something to post and the next attempt is due. Return False if stopped."""
+        """Wait until there is an alert to post and the next attempt is due, and return False if stopped."""
         with self._changed:
             while not self._stopped:
                 left = self._due - time.monotonic()

@@ -269,7 +269,7 @@ def why_claims(
 
 
 def _not_found(missing: Sequence[str], count: int) -> list[Claim]:
-    """Return the claim that some of the runs asked about do not exist, or are beyond the limit of runs."""
+    """Return the claim that some of the requested runs do not exist, or are beyond the limit of runs."""
     facts = {"n": len(missing), "count": count, "runs": _few([run.removeprefix("./") for run in missing])}
     return [Claim("claim.why.not_found", "unknown", facts)] if missing else []
 
@@ -281,7 +281,7 @@ def _in_both(good: Sequence[str], bad: Sequence[str]) -> list[Claim]:
 
 
 def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
-    """Claim how many runs of each group ended with an exception, if the writer recorded any in a bad run."""
+    """Yield a claim about the number of runs that ended with an exception, if a bad run recorded one."""
     failed = [[run for run in group if run.failure] for group in (good, bad)]
     if failed[1]:
         facts = {"n": len(bad), "count": len(failed[1]), "good": len(failed[0]), "goods": len(good)}
@@ -291,7 +291,7 @@ def _failures(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 
 
 def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
-    """Claim which scalars only one of the groups recorded, so that they cannot be compared."""
+    """Yield a claim about scalars that only one of the groups recorded, so that they cannot be compared."""
     ours, theirs = ({tag for run in group for tag in run.scalars} for group in (good, bad))
     if tags := sorted(theirs - ours):
         yield Claim("claim.why.recorded_by_bad", "unknown", {"tags": _few(tags), "n": len(tags)})
@@ -302,8 +302,8 @@ def _one_sided(good: Sequence[Run], bad: Sequence[Run]) -> Iterator[Claim]:
 def _scalar_claims(
     tags: Sequence[TagDivergence], good: int, bad: int, both: Sequence[Claim] = (), by: str = ""
 ) -> Iterator[Claim]:
-    """Claim in which scalars the groups differ. ``both`` are the claims about non-finite values in either
-    group, ``by`` is the scalar by which they were split."""
+    """Yield claims about the scalars in which the groups differ. ``both`` are the claims about non-finite
+    values in either group, ``by`` is the scalar by which they were split."""
     if not tags:
         yield Claim("claim.why.no_common_scalar", "unknown")
         return
@@ -331,7 +331,8 @@ def _scalar_claims(
 
 
 def _differences(tags: Sequence[TagDivergence], bad: int) -> Iterator[Claim]:
-    """Claim in which scalars all bad runs differ from the good ones, and since when, then some of them."""
+    """Yield claims about scalars in which all bad runs differ from the good ones, and since when, then some
+    of them."""
     for row in [row for row in tags if row.divergence.above][:_NAMED]:
         sides = {"above": row.divergence.above, "below": row.divergence.below, "bads": bad}
         where = {"tag": row.tag, "step": row.divergence.onset}

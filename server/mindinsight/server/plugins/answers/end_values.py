@@ -27,7 +27,8 @@ class EndValues:
 
 
 def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> EndValues | None:
-    """Return the values with which a scalar ends if they differ by more than chance in ``tests`` scalars.
+    """Return the last values of a scalar in both groups if they differ beyond chance, one of ``tests`` tests,
+    else None.
 
     Runs that end early, or not with a finite value, do not count.
     """
@@ -57,7 +58,7 @@ def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) ->
 
 
 def end_claims(ends: Sequence[tuple[str, EndValues]]) -> Iterator[Claim]:
-    """Claim with which values scalars end, the largest relative difference first."""
+    """Yield claims about the last values of scalars, the largest relative difference first."""
     ranked = sorted(ends, key=lambda item: -abs(item[1].bad - item[1].good) / (abs(item[1].good) or 1.0))
     for tag, values in ranked[:_NAMED]:
         facts = {"tag": tag, "good": values.good, "goods": values.goods}
@@ -65,7 +66,8 @@ def end_claims(ends: Sequence[tuple[str, EndValues]]) -> Iterator[Claim]:
 
 
 def end_of_common_steps(good: Sequence[Run], bad: Sequence[Run], tags: Sequence[str]) -> Iterator[Claim]:
-    """Claim up to which step curves could be compared, if the runs of one group end before the others."""
+    """Yield a claim about the last step that could be compared, if the runs of one group end before the
+    others."""
     ends: list[dict[str, int]] = [{}, {}]
     starts = []
     for group, end in zip((good, bad), ends, strict=True):

@@ -131,7 +131,7 @@ def job_health(ranks: Sequence[Run], tags: Sequence[str], left_out: int = 0) -> 
 
 
 def _about(ranks: Sequence[Run], rows: Sequence[int], key: str, verdict: Verdict) -> list[Claim]:
-    """Return a claim about the ranks of ``rows``, or none without a row."""
+    """Return a list with a claim about the ranks of ``rows``, empty without a row."""
     evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
     facts = {"n": len(rows), "ranks": few([ranks[row].rank for row in rows], _RANGES)}
     return [Claim(key, verdict, facts, evidence)] if rows else []

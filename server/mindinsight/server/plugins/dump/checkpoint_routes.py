@@ -131,7 +131,7 @@ def _error_json(error: UnreadableError) -> dict[str, str]:
 
 
 def open_checkpoint(service: CurrentService, file: str) -> WeightFile:
-    """Open a checkpoint below a base directory by its id. Raises ApiError."""
+    """Return the checkpoint with an id below a base directory. Raises ApiError."""
     path = checkpoint_path(service, file)
     try:
         return result_of(service.openers.submit(checkpoint_weights.list_weights, path))

@@ -74,7 +74,7 @@ COMPARISON: Final = NumberedJob("comparison", Comparison, _ComparisonJob)
 
 @router.post("/compare")
 def start_comparison(service: CurrentService, body: Comparison) -> dict[str, int]:
-    """Start a comparison in the background. Return its number as `comparison`."""
+    """Start a comparison in the background, and return its number as `comparison`."""
     return {"comparison": COMPARISON.start(service, body)}
 
 
@@ -203,7 +203,7 @@ def _passes(row: Row, query: str, only: str, tolerance: Tolerance) -> bool:
 
 
 def _worst_first(rows: list[Row], sort: str) -> list[Row]:
-    """Sort rows by a measure, worst first. Rows without it come last."""
+    """Return rows sorted by a measure, worst first. Rows without it come last."""
     larger_is_better = sort in ("cosine", "one_thousandth")
     measured = [
         (value, i) for i, row in enumerate(rows) if (value := comparison_export.fields(row)[sort]) is not None

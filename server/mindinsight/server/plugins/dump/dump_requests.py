@@ -56,7 +56,7 @@ def _unknown(dump: str) -> ApiError:
 
 
 def open_known_dump(service: Service, dump: str) -> Dump:
-    """Open a discovered dump by its id. Raises ApiError."""
+    """Return a discovered dump by its id. Raises ApiError."""
     try:
         return open_dump(path_of(service, dump))
     except UnreadableError as error:

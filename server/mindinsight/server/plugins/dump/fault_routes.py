@@ -87,7 +87,8 @@ def known_conditions() -> dict[str, Any]:
 def fault(
     service: CurrentService, dump: DumpId, rank: Numbers = None, step: Numbers = None, all: bool = False
 ) -> dict[str, Any]:
-    """Find the first fault over steps and ranks, or with `all` of every step, with the operator's source.
+    """Return the first fault over steps and ranks, or with `all` those of every step, with the operator's
+    source.
 
     Without a fault, `divergence` is the first operator with different results on ranks that should agree.
     `coverage` counts the tensors searched and those that could not be judged: without a fault, `judged`
@@ -147,7 +148,7 @@ FAULT_SEARCH: Final = NumberedJob("fault_search", FaultSearch, _fault_search)
 
 @router.post("/fault")
 def start_fault_search(service: CurrentService, body: FaultSearch) -> dict[str, int]:
-    """Start a search of the first fault in the background. Return its number as `search`."""
+    """Start a search of the first fault in the background, and return its number as `search`."""
     return {"search": FAULT_SEARCH.start(service, body)}
 
 
@@ -181,7 +182,7 @@ CHECK: Final = NumberedJob("check", Check, _check)
 
 @router.post("/check")
 def start_check(service: CurrentService, body: Check) -> dict[str, int]:
-    """Start a check in the background. Return its number as `check`."""
+    """Start a check in the background, and return its number as `check`."""
     return {"check": CHECK.start(service, body)}
 
 
@@ -357,7 +358,8 @@ def _link_json(link: ChainLink, operators: dict[str, Operator]) -> dict[str, Any
 def _picture(
     listing: Listing, chain_links: list[ChainLink], operators: dict[str, Operator], links: list[Link]
 ) -> dict[str, Any] | None:
-    """Draw the graph around the first operator. `place` of a box is its position in the chain."""
+    """Return a drawing of the graph around the first operator of a chain, or None if it cannot be drawn.
+    `place` of a box is its position in the chain."""
     shown, joined = cut_out(chain_links, operators, links, _MOST_DRAWN)
     try:
         tree = operator_tree(shown, joined)

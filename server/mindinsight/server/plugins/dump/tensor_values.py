@@ -25,7 +25,8 @@ PICTURE: Final = 256  # rows and columns of a heat map
 
 
 def check_numbers(values: Values) -> Values:
-    """Return the values. Raises ApiError for text and other non-numeric types."""
+    """Return the values, after checking that they are numbers. Raises ApiError for text and other non-numeric
+    types."""
     if values.dtype.kind not in "biufc":
         raise ApiError(422, "no_numbers", f"A tensor of {values.dtype} cannot be shown.")
     return values

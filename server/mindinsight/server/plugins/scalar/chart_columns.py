@@ -267,7 +267,7 @@ def _near(lines: Sequence[Line], view: View) -> list[tuple[Ints, Doubles]]:
 
 
 def _with_values(grid: Cells) -> Cells:
-    """Remove the columns in which no rank has a value."""
+    """Return the grid without the columns in which no rank has a value."""
     there = (~np.isnan(grid.mean)).any(axis=0) | (grid.bad > 0).any(axis=0)
     if there.all():
         return grid
@@ -305,7 +305,7 @@ def _job_axis(steps: Ints, leader: Run, line: Line, view: View) -> Doubles:
 
 
 def _last(grid: Cells, line: Line, values: Doubles) -> list[Any]:
-    """Return step, wall time and value of the last column, as of a single curve."""
+    """Return [step, wall time, value] of the last column, in the form of a single curve."""
     if not len(values):
         return [int(line.steps[-1]), float(line.walls[-1]), "nan"]
     wall = float(_walls(grid.steps[-1:], line)[0])
@@ -422,7 +422,7 @@ def _drawn(
     before: Sequence[Run],
     accept: str,
 ) -> bytes:
-    """Draw and encode the curves of one tag, and those of the runs that a run continues up to its fork."""
+    """Return the encoded curves of one tag, and of the runs that a run continues up to its fork."""
     ranks: dict[str, list[tuple[Run, Series]]] = {}  # of the jobs that are folded
     for member, curve in having:
         if member.job in query.fold:

@@ -33,7 +33,7 @@ _POLL_SECONDS: Final = 0.1  # between two checks
 
 
 class Events:
-    """Ring buffer of events.
+    """Ring buffer of a session's events, which clients poll.
 
     A position is `<id of the buffer>:<number of the event>`, and "0" is the start.
     """
@@ -68,7 +68,8 @@ class Events:
             return next((event for event_number, event in self._events if event_number > last_number), None)
 
     async def wait(self, position: str) -> Event:
-        """Wait for the event after a position. After `patience` seconds, return only the position."""
+        """Return the event after a position, or only the position if there is none within
+        `patience` seconds."""
         end = time.monotonic() + self.patience
         while (event := self.after(position)) is None:
             if self._closed or time.monotonic() >= end:
@@ -79,7 +80,8 @@ class Events:
 
 @dataclass(frozen=True, eq=False)
 class DumpGraph:
-    """Graph of one rank. `operators[i]` is node i of `tree.graph`.
+    """Graph of one rank of a dump, as a tree of scopes and operators. `operators[i]` is node i of
+    `tree.graph`.
 
     A parameter is a leaf of each scope that uses it, so that one operator may have several indices in the
     tree.
@@ -113,10 +115,8 @@ def display_name(graph: str) -> str:
 
 
 def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | None:
-    """Build the graph of a rank from its first step. Without a name, each graph becomes a scope.
-
-    Returns None if the rank has no operators.
-    """
+    """Return the graph of a rank from its first step, or None if the rank has no operators. Without a name,
+    each graph becomes a scope."""
     operators: dict[tuple[str, str], Operator] = {}
     for name in dump.graphs(rank) if graph is None else (graph,):
         steps = (folder.step for folder in dump.folders if (folder.rank, folder.graph) == (rank, name))
@@ -128,7 +128,7 @@ def dump_graph(dump: Dump, rank: int, graph: str | None = None) -> DumpGraph | N
 
 
 def _build(operators: Sequence[Operator], scope_by_graph: bool) -> DumpGraph:
-    """Build the graph of operators. Parameters that an operator reads become inputs of the graph."""
+    """Return the graph of operators. Parameters that an operator reads become inputs of the graph."""
     used_sources = {(operator.graph, source) for operator in operators for source in operator.sources}
     inner: list[Operator] = []
     outer: list[Operator] = []

@@ -58,7 +58,7 @@ def close_session(sessions: session_lookup.Sessions, session_id: str) -> None:
 async def poll_data(
     session: CurrentSession, pos: Annotated[str | None, optional_text("pos", needed=True)]
 ) -> Event:
-    """Wait up to 25 seconds for the event after a position ("0" for the first)."""
+    """Return the event after a position ("0" for the first), waiting up to 25 seconds."""
     if pos is None:
         raise V1Error(Fault.DEBUGGER_VALUE, "Parameter pos is missing.")
     return await session.events.wait(pos)
@@ -105,7 +105,7 @@ _MOST_STEPS: Final = 2**31 - 1  # the largest int32
     "mode (continue, reset, pause, terminate), level (step, node, recheck), steps, name",
 )
 def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Continue, jump to a step, pause or terminate. Return the session's state."""
+    """Continue, jump to a step, pause or terminate, as the body says, and return the session's state."""
     mode = body.get("mode")
     if mode == "continue":
         return _continue(session, body)
@@ -124,7 +124,7 @@ def control(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post("/{session_id}/recheck")
 def recheck(session: CurrentSession) -> dict[str, Any]:
-    """Check the current step again, after watchpoints have changed. Return the session's state."""
+    """Check the current step again, after watchpoints have changed, and return the session's state."""
     if not session.can_recheck:
         raise V1Error(Fault.DEBUGGER_RECHECK, "There is nothing to recheck.")
     session.recheck()
@@ -170,7 +170,7 @@ def _integer(value: object) -> int:
 
 
 def _accepted() -> dict[str, Any]:
-    """Return the immediate response. The work continues in the background."""
+    """Return the response to a request whose work continues in the background."""
     return {"metadata": {"state": debugger_session.SENDING, "enable_recheck": False}}
 
 

@@ -43,7 +43,7 @@ def create(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
     "watch_point_id, watch_nodes, mode (1 adds, 0 removes), graph_name, search_pattern",
 )
 def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Add nodes to a watchpoint or remove them. Return the session's state.
+    """Add nodes to a watchpoint or remove them, and return the session's state.
 
     A scope stands for all operators in it.
     """
@@ -60,7 +60,7 @@ def update(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
 
 @router.post_json("/{session_id}/delete-watchpoint", "watch_point_id; without it all are removed")
 def delete(session: CurrentSession, body: JsonBody) -> dict[str, Any]:
-    """Delete a watchpoint, or all of them. Return the session's state."""
+    """Delete a watchpoint, or all of them, and return the session's state."""
     _check_waiting(session, Fault.DEBUGGER_DELETE)
     only = body.get("watch_point_id")
     watchpoints = session.watchpoints

@@ -9,7 +9,8 @@ from mindinsight.writer.encoding.encoder import MessageEncoder
 
 
 class CodeEncoder(MessageEncoder):
-    """Encoder of dicts of JSON values. Characters that UTF-8 cannot encode become escapes."""
+    """Encoder of a program's facts, given as a dict of JSON values. Characters that UTF-8 cannot encode
+    become escapes."""
 
     def serialised(self, value: Any) -> bytes:
         """Return the facts as a serialised message.

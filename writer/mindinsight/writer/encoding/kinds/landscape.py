@@ -6,7 +6,7 @@ from mindinsight.writer.encoding.encoder import MessageEncoder, serialised
 
 
 class LandscapeEncoder(MessageEncoder):
-    """Encoder of LossLandscape messages."""
+    """Encoder of recorded LossLandscape messages."""
 
     def serialised(self, value: Any) -> bytes:
         """Return a LossLandscape as bytes. Raises TypeError for anything else."""

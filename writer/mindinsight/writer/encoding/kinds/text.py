@@ -7,7 +7,7 @@ from mindinsight.writer.encoding.encoder import MessageEncoder
 
 
 class TextEncoder(MessageEncoder):
-    """Encoder of str. Characters that UTF-8 cannot encode become escapes."""
+    """Encoder of Python strings as text messages. Characters that UTF-8 cannot encode become escapes."""
 
     def serialised(self, value: Any) -> bytes:
         """Return the text as a serialised message. Raises TypeError unless it is a str."""

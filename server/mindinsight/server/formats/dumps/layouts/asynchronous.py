@@ -320,7 +320,7 @@ def _devices(time: Path, step: int | None) -> Iterator[_TimedFolder]:
 
 
 def _with_unique_graph(timed: _TimedFolder, first: dict[tuple[int, int, str], str]) -> dump_types.StepFolder:
-    """Return the folder. The graph gets the time in its name if an earlier dump has the same name."""
+    """Return the step folder, with the time in its graph's name if an earlier dump has the same name."""
     folder = timed.folder
     if first[folder.rank, folder.step, folder.graph] == timed.time:
         return folder

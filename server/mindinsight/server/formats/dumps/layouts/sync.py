@@ -93,7 +93,7 @@ class SyncLayout(Layout):
 
 
 def _ranks(path: Path) -> list[Path]:
-    """Return the rank folders."""
+    """Return the folders of ranks directly inside a folder."""
     return [folder for folder in folders_of(path) if _RANK.fullmatch(folder.name)]
 
 

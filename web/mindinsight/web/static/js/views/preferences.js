@@ -135,16 +135,19 @@ function workspacePart(app, root) {
   const fault = h("p", { class: "fault small", role: "alert" });
   const done = h("p", { class: "muted small", role: "status" });
   const requests = latest(root);
+  /** @type {Promise<unknown>} one after another: of two at once the server may store the older one last */
+  let saved = Promise.resolve();
+  const put = () =>
+    app.api.send("PUT", "v2/defaults", {
+      view: preferences.ALL_PAGES,
+      query: preferences.writePreferences(chosen),
+    });
   /** @param {Partial<preferences.Preferences>} changes */
   const save = (changes) => {
     Object.assign(chosen, changes);
     replace(done);
     requests.ask(
-      () =>
-        app.api.send("PUT", "v2/defaults", {
-          view: preferences.ALL_PAGES,
-          query: preferences.writePreferences(chosen),
-        }),
+      () => (saved = saved.then(put, put)),
       () => {
         replace(fault);
         app.selection.refresh(); // they come with the list of runs

@@ -28,7 +28,7 @@ export function displayButton(page) {
         const open = box?.isConnected;
         if (open) box?.close();
         else {
-          box = menu(opener, h("div", { class: "stack chart-settings" }, displayControls(counting)), title);
+          box = menu(opener, h("div", { class: "stack chart-settings" }, displayControls(counting())), title);
         }
       },
     },
@@ -44,13 +44,13 @@ export function displayButton(page) {
     opener.title = n ? t("scalar.display.changed", { n }) : "";
     return opener;
   };
-  const counting = {
-    ...page,
+  const counting = () => ({
+    ...page, // as it is when the panel opens: the tags may come after the button
     change: (/** @type {Partial<Options>} */ changes) => {
       page.change(changes);
       draw();
     },
-  };
+  });
   return { drawn: draw };
 }
 
