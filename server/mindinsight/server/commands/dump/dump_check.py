@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     Return 1 for a fault, a hit, or ranks that differ, and 2 without a dump, for an invalid condition, for
     damage, or if it is unknown whether tensors are finite.
     """
-    dump = dump_selection.open_single_dump(options.path)
+    dump = dump_selection.open_single_dump(options.path, "check")
     if absent := faults.missing_place(dump, options.rank, options.step):
         raise ValueError(terminal.localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
     watchpoints = _watchpoints(options)

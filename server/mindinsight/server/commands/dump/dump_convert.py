@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     Return 0 if all values are written, 2 if there are none or some cannot be read, without a dump, or if the
     output cannot be written.
     """
-    dump = dump_selection.open_single_dump(options.path)
+    dump = dump_selection.open_single_dump(options.path, "convert")
     entries, damage = dump_selection.select_tensors(dump, options)
     if message := dump_selection.no_match(entries, options):
         raise ValueError(message)

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
     Return 0 if all tensors are finite, 1 if not, 2 if it is unknown, for damage, or without a dump.
     """
-    dump = dump_selection.open_single_dump(options.path)
+    dump = dump_selection.open_single_dump(options.path, "stat")
     entries, damage = dump_selection.select_tensors(dump, options)
     with dump_selection.worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, dump_selection.statistics_cache())
