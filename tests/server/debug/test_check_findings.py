@@ -57,7 +57,7 @@ def test_a_row_shows_the_step_whose_figure_the_sentence_states(tmp_path: Path) -
     dump, noise = Dump(tmp_path), np.random.default_rng(0).normal(size=64).astype(np.float32)
     for number, scale in enumerate((1, 3, 300, 900)):
         dump.iteration(number).parameter("fc.weight", noise * np.float32(scale))
-    (finding,) = [found for found in group_hits(hits_of(tmp_path)) if found.kind == "exploding"]
+    (finding,) = [row for row in group_hits(hits_of(tmp_path)) if row.kind == "exploding"]
     assert finding.steps == [1, 2, 3]
     assert finding.worst_hit.entry.step == 2
     assert finding.worst_hit.verdict.findings[0].actual == finding.claim.values["actual"]
