@@ -62,7 +62,8 @@ def parts(service: CurrentService, number: int) -> dict[str, Any]:
 
     The topic of a part is one of summary, tensors, growth, checks, checkpoints, ranks, curves, end,
     difference, unknown. The summary comes first once everything was searched. Claims with the verdict "found"
-    are faults, except those of `difference`. `after` is True if all of them are at or after the first fault of the tensors.
+    are faults, except those of `difference`. `after` is True if all of them are at or after the first fault
+    of the tensors.
     `links` are pages that show them, and `curves` are drawn in a frame of 320 by 120 pixels.
     """
     job = EXPLANATION.find(service, number)

@@ -21,7 +21,8 @@ const KINDS = ["operators", "gradients", "weights"];
 export function partPanel(app, part) {
   const claims = paragraphs(app, part.claims);
   if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);
-  const found = part.topic !== "difference" && !part.after && part.claims.some(({ verdict }) => verdict === "found");
+  const found =
+    part.topic !== "difference" && !part.after && part.claims.some(({ verdict }) => verdict === "found");
   return h(
     "section",
     { class: `panel explain-part${found ? " explain-found" : ""}`, "data-topic": part.topic },
