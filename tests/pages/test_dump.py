@@ -565,14 +565,3 @@ def test_a_check_goes_to_the_step_of_its_first_finding_and_stays_when_a_row_is_o
     rows.get_by_role("button").first.click()
     expect(side(page)).to_contain_text(re.compile("fc[._]weight"))
     expect(rows.filter(has_text="Weight jumps")).to_be_visible()
-
-
-def test_a_tensor_without_a_finite_value_has_no_empty_histogram(
-    page: Any, serve: Any, tmp_path: Path
-) -> None:
-    step = Dump(tmp_path / "base" / "dump").iteration(0)
-    step.output("Default/log-op0", np.full((2, 2), np.nan, np.float32))
-    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump")
-    page.get_by_role("button", name="Default/log-op0").or_(page.get_by_text("Default/log-op0")).first.click()
-    expect(page.get_by_text("All 4 values are NaN.")).to_be_visible()
-    expect(page.locator(".dump-values .plot")).to_have_count(0)

@@ -43,16 +43,7 @@ from mindinsight.server.store.file_names import created
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
 Topic: TypeAlias = Literal[
-    "summary",
-    "tensors",
-    "growth",
-    "checks",
-    "checkpoints",
-    "ranks",
-    "curves",
-    "end",
-    "difference",
-    "unknown",
+    "summary", "tensors", "growth", "checks", "checkpoints", "ranks", "curves", "end", "difference", "unknown"
 ]
 
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
