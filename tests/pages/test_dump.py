@@ -533,3 +533,35 @@ def test_a_mask_of_attention_is_no_fault_of_a_graph(page: Any, serve: Any, tmp_p
     page.get_by_role("button", name="Tree").click()
     expect(page.get_by_text("3 operators")).to_be_visible()
     expect(page.get_by_text("NaN or Inf")).to_have_count(0)
+
+
+def test_a_healthy_dump_says_so_and_folds_what_was_checked_away(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    dump = Dump(tmp_path / "base" / "dump")
+    for number in range(2):
+        dump.iteration(number).output("Default/add-op0", np.ones((2, 2), np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
+    expect(page.get_by_text("No fault found")).to_be_visible()
+    page.get_by_role("button", name="Check for common faults").click()
+    expect(page.locator("[data-claim='claim.check.none']")).to_be_visible()
+    expect(page.locator("[data-claim='claim.check.checked']")).to_be_hidden()
+    page.get_by_text("What was checked").click()
+    expect(page.locator("[data-claim='claim.check.checked']")).to_be_visible()
+
+
+def test_a_check_goes_to_the_step_of_its_first_finding_and_stays_when_a_row_is_opened(
+    page: Any, serve: Any, tmp_path: Path
+) -> None:
+    dump, noise = Dump(tmp_path / "base" / "dump"), np.random.default_rng(0).normal(size=(2, 8))
+    for number, scale in enumerate((1, 1.001, 1.002, 900)):
+        dump.iteration(number).parameter("fc.weight", (noise * scale).astype(np.float32))
+    page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
+    expect(page.get_by_text("No fault found")).to_be_visible()
+    page.get_by_role("button", name="Check for common faults").click()
+    rows = page.locator(".dump-hits tbody tr")
+    expect(rows.filter(has_text="Weight jumps")).to_be_visible()
+    expect(page).to_have_url(re.compile("step=3"))
+    rows.get_by_role("button").first.click()
+    expect(side(page)).to_contain_text(re.compile("fc[._]weight"))
+    expect(rows.filter(has_text="Weight jumps")).to_be_visible()

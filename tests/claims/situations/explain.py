@@ -11,12 +11,14 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 import mindinsight
+from mindinsight.server.api.checkpoint_faults import MOST as MOST_CHECKPOINTS
 from mindinsight.server.api.explanation import MOST_DUMPS, Part, explain_run
 from mindinsight.server.claims import Claim
 from mindinsight.server.report import ReportSource
 from mindinsight.server.report.run_report import MOST
 from mindinsight.server.types import Doubles
 from mindinsight.writer import SummaryRecord
+from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, situation
 from tests.claims.situations.fault import floats, write
 from tests.flight import unpack
@@ -536,11 +538,11 @@ def training_with_as_many_warnings_as_are_read(folder: Path) -> Question:
 @situation(
     makes=[
         *("claim.explain.place", "claim.explain.spread", "claim.cause.log_negative", "claim.explain.errors"),
-        "claim.explain.no_condition",
+        *("claim.explain.no_condition", "claim.explain.first_at_line", "claim.explain.after"),
     ],
     never=[
         *("claim.explain.no_tensors", "claim.explain.unreadable", "claim.explain.more_dumps"),
-        "claim.check.none",
+        *("claim.check.none", "claim.explain.first"),
     ],
     exit_code=1,
 )
@@ -553,7 +555,8 @@ def logarithm_of_a_negative_number(folder: Path) -> Question:
     makes=["claim.check.dead", "claim.fault.none", "claim.explain.warnings", "claim.explain.found"],
     never=[
         *("claim.explain.spread", "claim.explain.place", "claim.explain.no_tensors"),
-        "claim.explain.no_condition",
+        *("claim.explain.no_condition", "claim.explain.first", "claim.explain.first_at_line"),
+        "claim.explain.after",
     ],
     exit_code=1,
 )
@@ -605,3 +608,79 @@ def a_fault_of_a_training_that_was_started_again(folder: Path) -> Question:
 def a_fault_of_the_only_start(folder: Path) -> Question:
     unpack("nan_in_data", folder)
     return ask(folder, "nan_in_data")
+
+
+@situation(
+    makes=["claim.explain.first", "claim.explain.found"],
+    never=["claim.explain.first_at_line", "claim.explain.after"],
+    exit_code=1,
+)
+def a_fault_without_a_line_and_a_jump_before_it(folder: Path) -> Question:
+    """The loss jumps at step 120, and the dump of step 150 holds a NaN: the jump does not follow from it."""
+    record(folder / "run", {"loss": changed(120, 40.0)})
+    step = Dump(folder / "run" / "dump").iteration(150)
+    step.output("Default/log-op0", np.array([1.0, np.nan], np.float32))
+    return ask(folder, "run")
+
+
+def _with_checkpoints(folder: Path, norms: Sequence[float]) -> Question:
+    """Write a healthy run with a checkpoint for each norm of its weight. Its bias grows by any factor."""
+    record(folder / "run", {"loss": falling()})
+    for number, norm in enumerate(norms, 1):
+        weights = {"fc.weight": np.full((2, 2), norm / 2), "fc.bias": np.full(2, 1e-6 * 10.0**number)}
+        np.savez(folder / "run" / f"net-{number}.npz", **weights)
+    return ask(folder, "run")
+
+
+_CHECKPOINT = [
+    f"claim.explain.checkpoint{name}" for name in ("_non_finite", "_grown", "_unreadable", "s_left")
+]
+
+
+def _but(*names: str) -> list[str]:
+    return [key for key in _CHECKPOINT if not key.endswith(names)]
+
+
+@situation(
+    makes=["claim.explain.checkpoint_non_finite", "claim.explain.found"],
+    never=[*_but("_non_finite"), "claim.explain.nothing"],
+    exit_code=1,
+)
+def a_nan_in_the_last_checkpoint_alone(folder: Path) -> Question:
+    return _with_checkpoints(folder, [1.0, 2.0, np.nan])
+
+
+@situation(
+    makes=["claim.explain.checkpoint_grown", "claim.explain.found"],
+    never=[*_but("_grown"), "claim.explain.nothing"],
+    exit_code=1,
+)
+def a_weight_that_explodes_between_checkpoints(folder: Path) -> Question:
+    return _with_checkpoints(folder, [1.0, 2.0, 500.0])
+
+
+@situation(makes=["claim.explain.nothing"], never=[*_CHECKPOINT, *FAULTY], exit_code=0)
+def checkpoints_whose_weight_grows_tenfold(folder: Path) -> Question:
+    return _with_checkpoints(folder, [1.0, 3.0, 10.0])
+
+
+@situation(
+    makes=["claim.explain.checkpoint_unreadable", "claim.explain.nothing"],
+    never=[*_but("_unreadable"), *FAULTY],
+    exit_code=2,
+)
+def a_checkpoint_that_is_cut(folder: Path) -> Question:
+    question = _with_checkpoints(folder, [1.0, 2.0, 3.0])
+    last = folder / "run" / "net-3.npz"
+    last.write_bytes(last.read_bytes()[:100])
+    return question
+
+
+@situation(makes=["claim.explain.checkpoints_left"], never=[*_but("s_left"), *FAULTY], exit_code=0)
+def more_checkpoints_than_are_read(folder: Path) -> Question:
+    return _with_checkpoints(folder, [1.0] * (MOST_CHECKPOINTS + 1))
+
+
+@situation(makes=["claim.explain.nothing"], never=[*_CHECKPOINT, *FAULTY], exit_code=0)
+def as_many_checkpoints_as_are_read(folder: Path) -> Question:
+    return _with_checkpoints(folder, [1.0] * MOST_CHECKPOINTS)

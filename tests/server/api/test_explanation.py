@@ -166,11 +166,14 @@ def test_a_job_with_a_fault_in_another_rank_is_no_healthy_run(tmp_path: Path) ->
     assert "a/rank_0" in text_of(part) and "b/rank_0" not in text_of(part)
 
 
-def test_progress_is_told_for_each_dump(tmp_path: Path) -> None:
+def test_progress_is_told_for_each_step_and_dump(tmp_path: Path) -> None:
     run = unpack("nan_in_data", tmp_path)
     shutil.copytree(run / "flight_dump", run / "second_dump")
     progress = [part for part in explained(tmp_path, "./nan_in_data") if isinstance(part, Progress)]
-    assert [(part.done, part.total) for part in progress] == [(1, 2), (2, 2)]
+    assert [tuple(part) for part in progress] == [
+        *[("explain.steps", 1, 1), ("explain.dumps", 1, 2)],
+        *[("explain.steps", 1, 1), ("explain.dumps", 2, 2)],
+    ]
 
 
 def test_a_run_that_is_still_read_is_not_known_to_be_healthy(tmp_path: Path) -> None:

@@ -15,10 +15,15 @@ def test_cause_line_and_what_is_unknown_are_printed(run: Any, tmp_path: Path) ->
     code, out, _ = run("explain", "logarithm", "--summary-base-dir", tmp_path)
     lines = out.splitlines()
     assert code == 1
-    assert lines[0].startswith(
+    at = "First fault, at step 25 of rank 0, line 41 of planted.py: Default/log-op0 produced"
+    assert lines[0].startswith(at)
+    assert lines[1].startswith("log received -691.012 at [0, 1]")
+    assert lines[2].startswith(
         "Signs of a fault are in these parts: First fault in the tensors, Change since"
     )
-    assert lines[2] == "First fault in the tensors (./logarithm/flight_dump)"
+    assert lines[3].endswith("which may follow from the first one: Curves, End, files and alerts.")
+    assert "Possible consequences: Curves" in lines
+    assert lines[5] == "First fault in the tensors (./logarithm/flight_dump)"
     assert "  Default/log-op0 produced non-finite values from finite inputs." in lines
     assert "  /home/user/train/planted.py:41  return torch.log(scores)" in lines
     assert any(line.startswith("  Unknown: No run that began earlier") for line in lines)

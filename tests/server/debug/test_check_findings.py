@@ -1,11 +1,12 @@
 """Hits of a check grouped by condition and operator."""
 
+import math
 from pathlib import Path
 
 import numpy as np
 
 from mindinsight.server.debug.check_findings import group_hits, operator_findings
-from mindinsight.server.debug.watchpoints import Hit, check_and_count, common_faults
+from mindinsight.server.debug.watchpoints import Hit, Watchpoint, check_and_count, common_faults
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.writer.graph import GraphBuilder
 from mindinsight.writer.recorders.dump import Dump
@@ -50,3 +51,23 @@ def test_the_worst_of_a_kind_leads(tmp_path: Path) -> None:
     names = [finding.hits[0].entry.operator for finding in group_hits(hits_of(tmp_path))]
     assert [name for name in names if "weight" in name][:2] == ["worst_weight", "first_weight"]
     assert [round(finding.excess) for finding in group_hits(hits_of(tmp_path))][:2] == [9999, 2]
+
+
+def test_a_row_shows_the_step_whose_figure_the_sentence_states(tmp_path: Path) -> None:
+    dump, noise = Dump(tmp_path), np.random.default_rng(0).normal(size=64).astype(np.float32)
+    for number, scale in enumerate((1, 3, 300, 900)):
+        dump.iteration(number).parameter("fc.weight", noise * np.float32(scale))
+    (finding,) = [row for row in group_hits(hits_of(tmp_path)) if row.kind == "exploding"]
+    assert finding.steps == [1, 2, 3]
+    assert finding.worst_hit.entry.step == 2
+    assert finding.worst_hit.verdict.findings[0].actual == finding.claim.values["actual"]
+
+
+def test_a_limit_of_zero_is_exceeded_without_bound_and_another_by_a_factor(tmp_path: Path) -> None:
+    step = Dump(tmp_path).iteration(0)
+    step.output("Default/add-op0", np.ones(4, np.float32))
+    bounds = {("tensor_too_large", "max_gt", 0.0): math.inf, ("tensor_too_small", "max_lt", 2.0): 2.0}
+    for (condition, name, limit), excess in bounds.items():
+        watch = Watchpoint(1, condition, {name: limit})
+        hits = [hit for hit in check_and_count(open_dump(tmp_path), [watch]) if isinstance(hit, Hit)]
+        assert [finding.excess for finding in group_hits(hits)] == [excess]

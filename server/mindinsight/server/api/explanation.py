@@ -4,10 +4,11 @@ It asks the analyses of dumps, ranks, curves and programs, and puts their claims
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
+from mindinsight.server.api.checkpoint_faults import search_checkpoints
 from mindinsight.server.api.curve_faults import NAMED, aim_of, curve_claims, first_claims, searched_claims
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
@@ -15,7 +16,7 @@ from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
 from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
-from mindinsight.server.debug.fault import Fault, faulty_operator, report_of, search_faults, source_frame
+from mindinsight.server.debug.fault import Fault, Report, faulty_operator, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
 from mindinsight.server.debug.rank_divergence import find_divergence
@@ -42,7 +43,7 @@ from mindinsight.server.store.file_names import created
 from mindinsight.server.store.run import Run, file_claims, state_of, torn_files
 
 Topic: TypeAlias = Literal[
-    "summary", "tensors", "growth", "checks", "ranks", "curves", "end", "difference", "unknown"
+    "summary", "tensors", "growth", "checks", "checkpoints", "ranks", "curves", "end", "difference", "unknown"
 ]
 
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
@@ -65,6 +66,7 @@ class Part:
     links: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # pages with their query
     frame: Frame | None = None  # line of the user's code that called the operator at fault
     curves: tuple[Curve, ...] = ()
+    after: bool = False  # all faults in it are at or after the first fault of the tensors
 
     @property
     def faults(self) -> tuple[Claim, ...]:
@@ -80,6 +82,7 @@ class Part:
             "topic": self.topic,
             "claims": [claim.as_json() for claim in self.claims],
             "dump": self.dump,
+            "after": self.after,
             "links": [{"page": page, "query": dict(query)} for page, query in self.links],
             "frame": frame,
             "curves": [vars(curve) for curve in self.curves],
@@ -91,6 +94,9 @@ class _Searched:
     """Number of searched dumps, and the steps with a fault, for the summary of an explanation."""
 
     dumps: int = 0
+    checkpoints: int = 0
+    first: tuple[Claim, ...] = ()  # the first fault of the tensors with its place, and its cause if known
+    step: int | None = None  # of that fault
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
 
 
@@ -101,18 +107,46 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     """
     searched = _Searched()
     faulty: dict[Topic, None] = {}
-    for part in _searches(source, searched, now):
-        if isinstance(part, Progress) or part.claims:
+    following: dict[Topic, None] = {}
+    for item in _searches(source, searched, now):
+        if isinstance(item, Progress):
+            yield item
+        elif item.claims:
+            part = replace(item, after=_follows(item, searched.step))
             yield part
-        if isinstance(part, Part) and part.faults:
-            faulty[part.topic] = None
+            if part.faults:
+                (following if part.after else faulty)[part.topic] = None
     summary = _summary(source, searched, list(faulty))
     dumped = any(run.dumps for run in source.ranks)
     scope = [Claim("claim.explain.unrecorded", "note")] * (summary.verdict == "clear" and not dumped)
-    yield Part("summary", (summary, *scope, *still_read(source.ranks)))
+    after = [topic for topic in following if topic not in faulty]
+    topics = [Claim(f"explain.topic.{topic}", "note") for topic in after]
+    scope += [Claim("claim.explain.after", "note", {"step": searched.step, "topics": topics})] * bool(after)
+    yield Part("summary", (*searched.first, summary, *scope, *still_read(source.ranks)))
     if faulty:
         difference, unknown = _difference(source)
         yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
+
+
+def _follows(part: Part, step: int | None) -> bool:
+    """Return True if every fault of a part is known to be at or after the step of the first fault.
+
+    An exception ends a training, so it comes after any step.
+    """
+    if step is None or part.topic in ("tensors", "growth", "ranks"):
+        return False
+    return bool(part.faults) and all(
+        claim.key.startswith("claim.explain.failed")
+        or ((steps := list(_steps(claim))) and min(steps) >= step)
+        for claim in part.faults
+    )
+
+
+def _steps(claim: Claim) -> Iterator[int]:
+    if isinstance(step := claim.values.get("step"), int):
+        yield step
+    for entry in claim.evidence:
+        yield from entry.get("steps", [entry["step"]] if "step" in entry else [])
 
 
 def in_order(items: Iterable[Progress | Part]) -> list[Part]:
@@ -151,6 +185,7 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
     if len(dumps) > MOST_DUMPS:
         values = {"n": len(dumps) - MOST_DUMPS}
         yield Part("tensors", (Claim("claim.explain.more_dumps", "unknown", values),))
+    yield from _of_checkpoints(source, searched)
     if len(source.ranks) > 1:
         ranks = sorted(source.ranks, key=lambda run: (run.rank is None, run.rank or 0, run.id))
         health = job_health(ranks, telling_tags(ranks), source.left_out)
@@ -170,10 +205,29 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
     )
 
 
-def _of_dump(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
+def _of_checkpoints(source: ReportSource, searched: _Searched) -> Iterator[Part]:
+    """Yield the faults in the checkpoints in the folder of the run."""
+    others = {*source.runs, *(dump for run in source.runs.values() for dump in run.dumps)}
+    try:
+        search = search_checkpoints(source.run.id, source.path_of(source.run.id), others, source.executor)
+    except (KeyError, OSError):  # the folder was removed
+        return
+    searched.checkpoints = search.count
+    links = (("checkpoint", {"file": search.file}),) if search.file else ()
+    yield Part("checkpoints", search.claims, links=links)
+
+
+def _of_dump(
+    source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
+) -> Iterator[Progress | Part]:
     """Yield the first fault of a dump and how it spread, and the findings of the common checks. A dump of
     which nothing is at fault or unknown has no part, as the summary says that it was searched."""
-    tensors = list(_of_tensors(source, dump_id, dump, searched))
+    tensors = []
+    for item in _of_tensors(source, dump_id, dump, searched):
+        if isinstance(item, Progress):
+            yield item
+        else:
+            tensors.append(item)
     shown = any(_tells(part) or part.topic == "growth" for part in tensors)  # a flight recorder stopped
     if shown:
         yield from tensors
@@ -187,10 +241,17 @@ def _tells(part: Part) -> bool:
     return any(claim.verdict in ("found", "unknown") for claim in part.claims)
 
 
-def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searched) -> Iterator[Part]:
+def _of_tensors(
+    source: ReportSource, dump_id: str, dump: Dump, searched: _Searched
+) -> Iterator[Progress | Part]:
     """Yield the first fault of a dump and how it spread, or where its ranks diverge."""
     executor, cache = source.executor, source.cache
-    report = report_of(search_faults(dump, executor=executor, cache=cache))
+    report = Report()
+    for item in search_faults(dump, executor=executor, cache=cache):
+        if isinstance(item, Report):
+            report = item
+        else:
+            yield Progress("explain.steps", item.position, item.count)
     fault = report.faults[0] if report.faults else None
     if fault is None:
         divergence = find_divergence(dump, None, executor, cache)
@@ -209,9 +270,20 @@ def _of_tensors(source: ReportSource, dump_id: str, dump: Dump, searched: _Searc
         earlier = _earlier(source, dump_id)
         claims = (where, *earlier, *fault.claims, *causes, *spread, *report.gap_claims)
         operator = faulty_operator(fault) if fault.is_located else None
+        if searched.step is None or fault.step < searched.step:
+            searched.step, searched.first = fault.step, _headline(fault, source_frame(operator), causes)
         links = _fault_links(source, dump_id, fault, operator)
         yield Part("tensors", claims, dump_id, links, source_frame(operator))
         yield from _of_norms(source, dump_id, dump, fault)
+
+
+def _headline(fault: Fault, frame: Frame | None, causes: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Return the first sentences of an explanation: the fault with its place, and its cause if known."""
+    values = {"rank": fault.rank, "step": fault.step, "claim": fault.claim}
+    if frame:
+        values |= {"file": PurePosixPath(frame.file).name, "line": frame.line}
+    key = "claim.explain.first_at_line" if frame else "claim.explain.first"
+    return (Claim(key, "found", values), *(cause for cause in causes[:1] if cause.verdict == "found"))
 
 
 def _of_checks(source: ReportSource, dump_id: str, dump: Dump) -> Part:
@@ -362,9 +434,10 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
         topics = [Claim(f"explain.topic.{topic}", "note") for topic in faulty]
         return Claim("claim.explain.found", "found", {"topics": topics})
     parts = searched_claims(source.ranks)
-    if not parts and not searched.dumps:
+    if not parts and not searched.dumps and not searched.checkpoints:
         return Claim("claim.explain.nothing_recorded", "unknown")
     counts = {"ranks": len(source.ranks), "dumps": searched.dumps}
+    counts |= {"checkpoints": searched.checkpoints}
     least = {"ranks": 2}  # that can be compared
     parts += [
         Claim(f"claim.part.explain.{name}", "note", {"n": count})

@@ -60,10 +60,11 @@ def difference(service: CurrentService, run: RunId, baseline: RunId) -> dict[str
 def parts(service: CurrentService, number: int) -> dict[str, Any]:
     """Return the parts of an explanation that are known so far, and its progress.
 
-    The topic of a part is one of summary, tensors, growth, checks, ranks, curves, end, difference, unknown.
-    The summary comes first once everything was searched. Claims with the verdict "found" are faults, except
-    those of `difference`. `links` are pages that show them, and `curves` are drawn in a frame of 320 by 120
-    pixels.
+    The topic of a part is one of summary, tensors, growth, checks, checkpoints, ranks, curves, end,
+    difference, unknown. The summary comes first once everything was searched. Claims with the verdict "found"
+    are faults, except those of `difference`. `after` is True if all of them are at or after the first fault
+    of the tensors.
+    `links` are pages that show them, and `curves` are drawn in a frame of 320 by 120 pixels.
     """
     job = EXPLANATION.find(service, number)
     done, items = job.done, list(job.items)

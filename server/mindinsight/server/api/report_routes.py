@@ -239,8 +239,9 @@ def report_source(service: Service, run: str) -> ReportSource:
 
 
 def _dump_paths(service: Service) -> Callable[[str], Path]:
-    """Return a function from the id of a dump to its directory, which raises KeyError for an unknown one."""
-    known = {dump for run in service.store.snapshot().runs.values() for dump in run.dumps}
+    """Return a function from the id of a dump or a run to its directory. It raises KeyError if unknown."""
+    runs = service.store.snapshot().runs
+    known = {*runs, *(dump for run in runs.values() for dump in run.dumps)}
 
     def path_of(dump: str) -> Path:
         if dump not in known:

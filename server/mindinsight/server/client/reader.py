@@ -155,8 +155,10 @@ class Summary:
         return self._store.snapshot().runs
 
     def dump_path(self, dump: str) -> Path:
-        """Return the directory of a dump by its id, "./job/dump". Raises KeyError for an unknown one."""
-        if not any(dump in run.dumps for run in self.by_id().values()):
+        """Return the directory of a dump or a run by its id, "./job/dump". Raises KeyError for an unknown
+        one."""
+        runs = self.by_id()
+        if dump not in runs and not any(dump in run.dumps for run in runs.values()):
             raise KeyError(dump)
         return disk_path(self._bases, dump)
 

@@ -56,7 +56,9 @@ def _lines(part: Any) -> Iterable[str]:
     """Yield the text of a part: its heading, its claims, and the line of code at fault."""
     if part.topic != "summary":
         yield ""
-        yield localize(f"explain.topic.{part.topic}") + (f" ({cell(part.dump)})" if part.dump else "")
+        after = f"{localize('explain.consequences')}: " if part.after else ""
+        dump = f" ({cell(part.dump)})" if part.dump else ""
+        yield f"{after}{localize(f'explain.topic.{part.topic}')}{dump}"
     indent = "" if part.topic == "summary" else "  "
     for claim in part.claims:
         marked = localize("explain.unknown") if claim.verdict == "unknown" else ""

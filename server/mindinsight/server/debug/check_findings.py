@@ -113,18 +113,24 @@ class CheckFinding:
         return Claim(f"claim.check.{self.kind}", "found", values, evidence)
 
     @property
+    def worst_hit(self) -> Hit:
+        """Return the hit with the figure that the claim states, the first one if it states none."""
+        step, _ = self._worst
+        return next((hit for hit in self.hits if hit.entry.step == step), self.hits[0])
+
+    @property
     def excess(self) -> float:
         """Return by which factor, at least 1.0, the worst figure is beyond its limit. 1.0 if there is none.
 
-        A limit of 0 gives 1.0 too. A figure of 0 below its limit gives infinity.
+        A figure and a limit of which one is 0 give infinity. If both are 0, as for "at least 0", it is 1.0.
         """
         _, finding = self._worst
-        limit = abs(self.hits[0].watchpoint.limits[finding.name]) if finding else 0.0
-        if finding is None or not limit:
+        if finding is None:
             return 1.0
-        pair = abs(finding.actual), limit
-        below = finding.name.endswith("_lt")
-        return math.inf if below and not pair[0] else max(pair) / min(pair) if all(pair) else 1.0
+        pair = abs(finding.actual), abs(self.hits[0].watchpoint.limits[finding.name])
+        if finding.name.endswith("_ge") and not pair[0]:
+            return 1.0
+        return max(pair) / min(pair) if all(pair) else math.inf if any(pair) else 1.0
 
     @property
     def _worst(self) -> tuple[int | None, Finding | None]:

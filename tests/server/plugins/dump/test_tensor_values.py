@@ -10,7 +10,12 @@ import pytest
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import Held
 from mindinsight.server.http.responses import decode
-from mindinsight.server.plugins.dump.tensor_values import check_numbers, heat_map_answer, window_answer
+from mindinsight.server.plugins.dump.tensor_values import (
+    check_numbers,
+    heat_map_answer,
+    histogram_answer,
+    window_answer,
+)
 
 
 def test_complex_numbers_come_as_two_columns() -> None:
@@ -64,6 +69,19 @@ def test_the_histogram_counts_the_finite_elements(ask: Any) -> None:
     counts, edges = decode(histogram["counts"]), decode(histogram["edges"])
     assert counts.sum() == ask("values", **TENSOR)["rows"] * ask("values", **TENSOR)["columns"] - 1
     assert (len(counts), len(edges)) == (10, 11)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([np.nan] * 3, (3, 3)), ([np.inf, -np.inf], (2, 0)), ([np.nan, np.inf], (2, 1)), ([], (0, 0))],
+)
+def test_a_histogram_without_a_finite_element_counts_all_and_nan(
+    values: list[float], expected: tuple[int, int]
+) -> None:
+    answer = json.loads(bytes(histogram_answer(Held(np.array(values)), 4, "").body))
+    assert (answer["elements"], answer["nans"]) == expected
+    finite = json.loads(bytes(histogram_answer(Held(np.array([*values, 1.0])), 4, "").body))
+    assert "elements" not in finite
 
 
 def test_the_heat_map_shows_what_is_not_finite(ask: Any) -> None:

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Search faults and check watchpoints, and return 0 if nothing is found, 1 for a fault or hit, 2 if
     unknown. Ranks that differ count as a fault. It is unknown without a dump, for an invalid condition, for
     damage, or if tensors may be non-finite."""
-    dump = dump_selection.open_single_dump(options.path)
+    dump = dump_selection.open_single_dump(options.path, "check")
     if absent := faults.missing_place(dump, options.rank, options.step):
         raise ValueError(terminal.localize("cli.dump.no_step", {"rank": absent[0], "step": absent[1]}))
     watchpoints = _watchpoints(options)

@@ -165,7 +165,7 @@ def _places(sides: Sequence[Side]) -> dict[str, dict[str, int]]:
 
 
 def _side(path: Path, rank: int | None, step: int | None) -> Side:
-    dump = open_single_dump(path)
+    dump = open_single_dump(path, "compare")
     if not dump.folders:
         raise ValueError(terminal.localize("cli.dump.no_tensors", {"path": path}))
     rank = dump.ranks[0] if rank is None else rank
@@ -257,7 +257,10 @@ def compare_every_step(options: argparse.Namespace, names: Mapping[str, str], to
     if options.msprobe or options.reference_rank is not None or options.reference_step is not None:
         others = "--msprobe, --reference-rank, --reference-step"
         raise ValueError(terminal.localize("cli.dump.every_step_alone", {"names": others}))
-    target, reference = open_single_dump(options.target), open_single_dump(options.reference)
+    target, reference = (
+        open_single_dump(options.target, "compare"),
+        open_single_dump(options.reference, "compare"),
+    )
     steps = _common_steps(target, reference, options)
     summaries: list[StepSummary] = []
     mapped: list[Row] = []

@@ -40,7 +40,7 @@ def register(actions: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the selected tensors of a dump as .npy files, and return 0 if all are written, else 2. That is
     also without a dump, for no or unreadable values, and if the output cannot be written."""
-    dump = dump_selection.open_single_dump(options.path)
+    dump = dump_selection.open_single_dump(options.path, "convert")
     entries, damage = dump_selection.select_tensors(dump, options)
     if message := dump_selection.no_match(entries, options):
         raise ValueError(message)

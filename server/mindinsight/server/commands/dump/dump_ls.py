@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     if below:
         _print_dumps(below, options.json)
         return 0
-    dump = open_single_dump(options.path)
+    dump = open_single_dump(options.path, "ls")
     entries, damage = select_tensors(dump, options)
     if options.json:
         print(as_json({**_summary_json(dump), "tensors": [_tensor_json(entry) for entry in entries]}))

@@ -50,8 +50,9 @@ def no_match(entries: Sequence[TensorEntry], options: argparse.Namespace) -> str
     return localize("cli.dump.no_match", {"patterns": ", ".join(options.operator)})
 
 
-def open_single_dump(path: str | os.PathLike[str]) -> Dump:
-    """Open the dump at a path. Raises ValueError, which lists the dumps below the path if there are any."""
+def open_single_dump(path: str | os.PathLike[str], command: str) -> Dump:
+    """Open the dump at a path. Raises ValueError, which lists the dumps below the path if there are any, and
+    says how to name one of them to ``command``, such as "check"."""
     if find_layout(path) is None:
         if problem := directory_problem(path):
             raise ValueError(problem)
@@ -61,6 +62,7 @@ def open_single_dump(path: str | os.PathLike[str]) -> Dump:
         if below:
             names = ", ".join(dump.path for dump in below[:MAX_NAMED])
             words = {"path": path, "names": names, "n": len(below) - MAX_NAMED}
+            words |= {"command": command, "first": below[0].path}
             raise ValueError(localize(f"cli.dump.below{'_more' * (len(below) > MAX_NAMED)}", words))
     return open_dump(path)
 

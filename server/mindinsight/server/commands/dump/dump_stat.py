@@ -32,7 +32,7 @@ def register(actions: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the statistics of selected tensors, and return 0 if all are finite, 1 if not, 2 if unknown. It is
     unknown for damage and without a dump."""
-    dump = dump_selection.open_single_dump(options.path)
+    dump = dump_selection.open_single_dump(options.path, "stat")
     entries, damage = dump_selection.select_tensors(dump, options)
     with dump_selection.worker_pool(options.executor, options.path) as executor:
         measured = measure_all(entries, executor, dump_selection.statistics_cache())

@@ -56,6 +56,7 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
         "reference_shape": _shape(reference, compared.reference),
         "cosine": measures and measures.cosine,
         "distance": measures and measures.distance,
+        "relative_distance": measures and measures.relative_distance,
         "max_absolute": measures and measures.max_absolute,
         "max_relative": measures and measures.max_relative,
         "one_thousandth": measures and measures.one_thousandth,

@@ -196,8 +196,8 @@ def hits(
     """Return the hits of a check so far, in execution order.
 
     `findings` are the hits by condition and operator, the worst first, without those of views of a tensor
-    that has a hit. `findings_total` is their number. `unjudged` counts tensors with an error other than a
-    missing previous step, `unread` those that could not be read.
+    that has a hit, each with the figures of its worst step. `findings_total` is their number. `unjudged`
+    counts tensors with an error other than a missing previous step, `unread` those that could not be read.
     """
     job = CHECK.find(service, number)
     done = job.done  # read before the items, so that none is added after it
@@ -295,7 +295,7 @@ def _findings_json(hit_rows: Sequence[Hit], limit: int) -> dict[str, Any]:
     return {
         "findings_total": len(rows),
         "findings": [
-            _hit_json(findings[0].hits[0])
+            _hit_json(findings[0].worst_hit)
             | {
                 "kind": findings[0].kind,
                 "ranks": findings[0].ranks,

@@ -9,7 +9,7 @@ from typing import Annotated, Final, NamedTuple
 from fastapi import APIRouter, Depends, Query, Response
 
 from mindinsight.server.compute.slices import Table, first_slice
-from mindinsight.server.compute.tensor_statistics import Array, measure
+from mindinsight.server.compute.tensor_statistics import Array, measure, measure_values
 from mindinsight.server.debug.tensor_pictures import bin_values, shrink_rows
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.arrays.lazy_array import Held, Values, write_npy
@@ -59,12 +59,17 @@ def window_answer(values: Values, dtype: str, dims: str | None, top: int, left: 
 
 
 def histogram_answer(values: Values, bins: int, accept: str) -> Response:
-    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude."""
+    """Return the histogram of the finite elements between their extremes, of complex numbers by magnitude.
+
+    Without a finite element, the numbers of all elements and of NaN are returned as well.
+    """
     try:
         counts, edges = bin_values(values, bins)
+        statistics = None if counts.any() else measure_values(values)
     except UnreadableError as error:
         raise unreadable_error(error) from None
-    return answer({"counts": counts, "edges": edges}, accept)
+    empty = {"elements": statistics.count, "nans": statistics.nans} if statistics else {}
+    return answer({"counts": counts, "edges": edges, **empty}, accept)
 
 
 def heat_map_answer(values: Values, dims: str | None, accept: str) -> Response:

@@ -124,7 +124,10 @@
  *   arguments: [string, string][], operator: string, source: Frame | null, stack: Frame[],
  *   other_stacks: Frame[][]}} DumpOperator
  */
-/** @typedef {{counts: Numbers, edges: Numbers}} Counts a histogram of a tensor */
+/**
+ * A histogram of a tensor. Without a finite element, `elements` and `nans` count all and those that are NaN.
+ * @typedef {{counts: Numbers, edges: Numbers, elements?: number, nans?: number}} Counts
+ */
 /**
  * A part of a tensor: rows and columns of two of its dimensions.
  * @typedef {{shape: number[], dtype: string, dims: string, rows: number, columns: number, top: number,
@@ -337,6 +340,7 @@
  * @property {string} topic
  * @property {Claim[]} claims
  * @property {string} dump
+ * @property {boolean} after whether its faults are at or after the first one of the tensors
  * @property {{page: string, query: Record<string, string | number | string[]>}[]} links
  * @property {{file: string, line: number, code: string} | null} frame
  * @property {ReportCurve[]} curves

@@ -7,7 +7,7 @@ import { stateMark } from "../components/runs/columns.js";
 import { COPY } from "../core/copy.js";
 import { h, replace } from "../core/dom.js";
 import { latest } from "../core/latest.js";
-import { partPanel } from "./explain/parts.js";
+import { consequences, partPanel } from "./explain/parts.js";
 
 /** @typedef {import("../core/types.js").App} App */
 /** @typedef {import("../core/types.js").Failure} Failure */
@@ -129,7 +129,8 @@ class Explain {
     replace(
       this.body,
       error ? h("p", { class: "badge bad" }, error) : null,
-      parts.map((part) => partPanel(this.app, part)),
+      parts.filter(({ after }) => !after).map((part) => partPanel(this.app, part)),
+      consequences(this.app, parts),
       done ? null : loading(text),
     );
     this.drawHead();

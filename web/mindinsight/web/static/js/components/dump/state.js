@@ -36,6 +36,7 @@
  * @property {import("./value_window.js").Look | null} look
  * @property {{dump: string, answer: import("../../core/answers.js").FirstFaults} | null} [faults] found just
  *   now
+ * @property {{dump: string, check: number, common: boolean} | null} [check] the check that was run last
  * @property {(some: Partial<State>) => void} change
  */
 

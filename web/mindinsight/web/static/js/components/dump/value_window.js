@@ -102,7 +102,9 @@ export class ValueWindow {
   /** Show fetched values. @param {Counts | Slice} answer */
   show(answer) {
     const { app, body, look } = this;
-    if ("counts" in answer) this.chart(histogramFigure(app, answer));
+    if ("counts" in answer && answer.elements !== undefined) {
+      replace(body, h("p", { class: "muted", role: "status" }, emptyText(app, answer)));
+    } else if ("counts" in answer) this.chart(histogramFigure(app, answer));
     else if (look.mode === "heat") this.chart(sliceFigure(app, answer));
     else {
       const windowed = { ...answer, slice: { min: answer.minimum, max: answer.maximum } };
@@ -127,6 +129,17 @@ export class ValueWindow {
     replace(body, plot);
     app.charts.draw(plot, () => figure);
   }
+}
+
+/**
+ * Return why a histogram has no bar: the tensor has no element, or none that is finite.
+ * @param {App} app
+ * @param {Counts} histogram
+ */
+export function emptyText({ t }, { elements = 0, nans = 0 }) {
+  if (!elements) return t("dump.values.none");
+  if (nans === elements) return t("dump.values.all_nan", { n: elements });
+  return t(nans ? "dump.values.none_finite" : "dump.values.all_infinite", { n: elements, nans });
 }
 
 /**

@@ -18,6 +18,7 @@ import { watchForm } from "./watch.js";
 /** @typedef {import("../dump.js").Page} Page */
 
 const MOST_STEPS = 8; // named in a row
+const OF_HITS = ["claim.check.more", "claim.check.undecided"]; // notes that belong to what was found
 const POLL = 500; // ms between two requests for hits
 
 /**
@@ -64,7 +65,10 @@ function conditionSection(page) {
     replace(hits, h("p", { class: "booting", role: "status" }, t("common.loading")));
     requests.ask(
       () => app.api.send("POST", "v2/dump/check", { dump: state.dump, watchpoints }),
-      ({ check }) => fetch(check),
+      ({ check }) => {
+        page.check = { dump: state.dump, check, common: !watchpoints.length };
+        fetch(check);
+      },
       fail,
     );
   };
@@ -74,18 +78,14 @@ function conditionSection(page) {
     requests.ask(
       () => app.api.get(`v2/dump/check/${check}`, { limit: 1000 }),
       (response) => {
-        replace(
-          hits,
-          response.claims.map((/** @type {Claim} */ claim, /** @type {number} */ index) =>
-            claimElement(page.app, claim, { class: index === 0 ? "dump-verdict" : "" }),
-          ),
-          list(page, response),
-        );
+        if (response.done && follow(page, response.findings)) return;
+        replace(hits, statements(page, response.claims), list(page, response));
         if (!response.done) requests.later(() => fetch(check), POLL);
       },
       fail,
     );
 
+  if (page.check?.dump === state.dump) fetch(page.check.check); // shown again at another step
   building.ask(
     () => watchForm(page, start),
     (fields) => replace(form, fields),
@@ -100,6 +100,43 @@ function conditionSection(page) {
   };
 }
 
+/**
+ * Go to the step of the first finding of a common check, unless the address names a step. Return whether the
+ * page changed: the check is then shown again.
+ * @param {Page} page
+ * @param {CheckFinding[]} findings
+ */
+function follow({ app, state, check, change }, [first]) {
+  const named = app.url.get("step") !== null || app.url.get("rank") !== null;
+  if (!first || !check?.common || named || (first.step === state.step && first.rank === state.rank)) {
+    return false;
+  }
+  change({ rank: first.rank, step: first.step });
+  return true;
+}
+
+/**
+ * Create the claims of a check: findings and what is unknown, and notes about the check folded away.
+ * @param {Page} page
+ * @param {Claim[]} claims
+ */
+function statements({ app }, claims) {
+  const element = (/** @type {Claim} */ claim, /** @type {number} */ index) =>
+    claimElement(app, claim, { class: index === 0 ? "dump-verdict" : "" });
+  const isScope = (/** @type {Claim} */ { key, verdict }) => verdict === "note" && !OF_HITS.includes(key);
+  const scope = claims.filter(isScope);
+  return [
+    claims.filter((claim) => !isScope(claim)).map(element),
+    scope.length > 0 &&
+      h(
+        "details",
+        { class: "small" },
+        h("summary", null, app.t("dump.check.scope")),
+        scope.map((claim) => claimElement(app, claim)),
+      ),
+  ];
+}
+
 /** Create the table of hits with its status. @param {Page} page @param {Hits} response */
 function list(page, response) {
   const { t } = page.app;
@@ -107,7 +144,6 @@ function list(page, response) {
   const status = [
     t("dump.check.hits", { n: response.total }),
     response.total > 0 && t("dump.check.rows", { n: response.findings_total }),
-    response.unjudged && t("dump.check.unjudged", { n: response.unjudged }),
     more > 0 && t("dump.left_out", { n: more }),
     !response.done && t("common.loading"),
     response.error,

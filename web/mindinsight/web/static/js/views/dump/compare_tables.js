@@ -14,15 +14,15 @@ import { number, short, slotText } from "../../components/dump/rows.js";
 
 const LOST = ["lost"];
 const OF_VALUES = [
+  "relative_distance", // what the verdict rests on
   "cosine",
-  "distance",
   "max_absolute",
   "max_relative",
   "one_thousandth",
   "five_thousandths",
 ];
 const OF_STATISTICS = ["max_diff", "min_diff", "mean_diff", "l2norm_diff", "norm_error"];
-const FEW = [...LOST, ...OF_VALUES, "norm_error"];
+const FEW = [...LOST, ...OF_VALUES, "distance", "norm_error"];
 const BADGES = { agree: "ok", differ: "bad", unknown: "warn", order: "", alone: "" };
 
 /**

@@ -134,7 +134,12 @@ function allClear(app, { claims, damage }) {
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
-    icon(complete ? "check" : "warning"),
+    h(
+      "p",
+      { class: "row" },
+      icon(complete ? "check" : "warning"),
+      complete && h("strong", null, app.t("dump.fault.clear")),
+    ),
     said.map((claim) => claimElement(app, claim)),
   );
 }

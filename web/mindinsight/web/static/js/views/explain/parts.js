@@ -21,7 +21,8 @@ const KINDS = ["operators", "gradients", "weights"];
 export function partPanel(app, part) {
   const claims = paragraphs(app, part.claims);
   if (part.topic === "summary") return h("div", { class: "answer-story", role: "status" }, claims);
-  const found = part.topic !== "difference" && part.claims.some(({ verdict }) => verdict === "found");
+  const found =
+    part.topic !== "difference" && !part.after && part.claims.some(({ verdict }) => verdict === "found");
   return h(
     "section",
     { class: `panel explain-part${found ? " explain-found" : ""}`, "data-topic": part.topic },
@@ -52,6 +53,19 @@ export function partPanel(app, part) {
         part.links.map((link) => evidence(app, link, part.topic)),
       ),
   );
+}
+
+/**
+ * Create the group of the parts whose faults may follow from the first one, or null without one.
+ * @param {App} app
+ * @param {ExplanationPart[]} parts
+ */
+export function consequences(app, parts) {
+  const own = parts.filter(({ after }) => after);
+  if (!own.length) return null;
+  const title = app.t("explain.consequences");
+  const panels = own.map((part) => partPanel(app, part));
+  return h("section", { class: "stack explain-after" }, h("h2", { class: "muted" }, title), panels);
 }
 
 /**

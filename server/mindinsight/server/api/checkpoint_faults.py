@@ -1,0 +1,112 @@
+"""Faults in the checkpoints of a run: tensors with NaN or infinity, and weights that grew by far."""
+
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mindinsight.server.claims import Claim, few
+from mindinsight.server.curves.levels import GROWN
+from mindinsight.server.debug.checkpoint_weights import SavedStep, find_series, list_weights, measure_weights
+from mindinsight.server.debug.tensor_targets import is_state
+from mindinsight.server.files.opener import files_of, folders_of
+from mindinsight.server.formats.read_limits import UnreadableError
+from mindinsight.server.ingest.folder_tree import child
+
+SUFFIXES: Final = (".ckpt", ".safetensors", ".npz", ".pt", ".pth")
+MOST: Final = 8  # checkpoints of a series that are read: the first one and the newest
+_BYTES: Final = 2 << 30  # of all that are read, about ten seconds of reading
+_DEPTH: Final = 2  # folders below that of the run
+_NAMED: Final = 4
+_MATRIX: Final = 2  # axes of a weight whose growth is judged: a bias begins at zero and grows by any factor
+_SCALES: Final = (".weight", ".gamma")  # of normalizations, which begin at one
+
+
+@dataclass(frozen=True)
+class CheckpointSearch:
+    """Claims about the checkpoints of a run, the number of files that were read, and the first at fault."""
+
+    claims: tuple[Claim, ...]
+    count: int
+    file: str = ""  # id
+
+
+def search_checkpoints(
+    run: str, folder: Path, others: Collection[str], executor: Executor | None = None
+) -> CheckpointSearch:
+    """Search the checkpoints in the folder of a run. `others` are the ids of runs and dumps, left out."""
+    known = dict(_files(run, folder, others, _DEPTH))
+    claims: list[Claim] = []
+    left = count = size = 0
+    first = ""
+    for series in find_series(known):
+        steps = series.checkpoints
+        shown = steps if len(steps) <= MOST else (*steps[:1], *steps[1 - MOST :])
+        read = []
+        for saved in shown:
+            size += known[saved.id].lstat().st_size
+            read += [saved] if size <= _BYTES else []
+        left += len(steps) - len(read)
+        count += len(read)
+        own = list(_of_series(read, known, executor))
+        first = first or next((str(claim.evidence[0]["file"]) for claim in own if claim.evidence), "")
+        claims += own
+    if left:
+        claims.append(Claim("claim.explain.checkpoints_left", "note", {"n": left}))
+    return CheckpointSearch(tuple(claims), count, first)
+
+
+def _files(folder_id: str, folder: Path, others: Collection[str], depth: int) -> Iterator[tuple[str, Path]]:
+    for name in sorted(files_of(folder)):
+        if name.endswith(SUFFIXES):
+            yield child(folder_id, name), folder / name
+    for inner in folders_of(folder) if depth else ():
+        if (inner_id := child(folder_id, inner.name)) not in others:
+            yield from _files(inner_id, folder / inner.name, others, depth - 1)
+
+
+def _of_series(
+    series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
+) -> Iterator[Claim]:
+    """Yield the first checkpoint with NaN or infinity, the weight that grew most, and what is unreadable."""
+    unread: list[str] = []
+    norms: dict[str, tuple[float, str]] = {}  # the lowest of each weight, and its file
+    grown: tuple[float, Claim] | None = None
+    broken = None
+    for saved in series:
+        name = known[saved.id].name
+        try:
+            weights = list(measure_weights(list_weights(known[saved.id]), executor))
+        except (UnreadableError, OSError):
+            unread.append(name)
+            continue
+        unread += [name] if any(measured.error for measured in weights) else []
+        where = ({"file": saved.id, **({} if saved.step is None else {"step": saved.step})},)
+        lost = [
+            measured.weight.name
+            for measured in weights
+            if measured.statistics and not measured.statistics.finite
+        ]
+        if lost and broken is None:
+            values = {"file": name, "n": len(lost), "names": few(lost, _NAMED), "count": len(series)}
+            broken = Claim("claim.explain.checkpoint_non_finite", "found", values, where)
+        names = {measured.weight.name for measured in weights}
+        for measured in weights:
+            weight, statistics = measured.weight, measured.statistics
+            scales = len(weight.shape) >= _MATRIX or weight.name.endswith(_SCALES)
+            judged = scales and not is_state(weight.name, names)
+            if not judged or statistics is None or not statistics.finite or not statistics.norm:
+                continue
+            then, before = norms.get(weight.name, (statistics.norm, name))
+            factor = statistics.norm / then
+            if factor >= GROWN and (grown is None or factor > grown[0]):
+                values = {"name": weight.name, "now": statistics.norm, "then": then, "file": name}
+                values |= {"before": before, "factor": float(f"{factor:.2g}"), "limit": GROWN}
+                grown = factor, Claim("claim.explain.checkpoint_grown", "found", values, where)
+            norms[weight.name] = min((then, before), (statistics.norm, name))
+    yield from [broken] if broken else []
+    yield from [grown[1]] if grown else []
+    if unread:
+        facts = {"n": len(unread), "names": few(unread, _NAMED)}
+        yield Claim("claim.explain.checkpoint_unreadable", "unknown", facts)

@@ -1,0 +1,40 @@
+"""Checkpoints in the folder of a run: which files are searched, and what is said of them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from mindinsight.server.api.checkpoint_faults import search_checkpoints
+
+
+def save(path: Path, value: float) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **{"fc.weight": np.full((2, 2), value)})
+
+
+def test_files_of_other_runs_and_dumps_are_left_out(tmp_path: Path) -> None:
+    save(tmp_path / "net-1.npz", 1.0)
+    save(tmp_path / "saved" / "net-2.npz", np.inf)
+    save(tmp_path / "other" / "net-3.npz", np.nan)
+    search = search_checkpoints("./run", tmp_path, {"./run/other"})
+    assert (search.count, search.file) == (2, "./run/saved/net-2.npz")
+    assert [claim.key for claim in search.claims] == ["claim.explain.checkpoint_non_finite"]
+    assert search.claims[0].evidence == ({"file": "./run/saved/net-2.npz", "step": 2},)
+
+
+def test_growth_is_counted_from_the_lowest_norm(tmp_path: Path) -> None:
+    for number, value in enumerate((50.0, 1.0, 150.0), 1):
+        save(tmp_path / f"net-{number}.npz", value)
+    (claim,) = search_checkpoints("./run", tmp_path, ()).claims
+    assert claim.key == "claim.explain.checkpoint_grown"
+    assert (claim.values["before"], claim.values["factor"]) == ("net-2.npz", 150)
+
+
+def test_the_scale_of_a_normalization_counts_and_the_state_of_an_optimizer_does_not(tmp_path: Path) -> None:
+    for number, value in enumerate((1.0, 200.0), 1):
+        weights = {"norm.bias": np.full(4, value), "adam_v.fc.weight": np.full((2, 2), value)}
+        np.savez(tmp_path / f"net-{number}.npz", **weights, **{"fc.weight": np.ones((2, 2))})
+    assert search_checkpoints("./run", tmp_path, ()).claims == ()
+    for number, value in enumerate((1.0, 200.0), 1):
+        np.savez(tmp_path / f"net-{number}.npz", **{"norm.weight": np.full(4, value)})
+    assert len(search_checkpoints("./run", tmp_path, ()).claims) == 1
