@@ -16,6 +16,7 @@ import { clippedLines } from "./value_axis.js";
 const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };
 
+const NAMED = 3; // runs outside the range that are named
 const ROW = 12; // curves in a legend of one row
 const MOST = 200; // curves in a legend of all
 
@@ -148,7 +149,8 @@ function clippedButtons({ app, options, change }, lines, key) {
     .filter((side) => clipped[side].length)
     .map((side) => {
       const names = clipped[side].map(({ label }) => label);
-      const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: names.join(", ") });
+      const few = [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])].join(", ");
+      const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: few });
       const show = () => ends && change({ tall: new Map(tall).set(key, ends) });
       const title = app.t("scalar.clipped.show");
       return button(text, show, { class: "badge warn ellipsis", title });

@@ -67,9 +67,10 @@ function decades(low, top, to) {
 /**
  * Return the range of the values without the outermost ones; null if that cuts nothing.
  * @param {Iterable<ArrayLike<number>>} columns
+ * @param {number} [share] of the values at either end that may be cut
  * @returns {[number, number] | null}
  */
-export function calmRange(columns) {
+export function calmRange(columns, share = 0.02) {
   /** @type {number[]} */
   const values = [];
   for (const column of columns) {
@@ -78,8 +79,8 @@ export function calmRange(columns) {
   }
   if (values.length < 20) return null;
   values.sort((a, b) => a - b);
-  const at = (/** @type {number} */ share) => values[Math.round(share * (values.length - 1))];
-  const [low, high] = [at(0.02), at(0.98)];
+  const at = (/** @type {number} */ part) => values[Math.round(part * (values.length - 1))];
+  const [low, high] = [at(share), at(1 - share)];
   const room = (high - low || Math.abs(high) || 1) * 0.15;
   if (values[0] >= low - room && values[values.length - 1] <= high + room) return null;
   return [low - room, high + room];
