@@ -97,6 +97,7 @@ export function groupCard(page, tag, groups, noted) {
     });
   };
   const showFoot = () => {
+    if (!bands.length) return; // nothing has come yet
     const runs = bands.reduce((sum, band) => sum + band.jobs, 0);
     const clipped = !whole && page.options().y === "linear" && calmBands(ends());
     const more = () => {
