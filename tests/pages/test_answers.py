@@ -74,11 +74,11 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(page).to_have_url(re.compile("good=bad-2"))
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_label("Search runs").fill("")
-    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity.")
+    strip = page.get_by_role("link", name="Ranks of job: Rank 2 has NaN or infinity.")
     expect(strip.locator("i")).to_have_count(4)
     expect(strip.locator("i.not_finite")).to_have_count(1)
     strip.click()
-    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity.")
+    expect(page.locator(".answer-story")).to_have_text("Rank 2 has NaN or infinity.")
     expect(page.locator("tbody tr")).to_have_count(4)
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("loss: NaN or infinite at step 30")

@@ -1,28 +1,22 @@
 // Traces of a band: the centre of the runs as a line, spread and range as areas behind it.
 
+import { calmRangeOf } from "../../core/calm_range.js";
 import { withRoomForLabels } from "../../core/sketch/margins.js";
-import { calmRange, scaleOf } from "./scale.js";
-import { extent, ticksAround, ticksFor, wholeTicks } from "./ticks.js";
+import { scaleOf } from "./scale.js";
+import { ticksAround, ticksFor, wholeTicks } from "./ticks.js";
 import { upright } from "./zoom.js";
 
 export const RANGE = 0.12; // opacity of the range
 export const AROUND = 0.2; // of the area around the line, which lies on the range
 
-const CUT = 0.1; // of the values at either end
-const TIMES = 5; // how much taller a few values make the chart, to be left outside
-
 /** @typedef {Record<"step" | "low" | "high", Float64Array>} Band */
 
 /**
- * Return the range of bands without a few values that would flatten them, such as those of a run before its
- * NaN; null if there are none.
+ * Return the range of bands without a few values that would flatten them; null if there are none.
  * @param {Band[]} bands
- * @returns {[number, number] | null}
  */
 export function calmBands(bands) {
-  const ends = bands.flatMap(({ low, high }) => [low, high]);
-  const [all, calm] = [extent("linear", ends), calmRange(ends, CUT)];
-  return all && calm && all[1] - all[0] >= TIMES * (calm[1] - calm[0]) ? calm : null;
+  return calmRangeOf(bands.flatMap(({ low, high }) => [low, high]));
 }
 
 /**
