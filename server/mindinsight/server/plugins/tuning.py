@@ -153,9 +153,9 @@ def importance(
 
     Optuna's fANOVA and PED-ANOVA give shares that add up to 1, correlation an absolute value from 0 to 1 for
     each, and `forest` the fall of the explained share of ranks when a parameter is shuffled, which replaces
-    Optuna's where it is not installed. `method` is the method used. `claims` say which parameters matter beyond chance, because shares add
-    up to 1 for noise as well. Only complete trials count, as in Optuna: a pruned trial has the value of an
-    earlier step.
+    Optuna's where it is not installed. `method` is the method used. `claims` say which parameters matter
+    beyond chance, because shares add up to 1 for noise as well. Only complete trials count, as in Optuna: a
+    pruned trial has the value of an earlier step.
     """
     chosen = _find(service, study)
     facts, path = chosen.facts, chosen.path

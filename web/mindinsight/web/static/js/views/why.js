@@ -235,7 +235,8 @@ class Why {
     const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
     const end = good && bad ? this.measure?.end : "none";
     const how = this.measure && t(`why.split.${end}`, { tag: this.measure.tag, good, bad });
-    replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how));
+    const move = h("span", { class: "live-hint" }, ` ${t("why.split.move")}`);
+    replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how, end !== "none" && move));
   }
 
   /** Create the choice of the scalar by which runs are split, or null if there is none. */
