@@ -83,6 +83,14 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("loss: NaN or infinite at step 30")
     expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))
+    expect(page.get_by_role("img", name="loss", exact=True)).to_contain_text("rank 2")
+    page.goto(f"{url}overview?run=job/rank_1")
+    ranks = page.locator(".overview-divergence").filter(has_text="Rank 1 of 4.")
+    expect(ranks).to_contain_text("Rank 2 has NaN or infinity.")
+    expect(ranks.get_by_role("link", name="All ranks")).to_have_attribute("href", re.compile("job"))
+    page.goto(f"{url}overview?run=good-1")
+    expect(page.get_by_role("heading", name="good-1")).to_be_visible()
+    expect(page.locator(".overview-divergence").filter(has_text="Rank")).to_have_count(0)
 
 
 def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
@@ -91,6 +99,7 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(story).to_contain_text(
         "loss: agrees within 1 ‰ up to step 60; the divergence begins at about step"
     )
+    expect(page.get_by_role("img", name="loss of both runs")).to_contain_text("good-1 (baseline)")
     expect(page.get_by_role("row", name="norm equal at all 120 steps")).to_be_visible()
     page.locator(".toolbar label").filter(has_text=re.compile("^Run")).locator("select").select_option(
         "./good-2"
