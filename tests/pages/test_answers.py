@@ -54,7 +54,7 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(curves.locator(".main-svg").first).to_be_visible()
     assert (
         curves.evaluate("chart => chart.data.map(({ legendgroup }) => legendgroup)")
-        == ["good"] * 2 + ["bad"] * 2
+        == ["Good runs"] * 2 + ["Bad runs"] * 2
     )
     expect(page.locator(".why-runs")).to_contain_text(
         "Split by the lowest loss of each run. Good: 2 with the lowest"
