@@ -194,6 +194,12 @@ class JobView {
   }
 }
 
+/**
+ * Return a sort key that puts the most serious anomalies first.
+ * @param {import("../components/health_strip.js").RankOutlier[]} strays of a rank, the most serious first
+ */
+const severity = ([first]) => (first ? KINDS.indexOf(first.kind) : KINDS.length);
+
 /** Create the table of ranks, those with anomalies first. @param {App} app @param {Health} health */
 function table(app, health) {
   const { t, format, selection } = app;
@@ -202,9 +208,7 @@ function table(app, health) {
   const unknown = unknownRuns(health);
   const well = (/** @type {number} */ row) =>
     t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
-  const order = health.runs
-    .map((_, row) => row)
-    .sort((a, b) => Number(!strays[a].length) - Number(!strays[b].length));
+  const order = health.runs.map((_, row) => row).sort((a, b) => severity(strays[a]) - severity(strays[b]));
   const rows = order.slice(0, SHOWN).map((row) => {
     const run = selection.run(health.runs[row]);
     return h(
