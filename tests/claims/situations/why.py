@@ -873,8 +873,8 @@ def accuracy_of_ten_steps_of_which_two_bad_runs_cannot_tell(folder: Path) -> Que
 
 def split_in_a_scalar(folder: Path, step: int) -> Question:
     """Ask about groups that were split by an accuracy of ten steps."""
-    asked = short(folder, step)
-    return replace(asked, request=f"{asked.request}&by=accuracy", page=f"{asked.page}&by=accuracy")
+    question = short(folder, step)
+    return replace(question, request=f"{question.request}&by=accuracy", page=f"{question.page}&by=accuracy")
 
 
 @situation(makes=["claim.why.split_since"], never=["claim.why.split_by", "claim.why.split_from"])
