@@ -128,7 +128,7 @@ function heading(app, title, copy, figures) {
     h(
       "p",
       { class: "muted small" },
-      [directory(app), `MindInsight ${app.boot.version}`, `${app.format.time(now)} ${zoneName(now)}`]
+      [`MindInsight ${app.boot.version}`, `${app.format.time(now)} ${zoneName(now)}`, directory(app)]
         .filter(Boolean)
         .join(" · "),
     ),

@@ -79,7 +79,7 @@ class Overview {
     });
     factsPanel(app, this.facts, run);
     this.divergence = h("div", { class: "row wrap overview-divergence", hidden: true });
-    this.ranks = h("div", { class: "row wrap overview-divergence", hidden: true });
+    this.ranks = h("div", { class: "row wrap overview-ranks", hidden: true });
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });
     this.program = h("section", { class: "panel overview-program", hidden: true });
