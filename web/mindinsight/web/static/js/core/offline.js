@@ -67,7 +67,8 @@ function documentOf(app, title, styles, body, scripts) {
   const content = new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`);
   return [
     `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>`,
-    `<meta charset="utf-8"><meta name="viewport" content="width=device-width">${new XMLSerializer().serializeToString(named)}`,
+    `<meta charset="utf-8"><meta name="viewport" content="width=device-width">`,
+    new XMLSerializer().serializeToString(named),
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`,
     `</head>${content}</html>`,
   ].join("");
