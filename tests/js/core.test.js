@@ -49,7 +49,10 @@ test("numbers have the digits and the notation that somebody chose", () => {
   assert.equal(format.chartFormat(), ".6g");
   format.writeNumbers({ digits: 3, scientific: false });
   const runs = [0.0012341, 0.0012342].map((lr) => ({ id: String(lr), hyper: { lr } }));
-  const page = /** @type {any} */ ({ app: { selection: { runs: () => runs } } });
+  const page = /** @type {any} */ ({
+    app: { selection: { runs: () => runs } },
+    options: () => ({ bins: "" }),
+  });
   assert.deepEqual(
     groupsBy(page, "hyper:lr").map(({ label }) => label),
     ["0.0012341", "0.0012342"],
@@ -291,7 +294,10 @@ test("a group without a value says of what", () => {
     { id: "./b", name: "b", hyper: {}, group: "" },
   ];
   const t = (/** @type {string} */ key, /** @type {any} */ vars) => `${key} ${vars?.name ?? ""}`.trim();
-  const page = /** @type {any} */ ({ app: { t, selection: { runs: () => runs } } });
+  const page = /** @type {any} */ ({
+    app: { t, selection: { runs: () => runs } },
+    options: () => ({ bins: "" }),
+  });
   const labels = (/** @type {string} */ by) => groupsBy(page, by).map(({ label }) => label);
   assert.deepEqual(labels("hyper:lr"), ["0.1", "scalar.groups.without lr"]);
   assert.deepEqual(labels("group:"), ["ours", "scalar.groups.without runs.col.group"]);

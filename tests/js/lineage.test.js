@@ -63,6 +63,16 @@ test("what is the same wherever it was recorded is no axis of its own", () => {
   );
 });
 
+test("a seed and a path of each run are axes only if nothing else varies", () => {
+  const runs = ["a", "b", "c"].map((run, i) => ({ run, values: { seed: i, out_dir: `/o/${i}`, lr: i % 2 } }));
+  const known = [column("seed"), column("out_dir", false), column("lr")];
+  const shown = (columnsKnown, axes = []) =>
+    axesShown({ columns: columnsKnown, rows: runs }, { axes, objective: "" }).map(({ key }) => key);
+  assert.deepEqual(shown(known), ["lr"]);
+  assert.deepEqual(shown(known, ["seed", "lr"]), ["seed", "lr"], "somebody chose it");
+  assert.deepEqual(shown(known.slice(0, 2)), ["seed", "out_dir"]);
+});
+
 test("an axis moves, and stops at both ends", () => {
   assert.deepEqual(moved(["a", "b", "c"], "a", 1), ["b", "a", "c"]);
   assert.deepEqual(moved(["a", "b", "c"], "a", 9), ["b", "c", "a"]);

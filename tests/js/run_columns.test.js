@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { telling } from "../../web/mindinsight/web/static/js/core/run_traits.js";
-import { defaultColumns } from "../../web/mindinsight/web/static/js/components/runs/columns.js";
+import { defaultColumns, filled } from "../../web/mindinsight/web/static/js/components/runs/columns.js";
 import {
   byCoverage,
   joinTags,
@@ -117,4 +117,37 @@ test("columns have the widths and places of the address, those that stay come fi
 test("a new column stands beside the sorted one", () => {
   assert.deepEqual(withColumn(["a", "b"], "c", "a"), ["a", "c", "b"]);
   assert.deepEqual(withColumn(["a", "b"], "c", ""), ["a", "b", "c"]);
+});
+
+test("a column without a value in any run is not among those shown at first", () => {
+  const loaded = new Set(["loss", "acc"]);
+  const values = {
+    known: (name) => loaded.has(name),
+    memberOf: (run, name) => (run.has.includes(name) ? name : undefined),
+  };
+  const column = (key, value) => ({
+    key,
+    label: key,
+    of: key.includes(":") ? key : undefined,
+    value,
+    cell: () => "",
+  });
+  const columns = [
+    column("spark:loss"),
+    column("last:loss", () => 1),
+    column("best:acc", () => undefined),
+    column("spark:acc"),
+    column("last:later", () => undefined),
+    column("step", (run) => run.step),
+    column("group", () => ""),
+  ];
+  const keys = (runs) => filled(columns, runs, values).map(({ key }) => key);
+  assert.deepEqual(
+    keys([
+      { has: ["loss"], step: undefined },
+      { has: ["loss"], step: 0 },
+    ]),
+    ["spark:loss", "last:loss", "last:later", "step"],
+  );
+  assert.equal(keys([]).length, columns.length);
 });

@@ -13,7 +13,8 @@ import {
   writeOptions,
 } from "../../web/mindinsight/web/static/js/views/scalar/options.js";
 import { createPast } from "../../web/mindinsight/web/static/js/views/scalar/zoom_history.js";
-import { calmRange, scaleOf } from "../../web/mindinsight/web/static/js/views/scalar/scale.js";
+import { calmRange } from "../../web/mindinsight/web/static/js/core/calm_range.js";
+import { scaleOf } from "../../web/mindinsight/web/static/js/views/scalar/scale.js";
 import { parseThreshold } from "../../web/mindinsight/web/static/js/views/scalar/threshold.js";
 import { upright, zoomed } from "../../web/mindinsight/web/static/js/views/scalar/zoom.js";
 import { address, curve } from "./scalar_helpers.js";

@@ -46,6 +46,18 @@ test("a run that leaves the others behind does not flatten them", () => {
   );
 });
 
+test("several runs that diverge about as far are all left outside", () => {
+  const many = lines(...Array(20).fill([2, 1]), [2, 60], [2, 70], [2, 65], [2, 62]);
+  const found = divergence(many);
+  assert.equal(found.above.length, 4);
+  assert.deepEqual(found.range, [1, 2]);
+  assert.equal(
+    divergence(lines(...Array(8).fill([2, 1]), [2, 60], [2, 70], [2, 65])),
+    null,
+    "too many of them",
+  );
+});
+
 test("runs of other sizes, of constants, or of two kinds are no divergence", () => {
   assert.equal(divergence(lines([2, 1], [2, 60])), null);
   assert.equal(divergence(lines(...Array(4).fill([0.1, 0.1]), [0.01, 0.01])), null);

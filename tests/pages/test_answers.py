@@ -54,7 +54,7 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(curves.locator(".main-svg").first).to_be_visible()
     assert (
         curves.evaluate("chart => chart.data.map(({ legendgroup }) => legendgroup)")
-        == ["good"] * 2 + ["bad"] * 2
+        == ["Good runs"] * 2 + ["Bad runs"] * 2
     )
     expect(page.locator(".why-runs")).to_contain_text(
         "Split by the lowest loss of each run. Good: 2 with the lowest"
@@ -74,15 +74,23 @@ def test_few_clicks_lead_to_the_best_run_to_why_and_to_the_sick_rank(page: Page,
     expect(page).to_have_url(re.compile("good=bad-2"))
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_label("Search runs").fill("")
-    strip = page.get_by_role("link", name="Ranks of job: 1 rank has NaN or infinity.")
+    strip = page.get_by_role("link", name="Ranks of job: Rank 2 has NaN or infinity.")
     expect(strip.locator("i")).to_have_count(4)
     expect(strip.locator("i.not_finite")).to_have_count(1)
     strip.click()
-    expect(page.locator(".answer-story")).to_have_text("1 rank has NaN or infinity.")
+    expect(page.locator(".answer-story")).to_have_text("Rank 2 has NaN or infinity.")
     expect(page.locator("tbody tr")).to_have_count(4)
     first = page.locator("tbody tr").first
     expect(first).to_contain_text("loss: NaN or infinite at step 30")
     expect(first.get_by_role("link")).to_have_attribute("href", re.compile("scalar.*m=ranks.*job=./job"))
+    expect(page.get_by_role("img", name="loss", exact=True)).to_contain_text("rank 2")
+    page.goto(f"{url}overview?run=job/rank_1")
+    ranks = page.locator(".overview-ranks").filter(has_text="Rank 1 of 4.")
+    expect(ranks).to_contain_text("Rank 2 has NaN or infinity.")
+    expect(ranks.get_by_role("link", name="All ranks")).to_have_attribute("href", re.compile("job"))
+    page.goto(f"{url}overview?run=good-1")
+    expect(page.get_by_role("heading", name="good-1")).to_be_visible()
+    expect(page.locator(".overview-ranks")).to_be_hidden()
 
 
 def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
@@ -91,6 +99,7 @@ def test_an_alignment_says_where_a_drift_begins(page: Page, url: str) -> None:
     expect(story).to_contain_text(
         "loss: agrees within 1 ‰ up to step 60; the divergence begins at about step"
     )
+    expect(page.get_by_role("img", name="loss of both runs")).to_contain_text("good-1 (baseline)")
     expect(page.get_by_role("row", name="norm equal at all 120 steps")).to_be_visible()
     page.locator(".toolbar label").filter(has_text=re.compile("^Run")).locator("select").select_option(
         "./good-2"

@@ -169,7 +169,7 @@ def test_runs_are_grouped_by_a_pattern_in_their_names(
     assert mean["y"][-1] == pytest.approx(sum(values[36] for values in every) / 4)
 
 
-def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart(
+def test_more_groups_than_colours_are_counted_and_many_numbers_have_bins(
     page: Any, tmp_path: Path, serve_once: Any, chart: Any
 ) -> None:
     for width in range(14):
@@ -181,6 +181,9 @@ def test_more_groups_than_colours_are_counted_and_the_first_key_tells_runs_apart
     page.goto(f"{serve_once(tmp_path)}scalar?m=groups&runs=!")
     expect(page.get_by_label("Group by")).to_have_value("hyper:width")
     legend = page.locator(".scalar-legend")
+    expect(legend).to_contain_text("0 to 3 (4)")
+    page.get_by_label("Bins").select_option("Each value")
+    expect(page).to_have_url(re.compile("bins=each"))
     expect(legend).to_contain_text("11 (1)")
     expect(legend).to_contain_text("and 2 more groups, not drawn")
     chart("loss").until(lambda traces: max(trace["y"][0] for trace in traces) == 12)

@@ -61,6 +61,7 @@ def test_a_chart_is_a_file_that_opens_offline(
     assert path.name == "loss_auto.html"
     saved, requests = opened(path)
     expect(saved.get_by_role("heading", name="loss/auto", level=1)).to_be_visible()
+    expect(saved).to_have_title(re.compile(r"^loss/auto · .+ · MindInsight$"))
     expect(saved.locator(".main-svg").first).to_be_visible()
     drawn = saved.evaluate("document.querySelector('.chart').data[0].y")
     known = expected("lenet", "scalar", "loss/auto")

@@ -841,3 +841,67 @@ def two_scalars_of_all_bad_runs_that_are_nan(folder: Path) -> Question:
     for run in bad:
         run["loss"][100:], run["norm"][110:] = [math.nan] * 100, [math.nan] * 90
     return with_curves(folder, good, bad)
+
+
+def short(folder: Path, step: int, bad: int = 8) -> Question:
+    """Ask about accuracies of ten steps that are lower in the bad runs from ``step`` on."""
+
+    def course(seed: int, loss: float) -> dict[str, list[float]]:
+        noise = 0.01 * np.random.default_rng(seed).standard_normal(10)
+        return {"accuracy": (0.5 + 0.02 * np.arange(10) - loss * (np.arange(10) >= step) + noise).tolist()}
+
+    return with_curves(folder, [course(n, 0.0) for n in range(8)], [course(50 + n, 0.2) for n in range(bad)])
+
+
+@situation(
+    makes=["claim.why.since"],
+    never=["claim.why.since_first", "claim.why.too_few_steps", "claim.why.ends", "claim.why.together"],
+)
+def accuracy_of_ten_steps_that_is_lower_from_the_fourth_on(folder: Path) -> Question:
+    return short(folder, 3)
+
+
+@situation(makes=["claim.why.since_first"], never=["claim.why.since", "claim.why.too_few_steps"])
+def accuracy_of_ten_steps_that_is_lower_from_the_first_on(folder: Path) -> Question:
+    return short(folder, 0)
+
+
+@situation(makes=["claim.why.too_few_steps"], never=["claim.why.since", "claim.why.since_first"])
+def accuracy_of_ten_steps_of_which_two_bad_runs_cannot_tell(folder: Path) -> Question:
+    return short(folder, 3, bad=2)
+
+
+def split_in_a_scalar(folder: Path, step: int) -> Question:
+    """Ask about groups that were split by an accuracy of ten steps."""
+    question = short(folder, step)
+    return replace(question, request=f"{question.request}&by=accuracy", page=f"{question.page}&by=accuracy")
+
+
+@situation(makes=["claim.why.split_since"], never=["claim.why.split_by", "claim.why.split_from"])
+def split_by_an_accuracy_of_ten_steps(folder: Path) -> Question:
+    return split_in_a_scalar(folder, 3)
+
+
+@situation(makes=["claim.why.split_by"], never=["claim.why.split_since", "claim.why.split_from"])
+def split_by_an_accuracy_that_does_not_differ(folder: Path) -> Question:
+    return split_in_a_scalar(folder, 10)
+
+
+@situation(makes=["claim.why.mixed_scalars"], never=["claim.why.mixed_setting"])
+def one_run_of_another_experiment(folder: Path) -> Question:
+    usual = {"loss": curve(0), "accuracy": curve(1), "rate": curve(2)}
+    other = {"loss": curve(0), "reward": curve(1), "kl": curve(2), "entropy": curve(3)}
+    return with_curves(folder, [usual] * 3, [usual, usual, other])
+
+
+@situation(makes=["claim.why.mixed_setting"], never=["claim.why.mixed_scalars"])
+def runs_of_two_data_sets(folder: Path) -> Question:
+    ours, theirs = {"dataset": "cifar10", "lr": 0.1}, {"dataset": "imagenet", "lr": 0.1}
+    return groups(folder, [ours, theirs, ours], [theirs, ours, theirs])
+
+
+@situation(never=["claim.why.mixed_scalars", "claim.why.mixed_setting"])
+def runs_of_one_data_set_of_which_one_has_another_scalar(folder: Path) -> Question:
+    own = {"dataset": "cifar10"}
+    curves = {"bad_1": {"loss": curve(0), "accuracy": curve(1)}}
+    return groups(folder, [own] * 2, [own] * 2, curves)

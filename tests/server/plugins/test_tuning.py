@@ -339,6 +339,6 @@ with TestClient(app, base_url="http://127.0.0.1") as client:
     (entry,), missing = found["studies"], found["missing"]
     assert (entry["progress"]["done"], missing) == (12, None), found
     answer = client.get("v2/tuning/importance", params={{"study": entry["id"]}}).json()
-    assert answer["method"] == "correlation", answer
+    assert answer["method"] == "forest", answer
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

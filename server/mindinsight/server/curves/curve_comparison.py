@@ -70,6 +70,8 @@ class GroupDivergence:
     runs: int = 0  # bad runs that differ from the good ones
     above: int = 0  # of these, where some of them differ to either side
     below: int = 0
+    rise: float | None = None  # of these on either side the median difference, relative to the good runs
+    fall: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ def _before(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
     above = sum((result.shift or 0.0) > 0 for result in alone)
     above, below = sides or (above, len(alone) - above)
     result = replace(earliest, runs=above + below, diverges=None)
-    return replace(result, above=above, below=below) if above and below else result
+    return _sided(result, (above, below), means / max(abs(float(means[:split].mean())), 1e-300), split)
 
 
 def _outside(means: Doubles, split: int) -> list[int]:
@@ -323,12 +325,25 @@ def _with_runs(
     towards = (means - means[:split].mean()) * np.sign(shift)
     same = int((towards[split:] > _OF_SHIFT * abs(shift)).sum())
     if sides := _beyond(means[:split], means[split:]):
-        return replace(divergence, runs=sum(sides), above=sides[0], below=sides[1])
+        return _sided(replace(divergence, runs=sum(sides)), sides, means, split)
     far = max(_OF_SHIFT * abs(shift), _FARTHER * float(np.abs(towards[:split]).max()))
     if not (others := int((towards[split:] < -far).sum())) or split < _FEWEST_GOOD:
         return replace(divergence, runs=same)
-    above, below = (same, others) if shift > 0 else (others, same)
-    return replace(divergence, runs=same + others, above=above, below=below)
+    sides = (same, others) if shift > 0 else (others, same)
+    return _sided(replace(divergence, runs=same + others), sides, means, split)
+
+
+def _sided(result: GroupDivergence, sides: tuple[int, int], means: Doubles, split: int) -> GroupDivergence:
+    """Return ``result`` with the bad runs on both ``sides``, above and below, if there are some on each.
+
+    ``means`` [r] are those of all runs, relative to the good ones.
+    """
+    above, below = sides
+    if not above or not below:
+        return result
+    away = np.sort(means[split:] - means[:split].mean())
+    rise, fall = float(np.median(away[-above:])), float(np.median(away[:below]))
+    return replace(result, above=above, below=below, rise=rise, fall=fall)
 
 
 def _means(values: Doubles) -> Doubles:

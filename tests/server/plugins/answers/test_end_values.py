@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindinsight
-from mindinsight.server.plugins.answers.end_values import EndValues, end_claims, end_values
+from mindinsight.server.plugins.answers.end_values import EndValues, end_claims, end_values, values_since
 from mindinsight.server.store.run import Run
 from mindinsight.writer import SummaryRecord
 
@@ -40,3 +40,28 @@ def test_ends_on_both_sides_and_among_each_other_are_none(tmp_path: Path) -> Non
 def test_the_three_largest_relative_differences_are_claimed() -> None:
     ends = [(f"t{n}", EndValues(1.0, 1.0 + n, 5, 5)) for n in range(5)]
     assert [claim.values["tag"] for claim in end_claims(ends)] == ["t4", "t3", "t2"]
+
+
+def courses(base: Path, group: str, courses: list[list[float]]) -> list[Run]:
+    for number, course in enumerate(courses):
+        with SummaryRecord(str(base / f"{group}{number}")) as record:
+            for step, value in enumerate(course):
+                record.add_value("scalar", "val", value)
+                record.record(10 * (step + 1))
+    summary = mindinsight.open(base)
+    return [summary.run(f"./{group}{number}") for number in range(len(courses))]
+
+
+def test_a_scalar_of_few_steps_differs_from_a_step_up_to_the_last(tmp_path: Path) -> None:
+    nan = float("nan")
+    good = courses(tmp_path, "good", [[5 + n / 10, 4 + n / 10, 3 + n / 10, 2 + n / 10] for n in range(8)])
+    bad = courses(tmp_path, "bad", [[5 + n / 10, 4 + n / 10, 7 + n / 10, 8 + n / 10] for n in range(8)])
+    since = values_since(good, bad, "val", 1)
+    assert since is not None
+    assert (since.step, since.count, since.steps) == (30, 2, 4)
+    assert (since.good, since.bad) == pytest.approx((2.35, 8.35))
+    assert values_since(good, bad[:2], "val", 1) is None, "too few runs"
+    broken = courses(tmp_path, "broken", [[5 + n / 10, 8 + n / 10, nan, nan] for n in range(8)])
+    assert values_since(good, broken, "val", 1).step == 20, "up to the NaN"  # type: ignore[union-attr]
+    back = courses(tmp_path, "back", [[9 + n / 10, 9 + n / 10, 9 + n / 10, 2 + n / 10] for n in range(8)])
+    assert values_since(good, back, "val", 1) is None, "together at the end"

@@ -1,7 +1,5 @@
 """Plugin of answers: why runs differ, and up to which step two runs agree."""
 
-import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final
@@ -12,8 +10,6 @@ from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
-from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
-from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
 from mindinsight.server.curves.importance import is_seed, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
@@ -21,95 +17,21 @@ from mindinsight.server.curves.setting_separation import Separation, Value, iden
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
+from mindinsight.server.plugins.answers.aligned_runs import alignment_claims, alignments
 from mindinsight.server.plugins.answers.end_values import (
     EndValues,
+    Since,
     end_claims,
     end_of_common_steps,
     end_values,
+    since_claims,
+    values_since,
 )
+from mindinsight.server.plugins.answers.mixed_runs import mixed_claims
 from mindinsight.server.plugins.answers.non_finite import CHANCE, non_finite_claims
 from mindinsight.server.plugins.answers.rank_health import HealthCache, JobHealth
 from mindinsight.server.store.run import Run
 from mindinsight.server.types import Floats, Ints
-
-
-@dataclass(frozen=True, slots=True)
-class TagAlignment:
-    """Alignment of one scalar of two runs, with the claim about it."""
-
-    tag: str
-    other: str  # name in the compared run; usually the same
-    alignment: Alignment
-    claim: Claim
-
-
-def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
-    """Return the alignment of each scalar that both runs have: those that diverge first, by onset."""
-    rows = []
-    for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
-        base, line = baseline.scalars[tag].line(), run.scalars[other].line()
-        aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
-        rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance)))
-    return sorted(rows, key=_rank)
-
-
-def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
-    aligned = row.alignment
-    order = ORDER.index(aligned.verdict)
-    begins = aligned.onset is not None
-    return (0 if begins else order), (aligned.onset or 0 if begins else 0), -(aligned.largest or 0.0), row.tag
-
-
-def alignment_claims(
-    rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
-) -> list[Claim]:
-    """Return the claims about two runs: the main scalar, the first to diverge, all together, those ``alone``.
-
-    The last are the scalars that only the run and only the baseline have.
-    """
-    if not rows:
-        return [Claim("claim.align.no_common_scalar", "unknown")]
-    return [*_compared_claims(rows, tolerance), *one_sided_claims(*alone)]
-
-
-def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:
-    main = min(rows, key=lambda row: _interest(row.tag))
-    claims = [
-        Claim("claim.part.align_scalar", main.claim.verdict, {"tag": main.tag, "claim": main.claim}),
-    ]
-    first = next((row for row in rows if row.alignment.onset is not None), None)
-    if first is not None:
-        claims.append(_first_claim(first, rows, tolerance))
-    if len(rows) == 1:
-        return claims
-    verdicts = [row.claim.verdict for row in rows]
-    facts: dict[str, Any] = {"count": len(rows), "tolerance": difference_claim(tolerance, absolute=False)}
-    if differing := verdicts.count("found"):
-        claims.append(Claim("claim.align.some_differ", "found", {**facts, "n": differing}))
-    if undecided := verdicts.count("unknown"):
-        claims.append(Claim("claim.align.undecided", "unknown", {**facts, "n": undecided}))
-    if not differing and not undecided:
-        claims.append(Claim("claim.align.all_agree", "clear", {**facts, "n": len(rows)}))
-    return claims
-
-
-def _first_claim(first: TagAlignment, rows: list[TagAlignment], tolerance: float) -> Claim:
-    """Return the claim on the first lasting divergence, with the first difference beyond the tolerance."""
-    onset = {"tag": first.tag, "step": first.alignment.onset}
-    beyond = {row.tag: row.alignment.beyond for row in rows if row.alignment.beyond is not None}
-    other = min(beyond, key=lambda tag: beyond[tag], default=first.tag)
-    if beyond.get(other, math.inf) >= (first.alignment.onset or 0):
-        return Claim("claim.align.first", "found", onset, evidence=(onset,))
-    size = difference_claim(tolerance, absolute=False)
-    before = {"other": other, "beyond": beyond[other], "tolerance": size}
-    evidence = (onset, {"tag": other, "step": beyond[other]})
-    return Claim("claim.align.first_after", "found", {**onset, **before}, evidence=evidence)
-
-
-def _interest(tag: str) -> tuple[bool, bool, int, str]:
-    """Return a sort key that puts the loss first, and of several losses the shortest name."""
-    return not re.search("loss", tag, re.IGNORECASE), bool(re.search("val|eval|test", tag)), len(tag), tag
-
 
 _CHANCE_PARTLY: Final = 0.01  # the same for a separation with exceptions
 _NAMED: Final = 3  # settings or scalars named in a claim
@@ -134,6 +56,7 @@ class TagDivergence:
     tag: str
     divergence: curve_comparison.GroupDivergence
     ends: EndValues | None = None  # of a scalar whose means could not be compared up to the end
+    since: Since | None = None  # of a scalar that has too few steps for a comparison of its means
 
 
 def still_read(runs: Sequence[Run]) -> list[Claim]:
@@ -218,7 +141,13 @@ def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergen
     ]
     silent = [row for row in rows if row.divergence.kind in ("not_finite", "too_few")]
     rows = [
-        replace(row, ends=end_values(good, bad, row.tag, len(silent))) if row in silent else row
+        replace(
+            row,
+            ends=end_values(good, bad, row.tag, len(silent)),
+            since=None if row.divergence.runs else values_since(good, bad, row.tag, len(silent)),
+        )
+        if row in silent
+        else row
         for row in rows
     ]
     return sorted(rows, key=_rank_reasons)
@@ -226,10 +155,12 @@ def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergen
 
 def _rank_reasons(row: TagDivergence) -> tuple[int, int, float]:
     divergence = row.divergence
-    changes = divergence.kind in ("not_finite", "parts", "interval", "apart")
+    changes = divergence.kind in ("not_finite", "parts", "interval", "apart") or row.since is not None
+    onsets = [divergence.onset, row.since and row.since.step]
+    onset = min((step for step in onsets if step is not None), default=0)
     return (
         0 if changes else REASONS_ORDER.index(divergence.kind),
-        (divergence.onset or 0),
+        onset,
         -abs(divergence.shift or 0.0),
     )
 
@@ -246,24 +177,28 @@ def why_claims(
     tags: Sequence[TagDivergence],
     by: str = "",
 ) -> list[Claim]:
-    """Return the claims about why `bad` runs are bad: scalars first, then settings.
+    """Return the claims about why `bad` runs are bad: settings that separate them, then scalars and the rest.
 
-    `by` is the scalar by which the runs were split. That they differ in it says nothing, so that only its
-    NaN and infinity are claimed.
+    A warning that the runs may belong to different experiments comes first. `by` is the scalar by which the
+    runs were split. That they differ in it says nothing, so that only its NaN and infinity are claimed.
     """
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
     recorded = recorded_settings([*good, *bad])
     seeds = _seeds([*good, *bad], recorded)
-    judged = _setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad))
+    judged = list(_setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad)))
+    answers = judged if any(claim.verdict == "found" for claim in judged) else []
+    short = [row.tag for row in tags if row.since is not None]
     counted = [row.tag for row in tags if row.divergence.longer or row is not _first_broken(tags)]
     return [
+        *mixed_claims([*good, *bad]),
+        *answers,
         *_failures(good, bad),
         *_scalar_claims(tags, len(good), len(bad), list(non_finite_claims(good, bad, counted)), by),
-        *end_claims([(row.tag, row.ends) for row in tags if row.ends and row.tag != by]),
+        *end_claims([(row.tag, row.ends) for row in tags if row.ends and row.tag not in (by, *short)]),
         *end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
-        *([] if seeds and len(seeds) == len(recorded) else judged),
+        *([] if answers or (seeds and len(seeds) == len(recorded)) else judged),
         *seed_note(seeds),
     ]
 
@@ -311,17 +246,20 @@ def _scalar_claims(
         yield _breaks(broken, bad)
     own = next((row for row in tags if row.tag == by), None)
     if own is not None:
-        onset = own.divergence.diverges
+        since = own.since if own.divergence.diverges is None else None
+        onset = own.divergence.diverges if since is None else since.step
         key = "claim.why.split_by" if onset is None else "claim.why.split_from"
+        key = "claim.why.split_since" if since is not None else key
         yield Claim(key, "note", {"tag": by, **({} if onset is None else {"step": onset})})
         tags = [row for row in tags if row is not own]
-    differing = [*both, *_differences(tags, bad)]
+    few_steps = [(row.tag, row.since) for row in tags if row.since is not None]
+    differing = [*both, *_differences(tags, bad), *since_claims(few_steps)]
     yield from differing
     unproven = [row.tag for row in tags if row.divergence.kind == "unproven"]
     if unproven:
         values = {"tags": _few(unproven), "n": len(unproven), "good": good, "bad": bad}
         yield Claim("claim.why.unproven", "unknown", values)
-    short = [row.tag for row in tags if row.divergence.kind == "too_few"]
+    short = [row.tag for row in tags if row.divergence.kind == "too_few" and row.since is None]
     if short:
         values = {"tags": _few(short), "n": len(short), "fewest": curve_comparison.FEWEST}
         yield Claim("claim.why.too_few_steps", "unknown", values)
@@ -498,7 +436,10 @@ def alignment(
         "run": run,
         "baseline": baseline,
         "tolerance": tolerance,
-        "claims": [claim.as_json() for claim in unread or alignment_claims(rows, tolerance, alone)],
+        "claims": [
+            claim.as_json()
+            for claim in unread or [*mixed_claims(both), *alignment_claims(rows, tolerance, alone)]
+        ],
         "tags": [
             {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
             for row in rows
@@ -520,7 +461,8 @@ def why(
     that separate them best, and `chance` the probability that any setting separates groups of these sizes as
     well by chance. `kind` is one of not_finite, parts, interval (until `end`), apart (from the first step),
     unproven (too few runs to tell from chance), together, too_few. `runs` counts the bad runs that differ.
-    `ends` are the medians of the last values where means could not be compared up to the end.
+    `ends` are the medians of the last values where means could not be compared up to the end. `since` is the
+    step from which a scalar of few steps differs at each.
     While a run is read for the first time, that is the only claim.
     """
     runs = service.store.snapshot().runs
@@ -540,7 +482,13 @@ def why(
         "claims": [claim.as_json() for claim in claims],
         "settings": [_setting_json(setting) for setting in rows],
         "metrics": [
-            {"tag": row.tag, **asdict(row.divergence), "ends": row.ends and asdict(row.ends)} for row in tags
+            {
+                "tag": row.tag,
+                **asdict(row.divergence),
+                "ends": row.ends and asdict(row.ends),
+                "since": row.since and asdict(row.since),
+            }
+            for row in tags
         ],
     }
 

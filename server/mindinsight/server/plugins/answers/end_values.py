@@ -1,7 +1,8 @@
-"""Claims about the ends of curves of good and bad runs: the values there, and ends before other runs."""
+"""Claims about short curves and the ends of curves of good and bad runs: values there, and earlier ends."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from mindinsight.server.store.run import Run
 
 _NAMED: Final = 3  # scalars in a claim, or claims
 _SHORTER: Final = 0.05  # share of the steps that the runs of one group lack at their end
+_SHORT: Final = 64  # common steps up to which values are compared step by step
 _PAIRS: Final = 0.8  # share of pairs of a good and a bad run in which the same one is higher
 
 
@@ -24,6 +26,65 @@ class EndValues:
     bad: float
     goods: int
     bads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """First of the common steps from which the values of good and bad runs differ up to the last one."""
+
+    step: int
+    count: int  # common steps from there on
+    steps: int  # all common steps
+    good: float  # medians at the last of them
+    bad: float
+
+
+def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> Since | None:
+    """Return from which step on the values of a scalar with few steps differ by more than chance.
+
+    ``tests`` scalars are compared, each at all steps at which both groups have finite values. At each step
+    from there on, the same group is mostly higher. None if the last step does not differ.
+    """
+    ours, theirs = (
+        [dict(zip(line.steps.tolist(), line.values.tolist(), strict=True)) for line in lines]
+        for lines in (
+            [run.scalars[tag].line() for run in group if tag in run.scalars] for group in (good, bad)
+        )
+    )
+    steps = sorted({step for run in ours for step in run} & {step for run in theirs for step in run})
+    if len(steps) > _SHORT:
+        return None
+    at = {
+        step: [[run[step] for run in group if isfinite(run.get(step, nan))] for group in (ours, theirs)]
+        for step in steps
+    }
+    common = [step for step in steps if all(at[step])]
+    first, sign = len(common), 0.0
+    for number in reversed(range(len(common))):
+        higher = _side(at[common[number]][0], at[common[number]][1], tests * len(common))
+        if not higher or higher == -sign:
+            break
+        first, sign = number, higher
+    if first == len(common):
+        return None
+    medians = [float(np.median(values)) for values in at[common[-1]]]
+    return Since(common[first], len(common) - first, len(common), *medians)
+
+
+def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
+    """Return 1 if ``theirs`` are mostly higher beyond chance of ``tests``, -1 if lower, 0 otherwise."""
+    if separations([ours], [theirs])[0].chance > CHANCE / tests:
+        return 0.0
+    pairs = float(np.sign(np.array(theirs)[:, None] - np.array(ours)).mean())
+    return float(np.sign(pairs)) if abs(pairs) >= 2 * _PAIRS - 1 else 0.0
+
+
+def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
+    """Claim from which step on scalars with few steps differ, the earliest first."""
+    for tag, since in sorted(rows, key=lambda row: (row[1].step, row[0]))[:_NAMED]:
+        values = {"tag": tag, "step": since.step, "n": since.count, "good": since.good, "bad": since.bad}
+        key = "claim.why.since_first" if since.count == since.steps else "claim.why.since"
+        yield Claim(key, "found", values, ({"tag": tag, "step": since.step},))
 
 
 def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> EndValues | None:
@@ -49,10 +110,7 @@ def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) ->
         ]
         for group in lines
     )
-    if not ours or not theirs or separations([ours], [theirs])[0].chance > CHANCE / tests:
-        return None
-    pairs = np.sign(np.array(theirs)[:, None] - np.array(ours)).mean()
-    if abs(pairs) < 2 * _PAIRS - 1:
+    if not ours or not theirs or not _side(ours, theirs, tests):
         return None
     return EndValues(float(np.median(ours)), float(np.median(theirs)), len(ours), len(theirs))
 

@@ -173,7 +173,8 @@ def health_claims(
     for kind in _WORST_FIRST:
         if rows := [row for row, its_kind in sorted(worst.items()) if its_kind == kind]:
             evidence = tuple({"run": ranks[row].id, "rank": ranks[row].rank} for row in rows)
-            claims.append(Claim(_KEYS[kind], "found", {"n": len(rows)}, evidence))
+            names = few([str(ranks[row].rank) for row in rows], _RANGES)
+            claims.append(Claim(_KEYS[kind], "found", {"n": len(rows), "ranks": names}, evidence))
     if pairs:
         claims.append(_two_differ(ranks, min(pairs, key=lambda pair: pair.stray.step)))
     faulty = {*worst, *(row for pair in pairs for row in (pair.stray.row, pair.stray.other))}

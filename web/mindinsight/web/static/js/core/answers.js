@@ -89,6 +89,7 @@
 /**
  * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
  *   score: number, broken: number | null, runs: number, from_start: boolean,
+ *   rise: number | null, fall: number | null, since: {step: number} | null,
  *   ends: {good: number, bad: number, goods: number, bads: number} | null}} Metric
  */
 /** @typedef {{file: string, reason: string, detail: string}} Damage what of a file could not be read */

@@ -15,7 +15,7 @@ const CONTROLS = [
   ".toolbar, .tools, .command, .search, .segments, .slider, .resize-handle, [role=tablist]",
   "input, select, textarea, label:has(> :is(input, select, textarea))",
   "button:is(.icon, .primary), a.button, button:not([class], :is(th, td, li, [role=row]) *)",
-  ".curve-legend > .link, .scalar-cursor, .graph-minimap, .unseen, .block-empty",
+  ".curve-legend > .link, .scalar-cursor, .graph-minimap, .unseen, .block-empty, .live-hint",
 ].join();
 
 /**

@@ -51,21 +51,24 @@ export async function offlinePage(app, root, title) {
         `<script>${DRAW}</script>`,
       ].join("")
     : "";
-  return new Blob([documentOf(app, styles, body, scripts)], { type: "text/html" });
+  return new Blob([documentOf(app, title, styles, body, scripts)], { type: "text/html" });
 }
 
 /**
  * Return the text of the HTML document.
  * @param {App} app
+ * @param {string} title
  * @param {string} styles
  * @param {HTMLElement} body
  * @param {string} scripts elements that go at the end of the body
  */
-function documentOf(app, styles, body, scripts) {
+function documentOf(app, title, styles, body, scripts) {
+  const named = h("title", null, [title, directory(app), "MindInsight"].filter(Boolean).join(" · "));
   const content = new XMLSerializer().serializeToString(body).replace("</body>", () => `${scripts}</body>`);
   return [
     `<!doctype html><html lang="${app.boot.lang}" data-theme="${app.theme.dark() ? "dark" : "light"}"><head>`,
     `<meta charset="utf-8"><meta name="viewport" content="width=device-width">`,
+    new XMLSerializer().serializeToString(named),
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${styles}</style>`,
     `</head>${content}</html>`,
   ].join("");
@@ -126,10 +129,17 @@ function heading(app, title, copy, figures) {
     h(
       "p",
       { class: "muted small" },
-      `MindInsight ${app.boot.version} · ${app.format.time(now)} ${zoneName(now)}`,
+      [`MindInsight ${app.boot.version}`, `${app.format.time(now)} ${zoneName(now)}`, directory(app)]
+        .filter(Boolean)
+        .join(" · "),
     ),
     copy.querySelector(".legend") || !runs.length ? null : h("div", { class: "row wrap small" }, runs),
   );
+}
+
+/** Return the name of the directory that holds the runs. @param {App} app */
+function directory({ selection }) {
+  return selection.list().base.split(/[/\\]/).findLast(Boolean) ?? "";
 }
 
 /** Return the text of all style sheets. */

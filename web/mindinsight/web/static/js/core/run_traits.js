@@ -3,6 +3,34 @@
 /** @typedef {import("./types.js").Run} Run */
 
 export const GROUP = "group:"; // the group that a person gave
+/** Of a random generator: what goes with it does so by chance. */
+export const SEED = new RegExp(
+  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np" +
+    "|numpy|python|random|torch|train|val|value))?)$",
+  "i",
+);
+const FACT = new RegExp(
+  "(^|[:._/-])(dir|directory|path|file|folder|output|logs?|logdir|time|timestamp|date|started|id|uuid|host" +
+    "|hostname|port|pid)$",
+  "i",
+);
+const FACT_TEXT = /[/\\]|^\d{4}-\d\d-\d\d/; // a path or a date
+const FEW_RUNS = 12;
+
+/**
+ * Return whether a setting tells runs apart rather than kinds of runs: random seeds, and paths, times and
+ * other names that most runs have for themselves.
+ * @param {string} name
+ * @param {unknown[]} values one for each run
+ */
+export function isIncidental(name, values) {
+  if (SEED.test(name)) return true;
+  const known = values.filter((value) => value !== undefined && value !== null);
+  if (new Set(known.map(String)).size * 2 <= values.length) return false;
+  const texts = known.some((value) => typeof value === "string");
+  const texty = texts && (values.length >= FEW_RUNS || known.every((value) => FACT_TEXT.test(String(value))));
+  return FACT.test(name) || texty;
+}
 
 /**
  * Return a run's value of a trait, or undefined if it has none.

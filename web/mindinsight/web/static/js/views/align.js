@@ -4,6 +4,7 @@ import { button } from "../components/button.js";
 import { empty } from "../components/empty.js";
 import { searchBox, select } from "../components/field.js";
 import { mainTag } from "../components/main_tag.js";
+import { RunCurves } from "../components/run_curves.js";
 import { commonTags, splitBy } from "../components/runs/split.js";
 import { claimElement } from "../core/claims.js";
 import { h, renew, replace } from "../core/dom.js";
@@ -11,6 +12,7 @@ import { latest, leaveAsIs } from "../core/latest.js";
 import { idOf } from "../core/names.js";
 import { idsOf } from "../core/run_list.js";
 import { Beside } from "./align/beside.js";
+import { showCurves } from "./align/curves.js";
 import { alignmentTable } from "./align/tables.js";
 import { shareText } from "./align/units.js";
 
@@ -59,6 +61,7 @@ class Alignment {
     this.asked = ""; // ids of the runs to choose from, as text; "" until there are two
     this.head = h("div");
     this.beside = new Beside(app);
+    this.curves = new RunCurves(app);
     this.body = h("div", { class: "stack" });
     this.offs = [app.url.on(() => this.follow()), app.selection.on(() => this.offer())];
   }
@@ -68,6 +71,7 @@ class Alignment {
     this.requests.end();
     this.picks.end();
     this.beside.end();
+    this.curves.end();
     window.clearTimeout(this.waiting);
     this.offs.forEach((off) => off());
   }
@@ -310,8 +314,10 @@ class Alignment {
     replace(
       this.body,
       story,
+      this.curves.element,
       this.beside.element,
       h("div", { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.align") }, table),
     );
+    showCurves(app, this.curves, wanted, this.ids());
   }
 }

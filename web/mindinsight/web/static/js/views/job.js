@@ -2,8 +2,10 @@
 
 import { empty } from "../components/empty.js";
 import { NON_FINITE_BADGE } from "../components/hatching.js";
-import { healthStrip, outliersByRank, unknownRuns } from "../components/health_strip.js";
+import { healthStrip, KINDS, outliersByRank, unknownRuns } from "../components/health_strip.js";
 import { select } from "../components/field.js";
+import { RunCurves } from "../components/run_curves.js";
+import { COLOURS } from "../core/colours.js";
 import { tableHead } from "../components/table_head.js";
 import { claimElement, claimText } from "../core/claims.js";
 import { h, replace, throttle } from "../core/dom.js";
@@ -21,6 +23,7 @@ import { lastStep } from "../components/runs/values.js";
 export const alone = true;
 
 const AGAIN_MS = 2000; // between two looks while the ranks grow
+const ODD = 6; // ranks with a curve of their own colour
 const SHOWN = 500; // ranks that are listed: those with faults first
 
 /**
@@ -51,6 +54,7 @@ class JobView {
     /** What the server last said, and of which job. @type {{job: string, health: Health | null} | null} */
     this.answer = null;
     this.requests = latest(root);
+    this.curves = new RunCurves(app);
     this.head = h("div", { class: "toolbar" });
     this.body = h("div", { class: "stack" });
     this.offs = [app.url.on(() => this.load(leaveAsIs)), app.selection.on(() => this.draw())];
@@ -59,6 +63,7 @@ class JobView {
   /** Leave the page. */
   end() {
     this.requests.end();
+    this.curves.end();
     this.offs.forEach((off) => off());
   }
 
@@ -134,12 +139,39 @@ class JobView {
       ),
       h("div", { class: "job-strip" }, healthStrip(app, health, job)),
       h("p", { class: "muted small" }, t("health.looked_at", { tags: health.tags.join(", ") })),
+      this.curves.element,
       h(
         "div",
         { class: "panel scroll", tabindex: "0", role: "region", "aria-label": t("nav.job") },
         table(app, health),
       ),
     );
+    this.showCurves(health);
+  }
+
+  /**
+   * Draw the scalar with the most serious anomaly: the ranks with one, and the others.
+   * @param {Health} health
+   */
+  showCurves(health) {
+    const { theme, t } = this.app;
+    const [worst] = outliersByRank(health)
+      .flat()
+      .sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || a.step - b.step);
+    const tag = worst?.tag ?? health.tags.find((name) => /loss/i.test(name)) ?? health.tags[0];
+    const odd = [...new Set(health.strays.filter((stray) => stray.tag === tag).map(({ row }) => row))];
+    const rest = health.runs.filter((_, row) => !odd.includes(row));
+    const others = { name: t(odd.length ? "health.others" : "health.all"), tag, runs: rest, quiet: true };
+    const groups = [
+      { ...others, colour: theme.colour("--muted") },
+      ...odd.slice(0, ODD).map((row, i) => ({
+        name: t("runs.rank", { rank: health.ranks[row] ?? health.runs[row] }),
+        tag,
+        runs: [health.runs[row]],
+        colour: theme.colour(`--run-${(i % COLOURS) + 1}`),
+      })),
+    ].filter(({ runs }) => runs.length);
+    this.curves.show(tag ?? "", tag ? groups : [], worst?.step ?? null);
   }
 
   /** Create the choice of a job, or return null if there is only one. @param {string | undefined} job */
@@ -162,6 +194,12 @@ class JobView {
   }
 }
 
+/**
+ * Return a sort key that puts the most serious anomalies first.
+ * @param {import("../components/health_strip.js").RankOutlier[]} strays of a rank, the most serious first
+ */
+const severity = ([first]) => (first ? KINDS.indexOf(first.kind) : KINDS.length);
+
 /** Create the table of ranks, those with anomalies first. @param {App} app @param {Health} health */
 function table(app, health) {
   const { t, format, selection } = app;
@@ -170,9 +208,7 @@ function table(app, health) {
   const unknown = unknownRuns(health);
   const well = (/** @type {number} */ row) =>
     t(unknown.has(health.runs[row]) ? "health.unknown" : "health.well");
-  const order = health.runs
-    .map((_, row) => row)
-    .sort((a, b) => Number(!strays[a].length) - Number(!strays[b].length));
+  const order = health.runs.map((_, row) => row).sort((a, b) => severity(strays[a]) - severity(strays[b]));
   const rows = order.slice(0, SHOWN).map((row) => {
     const run = selection.run(health.runs[row]);
     return h(

@@ -12,6 +12,7 @@ import { factsPanel } from "./overview/facts.js";
 import { filesPanel } from "./overview/files.js";
 import { otherPanel } from "./overview/other.js";
 import { programPanel } from "./overview/program.js";
+import { ranksPanel } from "./overview/ranks.js";
 import { reportButton } from "./overview/report.js";
 import { tiles } from "./overview/tiles.js";
 import { annotateDialog } from "../components/runs/annotate.js";
@@ -78,6 +79,7 @@ class Overview {
     });
     factsPanel(app, this.facts, run);
     this.divergence = h("div", { class: "row wrap overview-divergence", hidden: true });
+    this.ranks = h("div", { class: "row wrap overview-ranks", hidden: true });
     this.files = h("section", { class: "panel" });
     this.other = h("section", { class: "panel", hidden: true });
     this.program = h("section", { class: "panel overview-program", hidden: true });
@@ -86,6 +88,7 @@ class Overview {
       this.root,
       this.head,
       this.divergence,
+      this.ranks,
       this.facts,
       h(
         "div",
@@ -198,13 +201,15 @@ class Overview {
   /** Refresh facts, tiles and files. */
   async refresh() {
     const run = this.app.selection.run(this.id);
-    if (!run || !this.facts || !this.divergence || !this.files || !this.other || !this.program) return;
+    if (!run || !this.facts || !this.divergence || !this.ranks || !this.files) return;
+    if (!this.other || !this.program) return;
     this.drawnExtent = extent(run);
     this.drawAbsent(run);
     factsPanel(this.app, this.facts, run);
     await Promise.all([
       ...this.tiles.map((tile) => tile.refresh(run)),
       divergencePanel(this.app, this.divergence, run),
+      ranksPanel(this.app, this.ranks, run),
       filesPanel(this.app, this.files, run),
       otherPanel(this.app, this.other, run),
       programPanel(this.app, this.program, run),

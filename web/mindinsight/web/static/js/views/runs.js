@@ -15,7 +15,7 @@ import { noMatch, nothing } from "./runs/banners.js";
 import { chartBoxes, jobRow, runRow } from "./runs/cells.js";
 import { columnChooser } from "./runs/chooser.js";
 import { ColumnLayout } from "../components/runs/column_layout.js";
-import { columnsOf, defaultColumns, stateWords } from "../components/runs/columns.js";
+import { columnsOf, defaultColumns, filled, stateWords } from "../components/runs/columns.js";
 import { createCurves } from "./runs/curves.js";
 import { fold, nameInList, sorted } from "./runs/rows.js";
 import { headCells } from "./runs/heads.js";
@@ -262,7 +262,9 @@ class RunsTable {
 
   /** Return the columns in their order, with the widths that a person chose. */
   arrangedColumns() {
-    return this.layout.arrange(columnsOf(this.app, this.values, this.curves.get, this.columnKeys()));
+    const columns = columnsOf(this.app, this.values, this.curves.get, this.columnKeys());
+    const chosen = this.app.url.all("col").length > 0;
+    return this.layout.arrange(chosen ? columns : filled(columns, this.found(), this.values));
   }
 
   /** Draw the rows with other widths. */

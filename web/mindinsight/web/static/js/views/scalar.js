@@ -31,7 +31,18 @@ import { patternOf, toolbar } from "./scalar/toolbar.js";
 /** @typedef {import("./scalar/options.js").Options} Options */
 
 /** Options that need other data; all others only another drawing. */
-const FETCH = ["x", "smooth", "smoothKind", "logX", "overwritten", "zoom", "tolerance", "group"];
+const FETCH = [
+  "x",
+  "smooth",
+  "smoothKind",
+  "logX",
+  "overwritten",
+  "zoom",
+  "tolerance",
+  "group",
+  "bins",
+  "ended",
+];
 /** Options that need other cards. */
 const BUILD = ["mode", "filter", "pins", "mixes", "job", "pairs", "baseline"];
 /** Options of which cards are shown where; the curves stay. */

@@ -1,6 +1,7 @@
 // Why page: what separates good runs from bad ones, by setting and by scalar.
 
 import { segments } from "../components/button.js";
+import { RunCurves } from "../components/run_curves.js";
 import { empty, loading } from "../components/empty.js";
 import { select } from "../components/field.js";
 import { lineSample } from "../components/line.js";
@@ -12,9 +13,8 @@ import { h, replace } from "../core/dom.js";
 import { latest, leaveAsIs } from "../core/latest.js";
 import { sharedPath } from "../core/names.js";
 import { idsOf } from "../core/run_list.js";
-import { GroupCurves } from "./why/curves.js";
 import { members, readGroups, writeGroups } from "./why/groups.js";
-import { changes, metricsTable, settingsTable } from "./why/tables.js";
+import { changes, metricsTable, onsetOf, settingsTable } from "./why/tables.js";
 
 /** @typedef {import("../core/types.js").Failure} Failure */
 /** @typedef {import("../core/types.js").App} App */
@@ -68,7 +68,7 @@ class Why {
     this.list = h("div", { class: "why-runs panel" });
     this.by = h("div");
     this.body = h("div", { class: "stack grow" });
-    this.curves = new GroupCurves(app);
+    this.curves = new RunCurves(app);
     this.offs = [
       app.theme.on(() => this.answer && this.draw()),
       app.url.on(
@@ -235,7 +235,8 @@ class Why {
     const [good, bad] = [members(this.groups, "good").length, members(this.groups, "bad").length];
     const end = good && bad ? this.measure?.end : "none";
     const how = this.measure && t(`why.split.${end}`, { tag: this.measure.tag, good, bad });
-    replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how));
+    const move = h("span", { class: "live-hint" }, ` ${t("why.split.move")}`);
+    replace(this.by, this.chooser(), how && h("p", { class: "muted small" }, how, end !== "none" && move));
   }
 
   /** Create the choice of the scalar by which runs are split, or null if there is none. */
@@ -266,7 +267,7 @@ class Why {
     }
     const last = Math.max(0, ...[...this.groups.keys()].map((id) => app.selection.run(id)?.step ?? 0));
     const parting = answer.metrics.filter(changes);
-    const rest = answer.metrics.slice(parting.length);
+    const rest = answer.metrics.filter((metric) => !changes(metric));
     const table = (/** @type {import("../core/answers.js").Why["metrics"]} */ metrics) =>
       metricsTable(app, metrics, this.groups, { last, by: this.splitTag });
     replace(
@@ -286,7 +287,28 @@ class Why {
       rest.length ? part(t("why.rest", { n: rest.length }), table(rest), rest.length <= FOLLOW) : null,
     );
     const drawn = parting.find(({ kind }) => kind !== "apart") ?? parting[0] ?? rest[0];
-    this.curves.show(drawn?.tag, this.groups);
+    this.showCurves(drawn);
+  }
+
+  /** Draw the curves of a scalar of both groups. @param {import("../core/answers.js").Metric} [metric] */
+  showCurves(metric) {
+    const { t, theme } = this.app;
+    if (!metric) {
+      this.curves.show("", []);
+      return;
+    }
+    const { tag } = metric;
+    const groups = [
+      { name: t("why.good"), tag, runs: members(this.groups, "good"), colour: theme.colour("--accent") },
+      {
+        name: t("why.bad"),
+        tag,
+        runs: members(this.groups, "bad"),
+        colour: theme.colour("--bad"),
+        dash: "dot",
+      },
+    ];
+    this.curves.show(t("why.curves", { tag }), groups, onsetOf(metric));
   }
 }
 

@@ -65,6 +65,22 @@ export function defaultColumns(tags, hypers, runs) {
 }
 
 /**
+ * Return the columns in which a run has a value. Scalars whose values have not come keep their columns.
+ * @param {TableColumn[]} columns
+ * @param {Run[]} runs
+ * @param {Pick<Values, "known" | "memberOf">} values
+ */
+export function filled(columns, runs, values) {
+  const has = (/** @type {unknown} */ value) => value !== undefined && value !== null && value !== "";
+  return columns.filter(({ key, of, value }) => {
+    const name = key.slice(key.indexOf(":") + 1);
+    if (!runs.length || (of !== undefined && !values.known(name))) return true;
+    if (value) return runs.some((run) => has(value(run)));
+    return !key.startsWith("spark:") || runs.some((run) => values.memberOf(run, name) !== undefined);
+  });
+}
+
+/**
  * Return the columns of the given keys. Unknown keys are skipped.
  * @param {App} app
  * @param {Values} values

@@ -101,6 +101,9 @@ export function createValues(app, element) {
     /** The tag behind a column that a run has. @param {Run} run @param {string} name */
     memberOf: (run, name) => order.members(name).find((tag) => tables.get(tag)?.last.has(run.id)),
 
+    /** Whether the values of a column have come. @param {string} name */
+    known: (name) => order.members(name).some((tag) => tables.has(tag)),
+
     loadTags() {
       return askedTags.ask(
         (signal) => app.api.get("v2/tags", { kind: "scalar", brief: true }, { signal }),

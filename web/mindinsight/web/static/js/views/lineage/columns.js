@@ -3,6 +3,7 @@
 import { isOfEvaluation } from "../../components/runs/joined.js";
 import { bestEnd } from "../../components/runs/values.js";
 import { plainText } from "../../core/format.js";
+import { isIncidental, SEED } from "../../core/run_traits.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */
@@ -11,13 +12,6 @@ const MOST_AXES = 9;
 const DECADE = 10; // people try learning rates by factors, not by steps
 const RATE = /(^|[:._/-])(lr|learning_?rate|weight_?decay)([:._/-]|$)/i;
 const DECADES = 100; // ratio of the largest to the smallest number from which on an axis is logarithmic
-/** Of a random generator: what goes with it does so by chance. */
-export const SEED = new RegExp(
-  "(^|[:._-])(random_state|seed([:._-](\\d+|all|cuda|data|env|everything|global|init|mindspore|model|np" +
-    "|numpy|python|random|torch|train|val|value))?)$",
-  "i",
-);
-
 /** Name of a column before the tag of a scalar whose last value is the objective. */
 export const SCALAR = "scalar:";
 
@@ -82,7 +76,8 @@ export function tableColumns(columns, objective) {
 }
 
 /**
- * Return the chosen axes, otherwise the columns that vary, with the objective last.
+ * Return the chosen axes, otherwise the columns that vary, with the objective last. Seeds, paths and times of
+ * single runs are axes only where nothing else varies.
  * @param {{columns: Column[], rows: Row[]}} data
  * @param {{axes: string[], objective: string}} state
  */
@@ -92,7 +87,14 @@ export function axesShown({ columns, rows }, { axes, objective }) {
     .filter((column) => column !== undefined);
   if (selected.length) return selected;
   const vary = columns.filter((column) => column.key !== objective && different(rows, column.key) > 1);
-  return [...vary.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
+  const own = (/** @type {Column} */ { key }) =>
+    isIncidental(
+      key,
+      rows.map(({ values }) => values[key]),
+    );
+  const kinds = vary.filter((column) => !own(column));
+  const drawn = kinds.length ? kinds : vary;
+  return [...drawn.slice(0, MOST_AXES - 1), ...columns.filter((column) => column.key === objective)];
 }
 
 /**

@@ -26,6 +26,8 @@ import { labelOf } from "./columns.js";
  * @property {import("../../core/claims.js").Claim[]} claims
  */
 
+/** Claims on settings that are no part of the answer. */
+const LEFT_OUT = new Set(["fixed", "seeds", "rare", "labels"].map((key) => `claim.lineage.${key}`));
 const BARS = 12;
 const BRUSHED = 500; // ms without another range before a forest is fitted to the runs inside
 
@@ -135,12 +137,18 @@ function contents(app, { columns, claims, explained, runs }, labels) {
     shown.map((weight) => bar(t, weight, labels.get(weight.key) ?? labelOf(t, weight.key), end, runs)),
   );
   const how = t("lineage.method.forest", { explained: `${Math.round(100 * explained)} %`, n: runs });
+  const sentences = (/** @type {boolean} */ leftOut) =>
+    claims.filter(({ key }) => LEFT_OUT.has(key) === leftOut).map((claim) => claimElement(app, claim));
+  const rest = sentences(true);
   return [
-    h(
-      "div",
-      { role: "status" },
-      claims.map((claim) => claimElement(app, claim)),
-    ),
+    h("div", { class: "answer-story importance-story", role: "status" }, sentences(false)),
+    rest.length > 0 &&
+      h(
+        "details",
+        { class: "muted small" },
+        h("summary", null, t("lineage.left_out", { n: rest.length })),
+        rest,
+      ),
     shown.length > 0 && h("table", { class: "importance" }, bars),
     shown.length > 0 && h("p", { class: "muted small" }, how),
   ];

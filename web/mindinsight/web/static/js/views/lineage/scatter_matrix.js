@@ -1,6 +1,7 @@
 // Scatter matrix: every pair of the objective and the most important settings.
 
-import { columnNumbers, SEED } from "./columns.js";
+import { SEED } from "../../core/run_traits.js";
+import { columnNumbers } from "./columns.js";
 
 /** @typedef {import("./axes.js").Column} Column */
 /** @typedef {import("./axes.js").Row} Row */

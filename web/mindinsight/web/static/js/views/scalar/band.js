@@ -1,8 +1,9 @@
 // Traces of a band: the centre of the runs as a line, spread and range as areas behind it.
 
+import { calmRangeOf } from "../../core/calm_range.js";
 import { withRoomForLabels } from "../../core/sketch/margins.js";
 import { scaleOf } from "./scale.js";
-import { ticksFor, wholeTicks } from "./ticks.js";
+import { ticksAround, ticksFor, wholeTicks } from "./ticks.js";
 import { upright } from "./zoom.js";
 
 export const RANGE = 0.12; // opacity of the range
@@ -11,15 +12,24 @@ export const AROUND = 0.2; // of the area around the line, which lies on the ran
 /** @typedef {Record<"step" | "low" | "high", Float64Array>} Band */
 
 /**
+ * Return the range of bands without a few values that would flatten them; null if there are none.
+ * @param {Band[]} bands
+ */
+export function calmBands(bands) {
+  return calmRangeOf(bands.flatMap(({ low, high }) => [low, high]));
+}
+
+/**
  * Return the axes of bands and the function that maps values to the y axis.
  * @param {import("./card.js").Page} page
  * @param {Band[]} bands
+ * @param {[number, number] | null} [calm] range of a linear y axis, if not all values are to be seen
  */
-export function bandSheet({ app, options }, bands) {
+export function bandSheet({ app, options }, bands, calm = null) {
   const { y } = options();
   const ends = bands.flatMap(({ low, high }) => [low, high]);
   const scale = scaleOf(y, ends);
-  const ticks = y === "symlog" ? null : ticksFor(y, ends);
+  const ticks = y === "symlog" ? null : calm && y === "linear" ? ticksAround(y, calm) : ticksFor(y, ends);
   const range = ticks && upright(ticks.range, scale);
   const { tickvals, ticktext } = scale.ticks ?? ticks ?? { tickvals: [], ticktext: [] };
   const yaxis = app.theme.axis({ type: scale.type, tickvals, ticktext, ...(range ? { range } : {}) });

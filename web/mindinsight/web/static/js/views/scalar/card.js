@@ -12,6 +12,7 @@ import { applySpan, sizeCorner, spanOf } from "../../components/card_size.js";
 import { toolsOf } from "./card_tools.js";
 import { figure, Still } from "./figure.js";
 import { linesOf } from "./curve.js";
+import { highlighted } from "./highlight.js";
 import { createLegend, footOf } from "./chart_footer.js";
 import { appended } from "./append_points.js";
 import { chartControls } from "./controls.js";
@@ -310,7 +311,9 @@ class CurveCard {
 
   /** @returns {import("./curve.js").Line[]} */
   lines() {
-    return linesOf(this.page.app, this.tags, this.curves);
+    const { app } = this.page;
+    const lines = linesOf(app, this.tags, this.curves);
+    return this.tags.length > 1 ? lines : highlighted(app, this.tags[0], lines);
   }
 
   /** Show statistics of the visible range if they are switched on or the card fills the window. */

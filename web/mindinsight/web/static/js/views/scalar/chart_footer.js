@@ -7,6 +7,7 @@ import { h, replace } from "../../core/dom.js";
 import { number } from "../../core/format.js";
 import { sharedPath } from "../../core/names.js";
 import { reaches, smoothedValues, xColumn } from "./curve.js";
+import { namedLines } from "./highlight.js";
 import { closest } from "./nearest.js";
 import { ticksFor } from "./ticks.js";
 import { clippedLines } from "./value_axis.js";
@@ -16,6 +17,7 @@ import { clippedLines } from "./value_axis.js";
 const AROUND = 20; // steps shown before and after the first value that is not finite
 const SIGNS = { nan: "NaN", inf: "+Inf", "-inf": "−Inf" };
 
+const NAMED = 3; // runs outside the range that are named
 const ROW = 12; // curves in a legend of one row
 const MOST = 200; // curves in a legend of all
 
@@ -46,18 +48,26 @@ export function createLegend(page) {
     /** @param {Line[]} lines */
     show(lines) {
       const open = page.options().legend;
-      const shown = lines.length < 2 ? [] : lines.slice(0, open ? MOST : ROW);
+      const shown = namedLines(lines, open, open ? MOST : ROW);
       element.hidden = !shown.length;
       element.classList.toggle("open", open);
+      element.classList.toggle(
+        "roles",
+        shown.some(({ role }) => role),
+      );
       element.classList.toggle("complete", shown.length === lines.length);
       all.textContent = open ? app.t("scalar.legend.fewer") : app.t("scalar.legend.all", { n: lines.length });
-      const next = JSON.stringify(shown.map(({ label, colour, dash }) => [label, colour, dash]));
+      const next = JSON.stringify(shown.map(({ label, colour, dash, role }) => [label, colour, dash, role]));
       if (next !== looks) {
         const start = sharedPath(lines.map(({ label }) => label));
         rows = shown.map((line) => ({ line, value: h("span", { class: "value" }) }));
         replace(
           list,
-          rows.map(({ line, value }) => legendRow(app, line, value, start)),
+          rows.map(({ line, value }, i) => [
+            line.role !== rows[i - 1]?.line.role &&
+              h("li", { class: "muted" }, line.role && app.t(`scalar.role.${line.role}`)),
+            legendRow(app, line, value, start),
+          ]),
         );
       }
       looks = next;
@@ -148,7 +158,8 @@ function clippedButtons({ app, options, change }, lines, key) {
     .filter((side) => clipped[side].length)
     .map((side) => {
       const names = clipped[side].map(({ label }) => label);
-      const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: names.join(", ") });
+      const few = [...names.slice(0, NAMED), ...(names.length > NAMED ? ["…"] : [])].join(", ");
+      const text = app.t(`scalar.clipped.${side}`, { n: names.length, names: few });
       const show = () => ends && change({ tall: new Map(tall).set(key, ends) });
       const title = app.t("scalar.clipped.show");
       return button(text, show, { class: "badge warn ellipsis", title });

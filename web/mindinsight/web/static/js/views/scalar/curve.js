@@ -29,7 +29,9 @@ import { tagText } from "./options.js";
 /**
  * One curve of a chart: label, colour and dash, its points, and before it those of runs that it continues and
  * that have no curve of their own here.
- * @typedef {{label: string, colour: string, dash: string, curve: Curve, before?: Inherited[]}} Line
+ * In a chart of many, `quiet` ones are gray, and `order` is the place by last value.
+ * @typedef {{label: string, colour: string, dash: string, curve: Curve, before?: Inherited[],
+ *   quiet?: boolean, order?: number, role?: import("./highlight.js").Role}} Line
  */
 
 /** Where the points of a curve may be drawn. @typedef {Pick<Curve, "step" | "wall" | "x">} Positions */

@@ -8,6 +8,7 @@ import { commonStart } from "../../core/names.js";
 import { sectionButton } from "./arrange_menu.js";
 import { curveCard } from "./card.js";
 import { spanOf } from "../../components/card_size.js";
+import { manyRunsNote } from "./highlight.js";
 import { chartTitle } from "./options.js";
 import { CARD, dropSection, moveChart, sectionsOf } from "./sections.js";
 
@@ -28,6 +29,7 @@ const SECTION = "section"; // what is dragged
  */
 export function curvesView(page, tags) {
   const cards = createCards(page);
+  const note = manyRunsNote(page);
   /** By id. @type {Map<string, ReturnType<typeof createSection>>} */
   const sections = new Map();
   /** @param {string[]} passing */
@@ -43,14 +45,15 @@ export function curvesView(page, tags) {
     });
     sections.get(groups[0]?.id)?.fill(); // what is in the window at first waits for no observer
     const none = h("p", { class: "muted" }, page.app.t("scalar.arrange.all_hidden"));
-    return groups.length ? elements.flat() : [none];
+    note.show();
+    return [note.element, ...(groups.length ? elements.flat() : [none])];
   };
   return {
     element: arrange(tags),
     show: arrange,
-    load: () => cards.all().forEach((card) => card.load()),
+    load: () => (note.show(), cards.all().forEach((card) => card.load())),
     update: (runs) => cards.all().forEach((card) => card.update(runs)),
-    paint: () => cards.all().forEach((card) => card.paint()),
+    paint: () => (note.show(), cards.all().forEach((card) => card.paint())),
     end() {
       sections.forEach((section, id) => section.show({ id, name: "", charts: [] }));
       cards.all().forEach((card) => card.end());

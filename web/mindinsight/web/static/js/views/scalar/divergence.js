@@ -23,25 +23,43 @@ export function divergence(lines) {
   });
   if (rest.length < LEAST) return null;
   const most = Math.max(1, Math.floor(rest.length / SHARE));
-  /** @type {Omit<Divergence, "range">} */
-  const diverging = { above: [], below: [] };
+  /** @type {{line: Line, side: "above" | "below"}[]} */
+  let outer = []; // the lines taken away so far
+  /** Of these, the lines that diverge, and the others' range. @type {Divergence | null} */
+  let found = null;
+  let from = heightOf(rest); // before the lines of unknown kind were taken away
+  let [narrowest, size] = [Infinity, 0]; // of these lines
   for (let i = 0; i < most; i++) {
     const highest = rest.reduce((a, b) => (b.high > a.high ? b : a));
     const lowest = rest.reduce((a, b) => (b.low < a.low ? b : a));
-    const height = highest.high - lowest.low;
     const without = (/** @type {{line: Line}} */ end) => heightOf(rest.filter((other) => other !== end));
     const end = without(highest) <= without(lowest) ? highest : lowest;
-    const norm = without(end); // of constants it is nothing: they lose nothing by being flat
-    const constant = norm <= FLAT * Math.max(Math.abs(highest.high), Math.abs(lowest.low));
-    if (constant || height < TIMES * norm || end.high - end.low < (TIMES - 1) * norm) break;
-    (end === highest ? diverging.above : diverging.below).push(end.line);
+    narrowest = Math.min(narrowest, end.high - end.low);
+    size = Math.max(size, Math.abs(highest.high), Math.abs(lowest.low));
+    outer = [...outer, { line: end.line, side: end === highest ? "above" : "below" }];
     rest = rest.filter((other) => other !== end);
+    const norm = heightOf(rest); // of constants it is nothing: they lose nothing by being flat
+    if (norm <= FLAT * size || from < TIMES * norm || narrowest < (TIMES - 1) * norm) continue;
+    found = { ...sides(outer), range: rangeOf(rest) };
+    [from, narrowest, size] = [norm, Infinity, 0];
   }
-  if (!diverging.above.length && !diverging.below.length) return null;
-  const range = /** @type {[number, number]} */ (
-    extent("linear", [rest.map(({ low }) => low), rest.map(({ high }) => high)])
+  return found;
+}
+
+/**
+ * Return the lines above and below the others.
+ * @param {{line: Line, side: "above" | "below"}[]} outer
+ */
+function sides(outer) {
+  const on = (/** @type {string} */ wanted) => outer.filter(({ side }) => side === wanted);
+  return { above: on("above").map(({ line }) => line), below: on("below").map(({ line }) => line) };
+}
+
+/** Return the range of lines. @param {{low: number, high: number}[]} ends */
+function rangeOf(ends) {
+  return /** @type {[number, number]} */ (
+    extent("linear", [ends.map(({ low }) => low), ends.map(({ high }) => high)])
   );
-  return { ...diverging, range };
 }
 
 /** Return the height of the range of lines. @param {{low: number, high: number}[]} ends */

@@ -131,7 +131,14 @@ function namesAtEnds(app, data, { xaxis, yaxis }) {
  * @param {string} view what all curves depend on
  */
 function tracesOnce(pen, line, view) {
-  const key = [view, line.colour, line.dash, line.label, line.before?.map(({ run }) => run)].join();
+  const key = [
+    view,
+    line.colour,
+    line.dash,
+    line.label,
+    line.quiet,
+    line.before?.map(({ run }) => run),
+  ].join();
   const before = drawn.get(line.curve);
   if (before?.key === key) return before.traces;
   const traces = tracesOf(pen, line);

@@ -1,10 +1,10 @@
 // Card of groups of runs for one tag: each group as a mean with its band.
 
 import { chartCard, plotArea } from "../../components/chart_card.js";
-import { claimElement } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
-import { bandSheet, bandTraces } from "./band.js";
+import { button } from "../../components/button.js";
+import { bandSheet, bandTraces, calmBands } from "./band.js";
 import { smoothing } from "./options.js";
 
 /** @typedef {{label: string, runs: string[]}} Group */
@@ -78,22 +78,43 @@ function groupTraces(app, band, index, label, to, ranges) {
  * @param {import("./card.js").Page} page
  * @param {string} tag
  * @param {() => Group[]} groups
+ * @param {(tag: string, bands: import("../../core/answers.js").GroupBand[]) => void} noted what is claimed
  */
-export function groupCard(page, tag, groups) {
+export function groupCard(page, tag, groups, noted) {
   const { app } = page;
   const plot = plotArea(tag);
-  const foot = h("div", { class: "small" });
+  const foot = h("div", { class: "row small wrap" });
   /** @type {import("../../core/answers.js").GroupBand[]} */
   let bands = [];
   /** Those that the bands are of. @type {Group[]} */
   let visible = [];
+  let whole = false; // whether values far outside the others are to be seen
+  const ends = () => {
+    if (bands.length <= WITH_RANGE) return bands;
+    return bands.map((band) => {
+      const [low, high] = around(band);
+      return { ...band, low, high };
+    });
+  };
+  const showFoot = () => {
+    if (!bands.length) return; // nothing has come yet
+    const runs = bands.reduce((sum, band) => sum + band.jobs, 0);
+    const clipped = !whole && page.options().y === "linear" && calmBands(ends());
+    const more = () => {
+      whole = true;
+      showFoot();
+      paint();
+    };
+    replace(
+      foot,
+      app.t("scalar.groups.foot", { n: runs }),
+      clipped && button(app.t("scalar.groups.outside"), more, { class: "badge warn" }),
+    );
+  };
   const figure = () => {
     const ranges = bands.length <= WITH_RANGE;
-    const drawn = bands.map((band) => {
-      const [low, high] = around(band);
-      return ranges ? band : { ...band, low, high };
-    });
-    const { to, layout } = bandSheet(page, drawn);
+    const drawn = ends();
+    const { to, layout } = bandSheet(page, drawn, whole ? null : calmBands(drawn));
     const data = bands.flatMap((band, i) =>
       band.runs.length ? groupTraces(app, band, i, visible[i].label, to, ranges) : [],
     );
@@ -111,36 +132,13 @@ export function groupCard(page, tag, groups) {
         ),
       (responses) => {
         [visible, bands] = [selected, responses.map(withGaps)];
-        const runs = bands.reduce((sum, band) => sum + band.jobs, 0);
-        replace(foot, app.t("scalar.groups.foot", { n: runs }), notes(app, visible, bands));
+        showFoot();
+        noted(tag, bands);
         paint();
       },
       leaveAsIs,
     );
   };
   const box = chartCard(app, { title: tag, plots: [plot], foot, load });
-  return { ...box, paint };
-}
-
-/**
- * Create the claims about groups, each below the name of its group; several are folded, so that cards in a
- * row keep their height.
- * @param {import("../../core/types.js").App} app
- * @param {Group[]} groups
- * @param {import("../../core/answers.js").GroupBand[]} bands
- */
-function notes(app, groups, bands) {
-  const rows = bands.flatMap(({ claims }, i) =>
-    claims.map((claim) =>
-      h(
-        "div",
-        null,
-        h("i", { class: "swatch", style: { background: groupColour(app, i) } }),
-        h("b", null, ` ${groups[i].label} `),
-        claimElement(app, claim),
-      ),
-    ),
-  );
-  if (rows.length < 2) return rows;
-  return h("details", null, h("summary", null, app.t("scalar.groups.notes", { n: rows.length })), rows);
+  return { ...box, paint: () => (showFoot(), paint()) };
 }

@@ -2,41 +2,55 @@
 // band.
 
 import { shortenTitles } from "../../components/card.js";
-import { searchBox, select } from "../../components/field.js";
 import { h, replace } from "../../core/dom.js";
 import { countJobs } from "../../core/jobs.js";
+import { mainTag } from "../../components/main_tag.js";
+import { isOfEvaluation } from "../../components/runs/joined.js";
+import { latest, leaveAsIs } from "../../core/latest.js";
 import { differing, GROUP, traitOf } from "../../core/run_traits.js";
+import { binsOf, usualSetting } from "./criteria.js";
 import { groupCard, groupColour, MOST, WITH_RANGE } from "./group_card.js";
+import { groupNotes } from "./group_notes.js";
 import { emptyPart } from "./mode_view.js";
-import { smoothingControls } from "./controls.js";
+import { BY_NAME, groupingControls, NAME } from "./group_controls.js";
 
 /** @typedef {import("./card.js").Page} Page */
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("./group_card.js").Group} Group */
 
-const NAME = "name:"; // how the address names a pattern, before the pattern
-const BY_NAME = `${NAME}^[^/]+`;
-
 /**
- * Group the selected runs by a criterion.
+ * Group the selected runs by a criterion. Groups of numbers are in their order, runs without a value last.
  * @param {Page} page
  * @param {string} by "hyper:<key>", "name:<pattern>", or `GROUP`
  * @returns {Group[]}
  */
 export function groupsBy(page, by) {
-  /** @type {Map<string, string[]>} */
+  const runs = page.app.selection.runs();
+  const values = runs.map((run) => traitOf(run, by));
+  const bins = by.startsWith(NAME) ? null : binsOf(values, page.options().bins);
+  /** @type {Map<string, Group & {at: number}>} */
   const groups = new Map();
-  for (const run of page.app.selection.runs()) {
-    const label = groupLabel(page.app, by, traitOf(run, by));
-    groups.set(label, [...(groups.get(label) ?? []), run.id]);
-  }
-  return [...groups]
-    .map(([label, runs]) => ({ label, runs }))
-    .sort((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true }));
+  values.forEach((value, i) => {
+    const number = typeof value === "number" && Number.isFinite(value) ? value : null;
+    const ends = bins && number !== null ? bins.label(bins.of(number)) : null;
+    const label = ends ? rangeText(page.app, ends) : groupLabel(page.app, by, value);
+    const group = groups.get(label) ?? { label, runs: [], at: number ?? Infinity };
+    group.runs.push(runs[i].id);
+    groups.set(label, group);
+  });
+  const byText = new Intl.Collator(undefined, { numeric: true });
+  return [...groups.values()]
+    .sort((a, b) => (a.at === b.at ? byText.compare(a.label, b.label) : a.at - b.at))
+    .map(({ label, runs: members }) => ({ label, runs: members }));
+}
+
+/** Return a bin's ends as text. @param {App} app @param {string[]} ends */
+function rangeText({ t }, [low, high]) {
+  return high === undefined ? low : t("scalar.groups.range", { low, high });
 }
 
 /**
- * Return a value as text with at most six digits. If it is missing or empty, say of what.
+ * Return a value as text. If it is missing or empty, say of what.
  * @param {App} app
  * @param {string} by
  * @param {unknown} value
@@ -59,41 +73,55 @@ function groupLabel({ t }, by, value) {
 export function groupsView(page, tags) {
   const { app } = page;
   if (!app.selection.runs().length) return emptyPart({ title: app.t("scalar.groups.none") });
-  const keys = differing(app.selection.runs());
-  const named = app.selection.runs().some((run) => run.group);
-  const usual = named ? GROUP : keys.length ? `hyper:${keys[0]}` : BY_NAME;
+  const runs = app.selection.runs();
+  const keys = differing(runs);
+  const named = runs.some((run) => run.group);
+  /** What the runs are grouped by until somebody chooses; "" before the first values have come. */
+  let usual = named ? GROUP : keys.length ? "" : BY_NAME;
   const by = () => page.options().group || usual;
   /** @type {Group[]} */
   let groups = [];
-  const { chooser, pattern } = groupingControls(page, keys, by(), named);
-  const ended = endedControl(page);
+  const tag = usualTag(page.tags);
+  const controls = h("div", { class: "toolbar" });
   const legend = h("div", { class: "row wrap scalar-legend" });
-  const meaning = h("p", { class: "muted small" });
-  const cards = tags.map((tag) => groupCard(page, tag, () => groups));
+  const meaning = h("div", { class: "muted small" });
+  const notes = groupNotes(app);
+  const cards = tags.map((name) => groupCard(page, name, () => groups, notes.show));
   const elements = cards.map((card) => card.element);
   shortenTitles(elements);
-  const load = () => {
-    pattern.hidden = !by().startsWith(NAME);
+  const requests = latest(legend);
+  let drawn = "";
+  const show = () => {
     const grouped = groupsBy(page, by());
     groups = grouped.slice(0, MOST);
+    const controlled = JSON.stringify([by(), page.options().bins]);
+    if (controlled !== drawn) replace(controls, groupingControls(page, keys, by(), named));
+    drawn = controlled;
     app.selection.colouring.showGroups({ by: by(), colours: coloursOf(app, grouped) });
-    replace(meaning, bandText(page, groups.length));
+    replace(meaning, chosenText(page, usual, tag), bandText(page, groups.length));
     replace(legend, legendOf(app, groups, grouped.length - MOST));
+    notes.begin(groups);
     cards.forEach((card) => card.load());
   };
+  const load = () => {
+    if (by()) return show();
+    return requests.ask(
+      (signal) => app.api.get("v2/runs/columns", { tag: [tag] }, { signal }),
+      ({ tables }) => {
+        usual = `hyper:${usualSetting(runs, lastValues(app, tables[tag]))}`;
+        show();
+      },
+      leaveAsIs,
+    );
+  };
+  const parts = [controls, legend, meaning, notes.element, h("div", { class: "cards" }, elements)];
   return {
-    element: h(
-      "div",
-      { class: "stack" },
-      h("div", { class: "toolbar" }, chooser, pattern, ended, smoothingControls(page)),
-      legend,
-      meaning,
-      h("div", { class: "cards" }, elements),
-    ),
+    element: h("div", { class: "stack" }, parts),
     load,
     update: load,
     paint: () => cards.forEach((card) => card.paint()),
     end: () => {
+      requests.end();
       cards.forEach((card) => card.end());
       app.selection.colouring.showGroups(null);
     },
@@ -117,59 +145,52 @@ export function coloursOf(app, groups) {
 }
 
 /**
- * Create the choice of the criterion.
- * @param {Page} page
- * @param {string[]} keys of hyper-parameters that differ
- * @param {string} by as in the address
- * @param {boolean} grouped whether runs have groups that a person gave
+ * Return a function that looks up the last value of a run; undefined if the run has no value.
+ * @param {App} app
+ * @param {{runs: string[], last: import("../../core/types.js").Column}} table
  */
-function groupingControls(page, keys, by, grouped) {
-  const { t } = page.app;
-  const named = by.startsWith(NAME);
-  const chooser = select({
-    label: t("scalar.groups.by"),
-    options: [
-      ...(grouped ? [{ value: GROUP, label: t("runs.col.group") }] : []),
-      ...keys.map((key) => ({ value: `hyper:${key}`, label: key })),
-      { value: NAME, label: t("scalar.groups.name") },
-    ],
-    value: named ? NAME : by,
-    onchange: (value) => page.change({ group: value === NAME ? BY_NAME : value }),
-  });
-  const pattern = searchBox({
-    label: t("scalar.groups.pattern"),
-    value: (named ? by : BY_NAME).slice(NAME.length),
-    delay: 400,
-    onchange: (value) => page.change({ group: `${NAME}${value}` }),
-  });
-  return { chooser, pattern };
+function lastValues({ api }, { runs, last }) {
+  const values = api.column(last);
+  const at = new Map(runs.map((id, i) => [id, values[i]]));
+  return (/** @type {import("../../core/types.js").Run} */ run) => at.get(run.id);
 }
 
-/** Create the choice of how runs count after their end. @param {Page} page */
-function endedControl(page) {
-  const { t } = page.app;
-  return select({
-    label: t("scalar.groups.ended"),
-    options: /** @type {const} */ (["hold", "drop", "common"]).map((value) => ({
-      value,
-      label: t(`scalar.groups.ended.${value}`),
-    })),
-    value: page.options().ended,
-    onchange: (value) => page.change({ ended: /** @type {"hold" | "drop" | "common"} */ (value) }),
-  });
+/** Return the scalar that says most about how runs end. @param {string[]} tags */
+function usualTag(tags) {
+  const ordered = [...tags].sort((a, b) => Number(isOfEvaluation(b)) - Number(isOfEvaluation(a)));
+  return mainTag(
+    ordered.map((tag) => ({ tag })),
+    /loss/i,
+  );
 }
 
-/** Return what the line and areas of groups show. @param {Page} page @param {number} count of groups */
+/**
+ * Return how the criterion was chosen, unless somebody chose it.
+ * @param {Page} page
+ * @param {string} usual
+ * @param {string} tag
+ */
+function chosenText(page, usual, tag) {
+  if (page.options().group || !usual.startsWith("hyper:")) return "";
+  return page.app.t("scalar.groups.usual", { tag });
+}
+
+/**
+ * Create the folded text of what the line and areas of groups show.
+ * @param {Page} page
+ * @param {number} count of groups
+ */
 function bandText(page, count) {
   const { t } = page.app;
   const { smooth, smoothKind, ended } = page.options();
   const kind = t(`scalar.smooth.${smoothKind}`);
-  return [
+  const texts = [
     t(count > WITH_RANGE ? "scalar.groups.band_many" : "scalar.groups.band"),
     t("scalar.groups.gap"),
     t(`scalar.groups.ended.${ended}.how`),
     smooth ? t("scalar.groups.smoothed", { kind }) : "",
-  ].join(" ");
+  ];
+  return h("details", null, h("summary", null, t("scalar.groups.how")), texts.join(" "));
 }
 
 /**

@@ -36,6 +36,7 @@ import { joinFields, readSpans, splitFields, splitLast, writeSpans } from "../..
  * @property {Map<string, string>} thresholds tag -> expression
  * @property {string} job job whose ranks are looked at
  * @property {string} group "hyper:<key>", "name:<pattern>" or "group:"
+ * @property {"" | "each" | "decades" | "quarters"} bins of a numeric setting that groups runs; "" suits it
  * @property {"hold" | "drop" | "common"} ended how runs count in their group after their end
  * @property {string} baseline id of the baseline, "" for the default
  * @property {number} tolerance share of the baseline's value
@@ -90,6 +91,7 @@ export function readOptions(url, weight = SMOOTHING, kind = "scalar") {
     thresholds: new Map(url.all("th").map(splitLast)),
     job: url.get("job", ""),
     group: url.get("g", ""),
+    bins: oneOf(url.get("bins"), ["", "each", "decades", "quarters"]),
     ended: oneOf(url.get("ended"), ["hold", "drop", "common"]),
     baseline: readRun(url.get("baseline", "")),
     tolerance: tolerance >= 0 ? tolerance : TOLERANCE,
@@ -148,6 +150,7 @@ function optionParams(options, kind) {
     th: [...options.thresholds].map(([tag, text]) => `${tag}:${text}`),
     job: options.job,
     g: options.group,
+    bins: options.bins,
     ended: options.ended === "hold" ? null : options.ended,
     baseline:
       (compares || options.mode === "layers") && options.baseline ? options.baseline.slice(2) || "." : null,

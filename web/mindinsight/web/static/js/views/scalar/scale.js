@@ -63,24 +63,3 @@ function decades(low, top, to) {
   const values = [...sizes.map((v) => -v).reverse(), 0, ...sizes];
   return { tickvals: values.map(to), ticktext: values.map(tickText) };
 }
-
-/**
- * Return the range of the values without the outermost ones; null if that cuts nothing.
- * @param {Iterable<ArrayLike<number>>} columns
- * @returns {[number, number] | null}
- */
-export function calmRange(columns) {
-  /** @type {number[]} */
-  const values = [];
-  for (const column of columns) {
-    const stride = Math.max(1, Math.floor(column.length / 2000));
-    for (let i = 0; i < column.length; i += stride) if (Number.isFinite(column[i])) values.push(column[i]);
-  }
-  if (values.length < 20) return null;
-  values.sort((a, b) => a - b);
-  const at = (/** @type {number} */ share) => values[Math.round(share * (values.length - 1))];
-  const [low, high] = [at(0.02), at(0.98)];
-  const room = (high - low || Math.abs(high) || 1) * 0.15;
-  if (values[0] >= low - room && values[values.length - 1] <= high + room) return null;
-  return [low - room, high + room];
-}

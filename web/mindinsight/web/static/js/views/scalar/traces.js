@@ -19,14 +19,17 @@ import { xColumn, smoothedValues } from "./curve.js";
  * @property {boolean} many too many curves for a faint raw one behind each
  */
 
+const QUIET = 0.4; // opacity of a curve that others stand out from
+
 /**
  * Return the Plotly traces of a curve: line, raw values behind it, overwritten and isolated points,
  * non-finite values.
  * @param {Pen} pen
- * @param {Line} line
+ * @param {Line} whole
  */
-export function tracesOf(pen, line) {
-  const { curve } = line;
+export function tracesOf(pen, whole) {
+  const { curve, quiet } = whole;
+  const line = quiet ? { ...whole, colour: pen.app.theme.colour("--line-strong") } : whole;
   const x = xValues(pen, curve);
   const traces = curve.low ? [rangeOf(pen, line, x)] : [];
   for (const stretch of curve.overwritten ?? []) {
@@ -43,7 +46,7 @@ export function tracesOf(pen, line) {
   }
   if (curve.smooth && !pen.many) traces.push({ ...stroke(line, 1, 0.22), x, y: yValues(pen, curve.value) });
   const y = yValues(pen, smoothedValues(curve));
-  traces.push({ ...stroke(line, 1.8, 1), x, y });
+  traces.push({ ...(quiet ? stroke(line, 1, QUIET) : stroke(line, 1.8, 1)), x, y });
   const marks = [lonely(x, y, line), nonFinite(x, curve, line), outside(pen, x, curve, line)];
   return [...traces, ...marks.filter((trace) => trace !== null)];
 }

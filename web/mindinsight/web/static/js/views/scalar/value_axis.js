@@ -1,8 +1,8 @@
 // Range and ticks of a scalar chart's axes.
 
+import { calmRange } from "../../core/calm_range.js";
 import { smoothedValues, stretchesOf, xColumn } from "./curve.js";
 import { divergence } from "./divergence.js";
-import { calmRange } from "./scale.js";
 import { extent, ticksAround, ticksFor, ticksWithin, tickText } from "./ticks.js";
 import { timeTicks } from "./time_ticks.js";
 import { upright } from "./zoom.js";

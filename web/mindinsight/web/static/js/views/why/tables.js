@@ -22,7 +22,12 @@ import { members } from "./groups.js";
 const VALUES = 4; // values of a group that are written out
 
 /** Return whether the groups differ in a scalar. @param {Metric} metric */
-export const changes = ({ kind }) => ["not_finite", "parts", "interval", "apart"].includes(kind);
+export const changes = ({ kind, since }) =>
+  since !== null || ["not_finite", "parts", "interval", "apart"].includes(kind);
+
+/** Return the step from which the groups differ, or null. @param {Metric} metric */
+export const onsetOf = ({ onset, since, broken }) =>
+  since && (broken === null || since.step < broken) ? since.step : onset;
 
 /**
  * Create the table of settings by how much they separate good and bad runs.
@@ -111,27 +116,37 @@ export function metricsTable(app, metrics, groups, whole) {
  */
 function metricRow(app, metric, groups, { last, by }) {
   const { t, format } = app;
-  const { tag, kind, onset, shift, broken, runs, from_start: fromStart, ends } = metric;
-  const classes = { not_finite: NON_FINITE_BADGE, parts: "badge warn", interval: "badge warn" };
+  const { tag, kind, shift, broken, runs, from_start: fromStart, ends, since } = metric;
+  const onset = onsetOf(metric);
+  const classes = {
+    not_finite: NON_FINITE_BADGE,
+    parts: "badge warn",
+    interval: "badge warn",
+    since: "badge warn",
+  };
   const later = broken !== null && onset !== null && onset < broken;
+  const shown = since && kind === "too_few" ? "since" : kind;
   const what = h(
     "span",
-    { class: /** @type {Record<string, string>} */ (classes)[kind] ?? "badge" },
-    t(`why.kind.${later ? (runs ? "differs_then" : "grows_then") : kind}`),
+    { class: /** @type {Record<string, string>} */ (classes)[shown] ?? "badge" },
+    t(`why.kind.${later ? (runs || since ? "differs_then" : "grows_then") : shown}`),
   );
   const alike = onset === null || (kind === "not_finite" && !runs); // until a run breaks
   const atEnd = shift === null || alike;
   const known = ends?.good ? (ends.bad - ends.good) / Math.abs(ends.good) : null;
   const share = atEnd ? known : shift;
-  const percent = share === null ? "" : signed(format.number(100 * share, 3));
-  const exact = kind === "apart" || fromStart || onset === broken;
+  const sides = metric.rise !== null && metric.fall !== null ? [metric.rise, metric.fall] : [share];
+  const percent = sides
+    .flatMap((side) => (side === null ? [] : `${signed(format.number(100 * side, 3))} %`))
+    .join(" / ");
+  const exact = since !== null || kind === "apart" || fromStart || onset === broken;
   return h(
     "tr",
     { class: changes(metric) ? null : "muted" },
     h("th", { scope: "row" }, longName(tag)),
     h("td", null, what, tag === by ? h("span", { class: "muted small" }, ` ${t("why.by")}`) : null),
     ...onsetCells(app, onset, exact, last),
-    h("td", { class: "number", title: atEnd && percent ? t("why.ends") : null }, percent && `${percent} %`),
+    h("td", { class: "number", title: atEnd && percent ? t("why.ends") : null }, percent),
     h("td", { class: "look" }, links(app, tag, groups)),
   );
 }

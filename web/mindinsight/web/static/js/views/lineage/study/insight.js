@@ -9,7 +9,7 @@ import { parameterNames, valueText } from "./values.js";
 /** @typedef {import("./panel.js").StudyPanel} StudyPanel */
 /** @typedef {import("./types.js").Study} Study */
 
-const METHODS = ["fanova", "ped_anova", "correlation"];
+const METHODS = ["fanova", "ped_anova", "forest", "correlation"];
 
 /**
  * Create the panel with the importance of a study's parameters by the chosen method.
@@ -59,7 +59,7 @@ export function importancePanel(panel) {
           { class: "muted" },
           t("tuning.method.instead", {
             wanted: t(`tuning.method.${panel.method}`),
-            name: importance.method === "correlation" ? "optuna" : "scikit-learn",
+            name: importance.method === "forest" ? "optuna" : "scikit-learn",
             method: t(`tuning.method.${importance.method}`),
           }),
         )
@@ -75,6 +75,7 @@ function bars({ app, study, importance }) {
   const claims = importance.claims.map((claim) => claimElement(app, claim));
   const rows = Object.entries(importance.importance).sort((a, b) => b[1] - a[1]);
   if (!rows.length) return claims;
+  const end = Math.max(1, ...rows.map(([, share]) => share));
   const matter = new Set(
     importance.claims
       .filter(({ key }) => key === "claim.lineage.matters")
@@ -91,7 +92,7 @@ function bars({ app, study, importance }) {
           "tr",
           { class: matter.has(name) ? null : "muted" },
           h("th", { scope: "row" }, name),
-          h("td", { class: "bar" }, h("i", { style: { width: `${share * 100}%` } })),
+          h("td", { class: "bar" }, h("i", { style: { width: `${(share / end) * 100}%` } })),
           h("td", { class: "number" }, share.toFixed(2)),
         ),
       ),
