@@ -30,11 +30,14 @@ from mindinsight.server.graph.comparison.input_pairing import paired_inputs
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS, find_adapters, lora_claims
 from mindinsight.server.graph.comparison.module_edits import (
     find_module_edits,
-    find_reorderings,
     in_lonely_layer,
     layer_claims,
     module_claims,
     renames,
+)
+from mindinsight.server.graph.comparison.module_order import (
+    find_reorderings,
+    moved_operators,
     reordering_claims,
 )
 from mindinsight.server.graph.comparison.node_labels import spelling
@@ -180,7 +183,7 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *module_claims(comparison, modules),
         *_replaced(comparison, hidden),
         *reordering_claims(comparison, reorderings),
-        *_rewired(comparison, forward[LEFT], hidden, [order.scope for order in reorderings]),
+        *_rewired(comparison, forward[LEFT], hidden | moved_operators(comparison, reorderings)),
         *shared_claims(comparison, forward),
         *layer_claims(comparison),
         *_backward(comparison),
@@ -296,9 +299,7 @@ def _replaced(comparison: Comparison, hidden: set[int]) -> Iterator[Claim]:
         )
 
 
-def _rewired(
-    comparison: Comparison, forward: Flags, hidden: set[int], reordered: list[int]
-) -> Iterator[Claim]:
+def _rewired(comparison: Comparison, forward: Flags, hidden: set[int]) -> Iterator[Claim]:
     """Yield each operator of the forward pass with another input than before, if both inputs have
     partners. Operators of one scope that all take the same other input are one claim."""
     left, right = comparison.trees
@@ -311,11 +312,7 @@ def _rewired(
         if sources := comparison.sources_of(node, int(right.nodes[other])):
             streams.setdefault(sources, []).append((node, index, other))
     claims = []
-    others = 0
     for (before, after), rows in streams.items():
-        if all(any(scope < index < left.ends[scope] for scope in reordered) for _, index, _ in rows):
-            others += len(rows)
-            continue
         scope = _common_scope([left.paths[index] for _, index, _ in rows]) if len(rows) > 1 else ""
         if scope.count("/"):
             claims.append(_rewired_claim(comparison, scope, rows[0], before, after))
@@ -323,7 +320,7 @@ def _rewired(
         for row in rows:
             claims.append(_rewired_claim(comparison, left.paths[row[1]], row, before, after, len(rows) == 1))
     yield from claims[:_MOST_REWIRED]
-    if others := others + len(claims[_MOST_REWIRED:]):
+    if others := len(claims[_MOST_REWIRED:]):
         yield Claim("claim.graph.rewired_more", "found", {"n": others})
 
 
