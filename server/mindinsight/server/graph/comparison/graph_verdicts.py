@@ -149,13 +149,15 @@ def _agreement(comparison: Comparison, operators: int) -> Claim:
     if unread:
         return Claim("claim.graph.incomplete", "unknown", {"n": unread, "operators": operators})
     left, right = columns.graphs
-    names = sum(
-        _bare(name) != _bare(right.names[int(partners[node]) - columns.left_count])
+    names = [
+        node
         for node, name in enumerate(left.names)
-        if partners[node] >= 0
-    )
+        if partners[node] >= 0 and _bare(name) != _bare(right.names[int(partners[node]) - columns.left_count])
+    ]
     if names:
-        return Claim("claim.graph.renamed", "clear", {"n": names, "operators": operators})
+        values = {"n": len(names), "operators": operators}
+        values["parameters"] = int(np.count_nonzero(left.kinds[names] == PARAMETER))
+        return Claim("claim.graph.renamed", "clear", values)
     return Claim("claim.graph.identical", "clear", {"n": operators})
 
 
@@ -479,8 +481,10 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
             for texts in zip(*((row.subject, row.left, row.right) for row in alike), strict=True)
         ]
         values = dict(zip(("subject", "before", "after"), (text or "–" for text in shown), strict=True))
-        places = len({change.position for change in alike})
-        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": places}))
+        places = dict.fromkeys(change.position for change in alike)
+        evidence = tuple({"left": index, "right": other} for index, other in places)
+        found = evidence if kind not in ("resized", "input_resized") else ()  # those positions are nodes
+        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": len(places)}, found))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
     return _Details(claims, pairs, resized | moments)
