@@ -71,7 +71,6 @@ def copied(playwright: Playwright, copy_folder: Path, serve_once: Callable[[Path
         return playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
 
     with pytest.MonkeyPatch.context() as less:  # it looks at all the same, for a third of the time
-        less.setattr(page_copy, "_BOXES", 5)
         less.setattr(page_copy, "_CURVES", ("s=0",))
         less.setattr(page_copy, "_QUIET", 0.15)
         for _ in page_copy.export_site(server, out, start, listed):
@@ -137,12 +136,23 @@ def test_pages_show_what_the_server_showed(page: Page, copied: str, address: str
     expect(page.get_by_text("This copy has no answer")).to_have_count(0)
 
 
-def test_a_scope_of_the_graph_opens(page: Page, copied: str) -> None:
+def test_scopes_of_the_graph_open_one_at_a_time(page: Page, copied: str) -> None:
     page.goto(f"{copied}graph.html?run=one")
-    scope = page.locator(".box.closed.scope").first
-    number = scope.get_attribute("data-id")
-    scope.click(click_count=2, position={"x": 6, "y": 6}, force=True)
-    expect(page.locator(f".box.frame[data-id='{number}']")).to_be_attached()
+    expect(page.get_by_role("status").filter(has_text="one open scope at a time")).to_be_visible()
+    before = page.locator(".box.frame").count()
+    for name in ("conv1", "fc2"):  # the second closes the first
+        page.get_by_role("button", name="Fit to window").click()
+        scope = page.locator(".box.closed.scope", has_text=name)
+        scope.click(click_count=2, position={"x": 6, "y": 6}, force=True)
+        expect(page.locator(".box.frame", has_text=name)).to_be_attached()
+        expect(page.get_by_role("heading", name=f"{name}-").first).to_be_visible()
+        expect(page.locator(".box.frame")).to_have_count(before + 1)
+    page.reload()
+    expect(page.locator(".box.frame", has_text="fc2")).to_be_attached()
+    page.get_by_role("button", name="Expand all").click()
+    expect(page.locator(".box.frame", has_text="conv1")).to_be_attached()
+    page.get_by_role("button", name="As recorded").click()
+    expect(page.get_by_text("This copy has no answer")).to_have_count(0)
 
 
 def test_what_writes_is_grey_and_says_why(page: Page, copied: str) -> None:

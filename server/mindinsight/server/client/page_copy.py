@@ -11,10 +11,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count, permutations
+from itertools import count, islice, permutations
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
@@ -51,7 +53,11 @@ _LOADING: Final = """() => new Promise((resolve) => requestIdleCallback(() => re
     resolve(document.querySelector("#view[aria-busy=true], #view .booting, #view progress") !== null)),
     { timeout: 10000 }))"""  # whether it is loading, once the script is idle
 _SCREENS: Final = 200  # to which a page is scrolled, which bounds the time for a page that grows
-_BOXES: Final = 40  # of a graph that are looked at, which bounds the time: each scope is a visit
+_PICTURE: Final = "v2/graph/picture"  # question about the drawing of a graph
+_ROOT: Final = 0  # scope that holds all others
+_VIEWS: Final = ("simplified", "recorded")  # of a graph, both in the copy
+_SCOPES: Final = 200  # of a graph that can be opened, which bounds the size: some 20 kB each
+_BOXES: Final = 2000  # of a graph whose details are there, which bounds the time: some 5 ms each
 _PAIRED: Final = 5  # runs of which every pair is compared in the copy: twenty visits
 _WINDOW: Final = {"width": 1440, "height": 900}
 _POLICY: Final = (  # the server's, for hosts that send none
@@ -163,6 +169,18 @@ class Recorder:
             self.busy -= 1
             self.last = time.monotonic()
 
+    def ask(self, path: str, params: Mapping[str, str]) -> dict[str, Any]:
+        """Store the answer to a question that no page asked, and return it; return {} if it is an error."""
+        address = f"{path}?{urlencode(params)}"
+        try:
+            with urllib.request.urlopen(self.server + address, timeout=_PATIENCE) as response:
+                body = self.paths.hidden_in(response.read(), "application/json")
+        except urllib.error.HTTPError:
+            return {}
+        self._keep(question_key("GET", address), body, "application/json")
+        answer: dict[str, Any] = json.loads(body)
+        return answer
+
     def evidence(self) -> list[str]:
         """Return the pages that the recorded explanations link to, as addresses relative to the server."""
         keys = (key for key in self.answers if json.loads(key)[1].startswith("v2/explanation/"))
@@ -177,11 +195,9 @@ class Recorder:
         (self.folder / self.answers[key]).write_bytes(body)
 
 
-def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[str]) -> None:
-    """Open the page at an address and scroll to its end, so that it requests everything it shows.
-
-    If `address` is in `look_into` (graph pages), also select the boxes and open the scopes. Raises OSError if
-    answers cannot be written.
+def visit(page: Page, recorder: Recorder, address: str) -> None:
+    """Open the page at an address and scroll to its end, so that it requests everything it shows. Raises
+    OSError if answers cannot be written.
     """
     page.goto(recorder.server + address, wait_until="domcontentloaded")
     _settle(page, recorder)
@@ -192,31 +208,47 @@ def visit(page: Page, recorder: Recorder, address: str, look_into: Collection[st
         page.evaluate("window.scrollBy(0, 0.8 * window.innerHeight)")
         if not _settle(page, recorder) or page.evaluate("window.scrollY") == before:
             break
-    if address in look_into:
-        _look_into(page, recorder, address)
 
 
-def _look_into(page: Page, recorder: Recorder, address: str) -> None:
-    """Select each box of a drawing, and open each closed scope by itself."""
-    drawn = "[...document.querySelectorAll('.box[data-id]')]"
-    boxes = page.evaluate(f"{drawn}.map((box) => [box.dataset.id, box.matches('.closed.scope')])")
-    for box, _ in boxes[:_BOXES]:
-        _point(page, recorder, box, clicks=1)
-    for box, is_scope in boxes[:_BOXES]:
-        if is_scope:
-            _point(page, recorder, box, clicks=2)
-            page.goto(recorder.server + address, wait_until="domcontentloaded")
-            _settle(page, recorder)
+def _record_graph(recorder: Recorder, run: str) -> None:
+    """Ask for what the graph page of a run, visited before, shows while one of its scopes is open, in the
+    scopes around it, and a box is selected. Raises OSError if answers cannot be written.
+    """
+    for key in list(recorder.answers):
+        _, path, texts, _ = json.loads(key)
+        question = dict(json.loads(text) for text in texts)
+        if path == _PICTURE and question["run"] == run and "open" not in question:
+            picture = json.loads((recorder.folder / recorder.answers[key]).read_bytes())
+            if picture["view"] == "dataset":
+                question.pop("tag", None)  # as the page asks for a data pipeline
+            _open_scopes(recorder, {**question, "view": picture["view"]}, picture)
+            if picture["view"] in _VIEWS:
+                other = {**question, "view": _VIEWS[1 - _VIEWS.index(picture["view"])]}
+                _open_scopes(recorder, other, recorder.ask(_PICTURE, other))
 
 
-def _point(page: Page, recorder: Recorder, box: str, clicks: int) -> None:
-    """Click on a box of a drawing. A box that cannot be clicked is skipped; the copy lacks its details."""
-    from playwright.sync_api import Error
+def _open_scopes(recorder: Recorder, about: Mapping[str, str], picture: Mapping[str, Any]) -> None:
+    """Ask for the drawings of a graph with each scope open by itself, and for the details of the boxes."""
+    parents: dict[int, int] = {}
+    scopes = [_ROOT]
 
-    with suppress(Error):
-        target = page.locator(f".box[data-id='{box}']").first
-        target.click(click_count=clicks, position={"x": 6, "y": 6}, force=True, timeout=1000)
-        _settle(page, recorder)
+    def add(boxes: Sequence[Mapping[str, Any]]) -> None:
+        new = [box for box in boxes if box["id"] not in parents]
+        parents.update((box["id"], box["parent"]) for box in new)
+        scopes.extend(box["id"] for box in new if box["count"])
+
+    add(picture.get("boxes", ()))
+    for scope in islice(scopes, _SCOPES):  # which grows meanwhile
+        branch = [scope]
+        while branch[-1] != _ROOT:
+            branch.append(parents[branch[-1]])
+        opened = ",".join(map(str, sorted(branch[:-1]))) or str(_ROOT)
+        add(recorder.ask(_PICTURE, {**about, "open": opened}).get("boxes", ()))
+        recorder.ask("v2/graph/inside", {**about, "node": "" if scope == _ROOT else str(scope)})
+    if len(scopes) <= _SCOPES:
+        recorder.ask(_PICTURE, {**about, "open": "all"})
+    for node in islice(parents, _BOXES):
+        recorder.ask("v2/graph/node", {**about, "node": str(node)})
 
 
 def _settle(page: Page, recorder: Recorder) -> bool:
@@ -324,7 +356,7 @@ def export_site(
     recorder = Recorder(server, folder, Paths([base["path"] for base in listed["bases"]]))
     addresses = addresses_of(listed, Pages(Assets(WEB, views=extensions.views())).views)
     first = {run["job"]: run for run in reversed(listed["runs"])}  # of the ranks of a job
-    graphs = frozenset(_about("graph", run) for run in first.values())
+    graphs = {_about("graph", run): run["id"] for run in first.values()}
     browser = open_browser()
     try:
         page = browser.new_page(viewport=_WINDOW, locale="en-US")  # type: ignore[arg-type]
@@ -333,7 +365,9 @@ def export_site(
         number = 0
         while number < len(addresses):
             yield number, len(addresses), addresses[number]
-            visit(page, recorder, addresses[number], graphs)
+            visit(page, recorder, addresses[number])
+            if addresses[number] in graphs:
+                _record_graph(recorder, graphs[addresses[number]])
             number += 1
             if number == len(addresses):
                 addresses += [link for link in recorder.evidence() if link not in addresses]

@@ -1,5 +1,6 @@
 // Drawing of one graph with search, outline, details panel and dump overlay.
 
+import { COPY } from "../../core/copy.js";
 import { h, renew, replace } from "../../core/dom.js";
 import { latest } from "../../core/latest.js";
 import { Bookmarks } from "./bookmarks.js";
@@ -218,7 +219,7 @@ export class Explorer {
         /** Select a node; null clears the selection. */
         const select = () => this.select(id, true);
         return missing.length || layered
-          ? this.reopen(new Set([...open, ...missing]), id, missing[0] ?? id, select)
+          ? this.reopen(new Set(COPY ? scopes : [...open, ...missing]), id, missing[0] ?? id, select)
           : select();
       },
       (error) => this.failed(error),

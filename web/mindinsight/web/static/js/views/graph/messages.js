@@ -2,6 +2,7 @@
 
 import { empty } from "../../components/empty.js";
 import { viewPath } from "../../components/icons.js";
+import { COPY } from "../../core/copy.js";
 import { h } from "../../core/dom.js";
 
 /** @typedef {import("../../core/answers.js").GraphPicture} GraphPicture */
@@ -61,6 +62,7 @@ export function pictureNotes(app, picture) {
   const lost = /** @type {const} */ (["nameless", "dangling", "unreadable"]).filter((name) => picture[name]);
   return [
     h("span", null, counts(app, picture).join(" · ")),
+    COPY !== "" && h("span", null, t("graph.one_scope")),
     lost.map((name) =>
       h(
         "span",

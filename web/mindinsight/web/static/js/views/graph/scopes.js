@@ -1,6 +1,7 @@
 // Open and flattened scopes of a drawing.
 
 import { toast } from "../../components/toast.js";
+import { COPY } from "../../core/copy.js";
 import { EVERYTHING } from "./single_state.js";
 
 const MANY = 2000; // boxes whose numbers are too many for an address
@@ -26,7 +27,8 @@ export function openAll(explorer) {
 }
 
 /**
- * Open or close a scope. A single scope inside an opened one is opened too.
+ * Open or close a scope. A single scope inside an opened one is opened too. A copy without a server has the
+ * drawings in which one scope is open with those around it, so the others are closed.
  * @param {import("./explorer.js").Explorer} explorer
  * @param {number} id
  * @returns {Promise<unknown>}
@@ -35,7 +37,7 @@ export async function toggleScope(explorer, id) {
   const { canvas, state } = explorer;
   const box = canvas.boxes().find((candidate) => candidate.id === id);
   if (!box?.count) return undefined;
-  const open = new Set(state.open);
+  const open = new Set(COPY ? ancestors(canvas.boxes(), box) : state.open);
   if (box.open) {
     descendants(canvas.boxes(), id).forEach((scope) => open.delete(scope));
     unflatten(state, [id]);
@@ -72,6 +74,17 @@ export function unflatten(state, scopes) {
   const changed = flat.length < state.flat.length;
   state.flat = flat;
   return changed;
+}
+
+/**
+ * Return the ids of the scopes around a box.
+ * @param {import("../../components/graph/shapes.js").Box[]} boxes
+ * @param {import("../../components/graph/shapes.js").Box} box
+ * @returns {number[]}
+ */
+function ancestors(boxes, box) {
+  const parent = boxes.find(({ id }) => id === box.parent);
+  return parent ? [parent.id, ...ancestors(boxes, parent)] : [];
 }
 
 /**
