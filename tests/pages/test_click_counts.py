@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,7 +160,12 @@ def test_an_alert_rule_with_its_preview(page: Page, url: str) -> None:
 def test_the_edit_between_the_graphs_of_two_runs(
     page: Page, tmp_path: Path, serve: Callable[[Path], str]
 ) -> None:
-    for name, changes in {"one": {}, "two": {"activation": "gelu"}, "three": {"blocks": range(5)}}.items():
+    edits: dict[str, dict[str, Any]] = {
+        "one": {},
+        "two": {"activation": "gelu"},
+        "three": {"blocks": range(5)},
+    }
+    for name, changes in edits.items():
         write_graph(tmp_path, name, layers(**changes)())
     page.goto(serve(tmp_path))
     actions = Actions()

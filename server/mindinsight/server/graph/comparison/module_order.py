@@ -10,12 +10,11 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     LEFT,
     RIGHT,
     Comparison,
-    Side,
     merged,
 )
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS
 from mindinsight.server.graph.comparison.module_edits import matched_scopes, modules_in
-from mindinsight.server.graph.model.graph import OPERATOR
+from mindinsight.server.graph.model.graph import OPERATOR, Offsets
 from mindinsight.server.graph.scopes.scope_tree import Tree
 
 Scopes: TypeAlias = tuple[int, int]  # index in the left and in the right tree
@@ -120,8 +119,10 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
     for node in comparison.rewired.tolist():
         other = int(right.nodes[comparison.partners[LEFT][left.leaf_indices[node]]])
         ids = [
-            [_identity(comparison, side, source, passed[side]) for source in sources]
-            for side, sources in ((LEFT, left.graph.inputs_of(node)), (RIGHT, right.graph.inputs_of(other)))
+            [_identity(own, source, inner) for source in tree.graph.inputs_of(place)]
+            for own, tree, place, inner in zip(
+                comparison.input_ids, comparison.trees, (node, other), passed, strict=True
+            )
         ]
         if left.graph.types[node] in COMMUTATIVE | ADDS:
             ids = [sorted(own) for own in ids]
@@ -130,11 +131,11 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
     return moved
 
 
-def _identity(comparison: Comparison, side: Side, node: int, passed: dict[int, int]) -> int:
+def _identity(ids: Offsets, node: int, passed: dict[int, int]) -> int:
     """Return the identity of an input without the moved modules in front of it, -1 if it is unknown."""
     while node in passed:
         node = passed[node]
-    return int(comparison.input_ids[side][node]) if node >= 0 else -1
+    return int(ids[node]) if node >= 0 else -1
 
 
 def reordering_claims(comparison: Comparison, reorderings: list[Reordering]) -> Iterator[Claim]:
@@ -160,7 +161,10 @@ def _key(comparison: Comparison, order: Reordering) -> str:
         tuple(_norm_position(tree, scope) for tree, scope in zip(comparison.trees, scopes, strict=True))
         for _, scopes in order.moved
     }
-    names = {("pre", "post"): "pre_to_post_norm", ("post", "pre"): "post_to_pre_norm"}
+    names: dict[tuple[str, ...], str] = {
+        ("pre", "post"): "pre_to_post_norm",
+        ("post", "pre"): "post_to_pre_norm",
+    }
     return names.get(positions.pop(), "modules_reordered") if len(positions) == 1 else "modules_reordered"
 
 
