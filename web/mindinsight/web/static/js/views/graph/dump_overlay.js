@@ -243,27 +243,14 @@ export class Dumped {
   /**
    * Open the scopes around the first fault and select it, once for each step, unless something is selected or
    * somebody chose what is open.
-   * @param {{boxes: Coloured[]}} coloured
+   * @param {{fault?: {id: number} | null}} coloured
    */
-  async reveal({ boxes }) {
-    const { canvas } = this.graph;
+  async reveal({ fault }) {
     const step = JSON.stringify(position(this.state));
-    if (this.revealed === step || canvas.selected !== null || this.app.url.get("open") !== null) return;
-    const faults = new Set(boxes.filter(({ symptom }) => symptom === "fault").map(({ id }) => id));
-    const drawn = canvas.boxes().filter((box) => faults.has(box.id));
-    const [box] = drawn.sort((a, b) => a.w * a.h - b.w * b.h);
-    if (!box) return;
+    const chosen = this.graph.canvas.selected !== null || this.app.url.get("open") !== null;
+    if (!fault || chosen || this.revealed === step) return;
     this.revealed = step;
-    const inner = box.count ? await this.faultIn(box.id) : box.id;
-    if (inner !== null && canvas.selected === null && step === JSON.stringify(position(this.state))) {
-      await this.graph.goTo(inner);
-    }
-  }
-
-  /** Return the operator of the first fault in a scope, or null. @param {number} node */
-  async faultIn(node) {
-    const { worst } = await this.graph.ask("v2/graph/dump/node", { ...this.position(), node });
-    return worst.find(({ symptom }) => symptom === "fault")?.id ?? null;
+    await this.graph.goTo(fault.id);
   }
 
   /** Remove the overlay. */
