@@ -8,12 +8,15 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from mindinsight.writer import SummaryRecord
+from tests.claims.situations.graph import write_graph
+from tests.claims.situations.graph_edits import layers
 
 RUNS = 118
 STEPS = 40
@@ -152,3 +155,23 @@ def test_an_alert_rule_with_its_preview(page: Page, url: str) -> None:
     actions.click(page.get_by_role("button", name="Save", exact=True))
     expect(page.get_by_role("list", name="Rules")).to_contain_text("train/loss is above 100")
     assert actions.count <= 5
+
+
+def test_the_edit_between_the_graphs_of_two_runs(
+    page: Page, tmp_path: Path, serve: Callable[[Path], str]
+) -> None:
+    edits: dict[str, dict[str, Any]] = {
+        "one": {},
+        "two": {"activation": "gelu"},
+        "three": {"blocks": range(5)},
+    }
+    for name, changes in edits.items():
+        write_graph(tmp_path, name, layers(**changes)())
+    page.goto(serve(tmp_path))
+    actions = Actions()
+    actions.click(page.get_by_role("link", name="Compare graphs"))
+    for side, run in (("Left", "one"), ("Right", "two")):
+        half = page.get_by_role("region", name=f"{side} graph", exact=True)
+        actions.choose(half.get_by_role("combobox", name="Run", exact=True), run)
+    expect(page.locator("[data-claim='claim.graph.replaced']")).to_have_text("relu → gelu in 4 places")
+    assert actions.count <= 3

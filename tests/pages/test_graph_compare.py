@@ -11,6 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from mindinsight.proto.graph_pb2 import GraphProto, ModelProto
+from tests.claims.situations.graph import write_graph
+from tests.claims.situations.graph_edits import layers
 
 DATA = Path(__file__).parents[1] / "data"
 BACKBONE = "Default/network-WithLossCell/_backbone-LeNet"
@@ -44,10 +46,13 @@ def save(graph: Any, path: Any) -> None:
 
 @pytest.fixture
 def compare(page: Any, serve: Any, base: Any) -> Callable[..., Any]:
-    """Opens two graphs and waits for both drawings."""
+    """Opens two graphs, with the scopes open that are open in the left one by itself, and waits for both."""
     address = serve(base)
 
-    def open_page(query: Any = PAIR, size: Any = None) -> Any:
+    def open_page(query: Any = PAIR, size: Any = None, begins: bool = False) -> Any:
+        if query.startswith(PAIR) and "open=" not in query and not begins:
+            alone = page.request.get(f"{address}v2/graph/picture?run=./two&tag=first.pb").json()
+            query += f"&open={','.join(map(str, alone['open']))}"
         if size:
             page.set_viewport_size({"width": size[0], "height": size[1]})
         page.goto(f"{address}graph?{query}")
@@ -320,3 +325,42 @@ def test_a_run_with_one_graph_offers_no_choice_of_it(compare: Callable[..., Any]
     expect(half(page, "Left").get_by_role("combobox", name="Graph", exact=True)).to_be_visible()
     expect(half(page, "Right").get_by_role("combobox", name="Rank", exact=True)).to_be_visible()
     expect(half(page, "Right").get_by_role("combobox", name="Graph", exact=True)).to_have_count(0)
+
+
+def test_both_drawings_begin_at_the_first_difference(compare: Callable[..., Any]) -> None:
+    page = compare(begins=True)
+    expect(page.get_by_text(re.compile(r"^1 of \d+$"))).to_be_visible()
+    first = differences(page).get_by_role("listitem").first
+    expect(first).to_have_class(re.compile("current"))
+    for side in ("Left", "Right"):
+        expect(box(page, side, "_backbone-LeNet", "frame")).to_have_count(1)
+    label = first.locator("button").inner_text().partition(" (")[0]
+    middle = box(page, "Left", label, "selected")
+    stage = half(page, "Left").locator(".graph-stage").bounding_box()
+    expect(middle).to_be_visible()
+    shown = middle.bounding_box()
+    assert stage["y"] < shown["y"] < stage["y"] + stage["height"] - shown["height"]
+
+
+def test_an_address_that_names_what_is_open_stays_there(compare: Callable[..., Any]) -> None:
+    page = compare(f"{PAIR}&open=0")
+    expect(facts(page)).to_contain_text("Select a box")
+    expect(page.locator(".graph-half .box.selected")).to_have_count(0)
+
+
+def test_a_sentence_leads_to_its_place(page: Any, serve: Any, tmp_path: Path) -> None:
+    for name, changes in {"one": {}, "two": {"activation": "gelu"}}.items():
+        write_graph(tmp_path, name, layers(**changes)())
+    page.goto(f"{serve(tmp_path)}graph?m=compare&run=./one&run2=./two&open=0")
+    page.get_by_role("button", name="relu → gelu in 4 places").click()
+    expect(facts(page).get_by_role("heading").first).to_contain_text("relu")
+
+
+def test_renamed_graphs_have_no_empty_list(page: Any, serve: Any, tmp_path: Path) -> None:
+    for name, changes in {"one": {}, "two": {"prefix": "module."}}.items():
+        write_graph(tmp_path, name, layers(**changes)())
+    page.goto(f"{serve(tmp_path)}graph?m=compare&run=./one&run2=./two")
+    expect(differences(page)).to_have_text("No operator differs.")
+    claim = page.locator("[data-claim='claim.graph.renamed']")
+    expect(claim).to_contain_text("12 of them of parameters")
+    expect(page.get_by_text("the 12 renamed parameters")).to_be_visible()

@@ -30,9 +30,15 @@ def url(serve_once: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def graph(page: Any, url: Any) -> Callable[..., Any]:
-    """graph("run=./job") opens the page and waits for the drawing."""
+    """graph("run=./job") opens the page with the scopes open that are open without a dump.
 
-    def show(query: Any = PLACE) -> Any:
+    ``begins``: with those that a dump opens.
+    """
+
+    def show(query: Any = PLACE, begins: bool = False) -> Any:
+        if query.startswith(PLACE) and not begins:
+            alone = page.request.get(f"{url}v2/graph/picture?run=./job").json()
+            query += f"&open={','.join(map(str, alone['open']))}"
         page.goto(f"{url}graph?{query}")
         expect(page.locator(".graph-drawing .box").first).to_be_visible()
         return page
@@ -88,6 +94,16 @@ def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(
     tools(page).get_by_label("Dump").select_option("No dump")
     expect(page.locator(".graph-drawing .ill")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("dump="))
+
+
+@pytest.mark.parametrize("query", [PLACE, PLACE.removesuffix("&step=1")], ids=["its step", "no step"])
+def test_a_dump_opens_at_its_first_fault(graph: Callable[..., Any], query: str) -> None:
+    page = graph(query, begins=True)
+    fault = page.locator(".graph-drawing .box.selected")
+    expect(fault).to_contain_text("MatMul-op66")
+    expect(fault).to_be_in_viewport()
+    expect(tools(page).get_by_role("spinbutton")).to_have_value("1")
+    expect(page.get_by_role("heading", name="In the dump")).to_be_visible()
 
 
 def test_the_first_fault_is_one_click_away_with_its_tensors(graph: Callable[..., Any]) -> None:

@@ -36,7 +36,8 @@ COMPARED = (
     "backward_removed", "lora_removed", "lora_removed_places", "shared", "unshared", "attribute", "constant",
     "resized", "input_resized", "respelled", "input_removed", "input_added", "output", "roles",
     "module_replaced", "module_wrapped", "module_unwrapped", "module_added", "module_removed",
-    "modules_reordered", "renames", "parameters_added", "parameters_removed",
+    "modules_reordered", "pre_to_post_norm", "post_to_pre_norm", "renames",
+    "parameters_added", "parameters_removed",
 )  # fmt: skip
 
 Write = Callable[[Path], Question]
@@ -142,8 +143,8 @@ edited(
 edited("wider_layers", "A wider multi-layer perceptron.", ("resized", "constant"), hidden=8)
 edited("blocks_swapped", "Two blocks are swapped: the stream was rewired, no residual.", ("rewired",),
        layers=(0, 2, 1, 3))  # fmt: skip
-edited("norm_moved", "The second norm of every block comes after the MLP.",
-       ("modules_reordered", "rewired_more"), swapped=True)  # fmt: skip
+edited("norm_moved", "The second norm of every block comes after the MLP, in the same branch.",
+       ("modules_reordered",), swapped=True)  # fmt: skip
 edited("layernorm_to_rmsnorm", "LayerNorm became RmsNorm in all places: it has no beta.",
        ("replaced", "parameters_removed"), norm="RmsNorm")  # fmt: skip
 edited(

@@ -205,3 +205,47 @@ multiplied("activation_of_another_type", "Its output alone is float16.", ["outpu
 multiplied("products_unchanged", "The same types.", ["identical"])
 multiplied("constant_of_another_type", "2.0 became 2.", ["constant"], factor=2)
 multiplied("attribute_in_the_eighth_digit", "1e-5 and 1.0000001e-5.", ["attribute"], epsilon=1.0000001e-5)
+
+
+def norms(*post: int, torn: bool = False) -> Callable[[], bytes]:
+    """Return a generator of four blocks of two branches, of which ``post`` normalize the residual sums.
+
+    ``torn``: the second branch of block 1 takes the input of the block.
+    """
+
+    def generate() -> bytes:
+        graph = GraphBuilder("net")
+        value = graph.node("embedding", [graph.parameter("x", (4, 8), role="input")], (4, 8))
+        for i in range(4):
+            with graph.scope(f"{i}-Block"):
+                start = value
+                for norm, part in (("ln1", "attn"), ("ln2", "mlp")):
+
+                    def normalized(source: str, name: str = f"{i}.{norm}", norm: str = norm) -> str:
+                        with graph.scope(f"{norm}-LayerNorm"):
+                            weight = graph.parameter(f"{name}.weight", (8,))
+                            return graph.node("layer_norm", [source, weight], (4, 8))
+
+                    taken = start if torn and i == 1 else value
+                    branch = taken if i in post else normalized(taken)
+                    with graph.scope(f"{part}-Part"):
+                        for name in ("in", "out"):
+                            weight = graph.parameter(f"{i}.{part}.{name}.weight", (8, 8))
+                            branch = graph.node("linear", [branch, weight], (4, 8))
+                    value = graph.node("add", [value, branch], (4, 8))
+                    value = normalized(value) if i in post else value
+        graph.output(graph.node("linear", [value, graph.parameter("head.weight", (8, 8))], (4, 8)))
+        data: bytes = graph.model().graph.SerializeToString()
+        return data
+
+    return generate
+
+
+pair("pre_norm_to_post_norm", "All norms move behind the sums: nothing else is rewired.", norms(),
+     norms(*range(4)), ("pre_to_post_norm",))  # fmt: skip
+pair("pre_norm_to_post_norm_in_one_block", "Those of one block.", norms(), norms(2), ("pre_to_post_norm",))
+pair("post_norm_to_pre_norm", "The other way round.", norms(*range(4)), norms(), ("post_to_pre_norm",))
+pair("branch_rewired_beside_post_norms", "A norm takes another value: no norm moved.", norms(0, 2, 3),
+     norms(0, 2, 3, torn=True), ("rewired",))  # fmt: skip
+pair("pre_norm_to_post_norm_and_a_branch_rewired", "Both edits.", norms(), norms(0, 2, 3, torn=True),
+     ("pre_to_post_norm", "rewired"))  # fmt: skip

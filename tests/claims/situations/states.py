@@ -486,6 +486,8 @@ joined("dump_of_what_ran_for_a_module", "They ran for the one operator of the mo
        ["t-op0", "addmm-op0"], "by_module")  # fmt: skip
 joined("dump_of_what_ran_for_several", "Which of the two operators they ran for is unknown.",
        ["linear", "mul"], ["t-op0", "addmm-op0"], "ambiguous")  # fmt: skip
+joined("dump_of_more_than_the_graph", "All of the module are in the dump, and sub beside them.",
+       ["linear", "mul"], ["linear-op0", "mul-op0", "sub-op0"])  # fmt: skip
 
 
 def weight_after_step(name: str, truth: str, weight: Any, *made: str) -> None:

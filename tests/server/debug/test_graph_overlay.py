@@ -235,6 +235,19 @@ def test_operators_of_a_module_with_other_operators_are_not_taken_for_them(graph
     assert ("Net/0", "addmm-op0") not in joined.nodes
 
 
+@pytest.mark.parametrize(
+    ("recorded", "ambiguous"), [([], 1), (["linear-op0"], 0), (["linear-op0", "mul-op1"], 0)]
+)
+def test_an_operator_may_have_run_only_for_those_that_nothing_matches(
+    graph: Any, recorded: list[str], ambiguous: int
+) -> None:
+    made = graph([(f"{NET}/fc-Linear/{name}", []) for name in ("linear-op0", "mul-op1")])
+    ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in (*recorded, "sub-op0")]
+    joined = join(ran, made)
+    assert (joined.dumped, joined.matched) == (len(recorded) + 1, len(recorded))
+    assert joined.ambiguous == ambiguous
+
+
 def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph: Any) -> None:
     made = graph([(f"{NET}/Add-op1", [])])
     operator = dumped("Add-op1")

@@ -186,7 +186,7 @@ class Join:
     The numbers count operators that recorded tensors, without parameters. Those matched by order have another
     ``-opN`` in the graph: they are paired with nodes of the same name by rising N. Those matched by module
     ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``.
-    Of a module with several operators it is unknown which one they ran in place of.
+    Of a module with several operators that nothing matches it is unknown which one they ran in place of.
     """
 
     nodes: Mapping[OperatorKey, int]
@@ -194,7 +194,7 @@ class Join:
     matched: int
     by_order: int
     by_module: int
-    ambiguous: int  # without a match, in a module with several operators in the graph
+    ambiguous: int  # without a match, in a module of which several operators have none in the graph
 
 
 def join(operators: Iterable[Operator], graph: Graph) -> Join:
@@ -237,7 +237,7 @@ def _by_module(
     operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
 ) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
     """Return the node of each operator without one whose module has a single operator in the graph, which
-    no other operator matches, and the operators of modules with several."""
+    no other operator matches, and the operators of modules with several that no other one matches."""
     inside: dict[str, list[int]] = {}
     for node, (name, kind) in enumerate(_kinds(graph)):
         if kind == OPERATOR:
@@ -250,7 +250,8 @@ def _by_module(
         if key_of(operator) in matched or "/" not in module:  # "Default" is no module
             continue
         if len(nodes) > 1:
-            ambiguous.add(key_of(operator))
+            if len(taken.intersection(nodes)) < len(nodes) - 1:
+                ambiguous.add(key_of(operator))
         elif nodes and nodes[0] not in taken:
             nodes_of[key_of(operator)] = nodes[0]
     return nodes_of, ambiguous

@@ -30,11 +30,14 @@ from mindinsight.server.graph.comparison.input_pairing import paired_inputs
 from mindinsight.server.graph.comparison.low_rank_adapters import ADDS, find_adapters, lora_claims
 from mindinsight.server.graph.comparison.module_edits import (
     find_module_edits,
-    find_reorderings,
     in_lonely_layer,
     layer_claims,
     module_claims,
     renames,
+)
+from mindinsight.server.graph.comparison.module_order import (
+    find_reorderings,
+    moved_operators,
     reordering_claims,
 )
 from mindinsight.server.graph.comparison.node_labels import spelling
@@ -146,13 +149,15 @@ def _agreement(comparison: Comparison, operators: int) -> Claim:
     if unread:
         return Claim("claim.graph.incomplete", "unknown", {"n": unread, "operators": operators})
     left, right = columns.graphs
-    names = sum(
-        _bare(name) != _bare(right.names[int(partners[node]) - columns.left_count])
+    names = [
+        node
         for node, name in enumerate(left.names)
-        if partners[node] >= 0
-    )
+        if partners[node] >= 0 and _bare(name) != _bare(right.names[int(partners[node]) - columns.left_count])
+    ]
     if names:
-        return Claim("claim.graph.renamed", "clear", {"n": names, "operators": operators})
+        values = {"n": len(names), "operators": operators}
+        values["parameters"] = int(np.count_nonzero(left.kinds[names] == PARAMETER))
+        return Claim("claim.graph.renamed", "clear", values)
     return Claim("claim.graph.identical", "clear", {"n": operators})
 
 
@@ -180,7 +185,7 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         *module_claims(comparison, modules),
         *_replaced(comparison, hidden),
         *reordering_claims(comparison, reorderings),
-        *_rewired(comparison, forward[LEFT], hidden, [order.scope for order in reorderings]),
+        *_rewired(comparison, forward[LEFT], hidden | moved_operators(comparison, reorderings)),
         *shared_claims(comparison, forward),
         *layer_claims(comparison),
         *_backward(comparison),
@@ -297,9 +302,7 @@ def _replaced(comparison: Comparison, hidden: set[int]) -> Iterator[Claim]:
         )
 
 
-def _rewired(
-    comparison: Comparison, forward: Flags, hidden: set[int], reordered: list[int]
-) -> Iterator[Claim]:
+def _rewired(comparison: Comparison, forward: Flags, hidden: set[int]) -> Iterator[Claim]:
     """Yield each operator of the forward pass with another input than before, if both inputs have
     partners. Operators of one scope that all take the same other input are one claim."""
     left, right = comparison.trees
@@ -312,11 +315,7 @@ def _rewired(
         if sources := comparison.sources_of(node, int(right.nodes[other])):
             streams.setdefault(sources, []).append((node, index, other))
     claims = []
-    others = 0
     for (before, after), rows in streams.items():
-        if all(any(scope < index < left.ends[scope] for scope in reordered) for _, index, _ in rows):
-            others += len(rows)
-            continue
         scope = _common_scope([left.paths[index] for _, index, _ in rows]) if len(rows) > 1 else ""
         if scope.count("/"):
             claims.append(_rewired_claim(comparison, scope, rows[0], before, after))
@@ -324,7 +323,7 @@ def _rewired(
         for row in rows:
             claims.append(_rewired_claim(comparison, left.paths[row[1]], row, before, after, len(rows) == 1))
     yield from claims[:_MOST_REWIRED]
-    if others := others + len(claims[_MOST_REWIRED:]):
+    if others := len(claims[_MOST_REWIRED:]):
         yield Claim("claim.graph.rewired_more", "found", {"n": others})
 
 
@@ -484,8 +483,10 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
             for texts in zip(*((row.subject, row.left, row.right) for row in alike), strict=True)
         ]
         values = dict(zip(("subject", "before", "after"), (text or "–" for text in shown), strict=True))
-        places = len({change.position for change in alike})
-        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": places}))
+        places = dict.fromkeys(change.position for change in alike)
+        evidence = tuple({"left": index, "right": other} for index, other in places)
+        found = evidence if kind not in ("resized", "input_resized") else ()  # those positions are nodes
+        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": len(places)}, found))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
     return _Details(claims, pairs, resized | moments)

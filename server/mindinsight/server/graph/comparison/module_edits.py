@@ -19,7 +19,6 @@ from mindinsight.server.graph.comparison.graph_comparison import (
     RIGHT,
     Comparison,
     Side,
-    merged,
 )
 from mindinsight.server.graph.comparison.tree_matching import scopes_in
 from mindinsight.server.graph.model.graph import BACKWARD, PARAMETER, Flags
@@ -61,8 +60,8 @@ def find_module_edits(
     is left out, and a replaced module if its only difference is the type of an operator.
     """
     edits = []
-    for left_scope, right_scope in _matched_scopes(comparison):
-        lefts, rights = _modules(comparison, LEFT, left_scope), _modules(comparison, RIGHT, right_scope)
+    for left_scope, right_scope in matched_scopes(comparison):
+        lefts, rights = modules_in(comparison, LEFT, left_scope), modules_in(comparison, RIGHT, right_scope)
         for attribute, left in lefts.items():
             right = rights.get(attribute, -1)
             kind = _kind_of(comparison, left, right)
@@ -89,7 +88,7 @@ def _size(comparison: Comparison, side: Side, index: int, forward: list[Flags]) 
     return int(np.count_nonzero(forward[side][nodes[nodes >= 0]]))
 
 
-def _matched_scopes(comparison: Comparison) -> Iterator[tuple[int, int]]:
+def matched_scopes(comparison: Comparison) -> Iterator[tuple[int, int]]:
     """Yield the matched scopes outside the backward pass and the optimizer."""
     left = comparison.trees[LEFT]
     for index, path in enumerate(left.paths):
@@ -99,7 +98,7 @@ def _matched_scopes(comparison: Comparison) -> Iterator[tuple[int, int]]:
             yield index, partner
 
 
-def _modules(comparison: Comparison, side: Side, scope: int) -> dict[str, int]:
+def modules_in(comparison: Comparison, side: Side, scope: int) -> dict[str, int]:
     """Return the modules directly in a scope by attribute. Numbered layers and repeated names are left
     out."""
     tree = comparison.trees[side]
@@ -130,7 +129,7 @@ def _kind_of(comparison: Comparison, left: int, right: int) -> Kind | None:
         return "unwrapped" if _same_class(comparison, inner[RIGHT], right) else None
     if inner[LEFT] not in (-1, right) or inner[RIGHT] not in (-1, left):
         return None
-    shared = _modules(comparison, LEFT, left).keys() & _modules(comparison, RIGHT, right).keys()
+    shared = modules_in(comparison, LEFT, left).keys() & modules_in(comparison, RIGHT, right).keys()
     return None if shared else "replaced"  # of modules with equal parts, these parts are compared
 
 
@@ -212,66 +211,6 @@ def _where(comparison: Comparison, edits: list[ModuleEdit]) -> list[str] | Claim
     return [path[-2] if len(path) > 1 else path[-1] for path in paths]
 
 
-@dataclass(frozen=True, slots=True)
-class Reordering:
-    """Modules of a scope that depend on each other the other way round in the right graph."""
-
-    scope: int  # in the left tree
-    before: tuple[str, ...]  # attributes, in order of execution
-    after: tuple[str, ...]
-
-
-def find_reorderings(comparison: Comparison) -> Iterator[Reordering]:
-    """Yield the matched scopes whose modules run in another order, if values flow in that order."""
-    left, right = comparison.trees
-    for scope, other in _matched_scopes(comparison):
-        lefts, rights = _modules(comparison, LEFT, scope), _modules(comparison, RIGHT, other)
-        common = [name for name in lefts if name in rights]
-        orders = [
-            sorted(common, key=lambda name: tree.first_nodes[own[name]])
-            for tree, own in ((left, lefts), (right, rights))
-        ]
-        if orders[LEFT] == orders[RIGHT]:
-            continue
-        turned = any(
-            _depends(left, scope, lefts[second], lefts[first])
-            and _depends(right, other, rights[first], rights[second])
-            for i, first in enumerate(orders[LEFT])
-            for second in orders[LEFT][i + 1 :]
-            if orders[RIGHT].index(second) < orders[RIGHT].index(first)
-        )
-        if turned:
-            yield Reordering(scope, tuple(orders[LEFT]), tuple(orders[RIGHT]))
-
-
-def _depends(tree: Tree, scope: int, module: int, source: int) -> bool:
-    """Return True if a module takes a value of another one, inside the scope around both."""
-    waiting = [int(tree.nodes[leaf]) for leaf in range(module, int(tree.ends[module])) if tree.is_leaf(leaf)]
-    seen = set(waiting)
-    while waiting:
-        for node in tree.graph.inputs_of(waiting.pop()):
-            leaf = int(tree.leaf_indices[node])
-            if source <= leaf < tree.ends[source]:
-                return True
-            if node not in seen and scope <= leaf < tree.ends[scope]:
-                seen.add(node)
-                waiting.append(node)
-    return False
-
-
-def reordering_claims(comparison: Comparison, reorderings: list[Reordering]) -> Iterator[Claim]:
-    """Yield one claim for all scopes whose modules are reordered alike."""
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = {}
-    for order in reorderings:
-        groups.setdefault((order.before, order.after), []).append(order.scope)
-    tree = comparison.trees[LEFT]
-    for (before, after), scopes in groups.items():
-        evidence = tuple({"left": scope} for scope in scopes)
-        scope = merged(tree.paths[scope].rpartition("/")[2] for scope in scopes)
-        values = {"scope": scope, "before": [*before], "after": [*after], "n": len(scopes)}
-        yield Claim("claim.graph.modules_reordered", "found", values, evidence)
-
-
 def renames(comparison: Comparison) -> Iterator[Claim]:
     """Yield a claim with the scopes and parts of parameter names that have another name everywhere."""
     pairs = [*_scope_names(comparison), *_parameter_names(comparison)]
@@ -300,7 +239,7 @@ def _scope_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
     replaced = np.zeros(len(left.paths), dtype=np.bool_)
     for leaf in np.flatnonzero((comparison.states[LEFT] == CHANGED) & (left.nodes >= 0)).tolist():
         replaced[leaf] = left.types[leaf] != right.types[comparison.partners[LEFT][leaf]]
-    for index, other in _matched_scopes(comparison):
+    for index, other in matched_scopes(comparison):
         before, after = split_name(left.paths[index]), split_name(right.paths[other])
         around = comparison.partners[LEFT][_scope_around(left, index)], _scope_around(right, other)
         if not (all(before) and all(after)) or around[LEFT] != around[RIGHT]:

@@ -351,6 +351,7 @@ def match(left: Tree, right: Tree) -> Matching:
         if kinship(columns, partners) < _KIN:
             partners[:] = -1
     if (partners >= 0).any():
+        match_displaced(left, right, columns, partners, owners)
         match_numbered(columns, partners)
         match_renamed(columns, partners)
     to_right = _leaf_partners(left, right, columns, partners)
@@ -381,6 +382,35 @@ def _match_open(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets
     match_carriers(columns, partners, owners, carriers)
     if match_exchanged(columns, partners, places):
         match_carriers(columns, partners, owners, carriers)
+
+
+def match_displaced(
+    left: Tree, right: Tree, columns: NodeColumns, partners: Offsets, owners: Offsets
+) -> None:
+    """Match operators inside their scopes if pairs across scopes are no better supported by edges.
+
+    Changes ``partners``. A norm that moves behind a residual sum pairs each sum by its user with the next
+    one, through all blocks.
+    """
+    agreed, contradicted = agreement(columns, partners)
+    doubtful = (columns.kinds == OPERATOR) & (owners == 0) & (contradicted > 0) & (contradicted >= agreed)
+    doubtful &= (partners >= 0) & doubtful[partners]
+    if not doubtful.any():
+        return
+    scopes = match_scopes(left, right, _leaf_partners(left, right, columns, partners))
+    places = _places(left, right, columns, scopes)
+    groups = places * len(places) + columns.types
+    displaced = doubtful & (places != places[partners])
+    waiting = (columns.kinds == OPERATOR) & (partners < 0)
+    both = np.intersect1d(*(groups[waiting & side] for side in (columns.is_left(), ~columns.is_left())))
+    chosen = doubtful & np.isin(groups, [*groups[displaced], *both])
+    if not chosen.any():
+        return
+    before = partners.copy()
+    _separate(partners, chosen)
+    _match_remaining(left, right, columns, partners, owners, scopes)
+    if agreement(columns, partners)[0].sum() < agreed.sum():
+        partners[:] = before
 
 
 def _leaf_partners(left: Tree, right: Tree, columns: NodeColumns, partners: Offsets) -> Numbers:

@@ -9,7 +9,7 @@ from mindinsight.server.graph.comparison.graph_verdicts import comparison_claims
 from mindinsight.server.graph.encoders import comparison_json
 from mindinsight.server.graph.encoders.drawing_json import drawing_json
 from mindinsight.server.graph.scopes.network_outline import choose_initial_scopes
-from mindinsight.server.graph.scopes.scope_tree import Tree
+from mindinsight.server.graph.scopes.scope_tree import ROOT, Tree
 from mindinsight.server.http.bulkhead_routes import CurrentService, GraphRoute
 from mindinsight.server.plugins.graph.tree_cache import TreeCache, View, node_index, node_indices, tree_of
 
@@ -76,17 +76,18 @@ def pictures(
     opened: OpenScopes = None,
     other_opened: OtherOpenScopes = "",
 ) -> dict[str, Any]:
-    """Return drawings of both graphs. A scope is open if its partner is. Boxes have a state and counts."""
+    """Return drawings of both graphs. A scope is open if its partner is. Boxes have a state and counts.
+
+    Without ``open``, the scopes around the first difference are open.
+    """
     trees = service.parts.of(TreeCache)
     left, right = comparison.trees
     if opened is None:
-        indices = set(choose_initial_scopes(left)), set(choose_initial_scopes(right))
+        indices = _initial_scopes(comparison)
     else:
-        indices = set(node_indices(left, opened)), set(node_indices(right, other_opened))
-    indices = (
-        indices[LEFT] | _partners(comparison, RIGHT, indices[RIGHT]),
-        indices[RIGHT] | _partners(comparison, LEFT, indices[LEFT]),
-    )
+        indices = _with_partners(
+            comparison, (set(node_indices(left, opened)), set(node_indices(right, other_opened)))
+        )
     unmatched = [index for index in indices[RIGHT] if comparison.partners[RIGHT][index] < 0]
     return {
         "open": sorted(index for index in indices[LEFT] if left.nodes[index] < 0),
@@ -94,6 +95,27 @@ def pictures(
         "left": _picture(trees, comparison, LEFT, indices[LEFT]),
         "right": _picture(trees, comparison, RIGHT, indices[RIGHT]),
     }
+
+
+def _initial_scopes(comparison: Comparison) -> tuple[set[int], set[int]]:
+    """Return the scopes to open at first: those of both graphs, and those around the first difference."""
+    indices = set[int](), set[int]()
+    first = next(iter(comparison_json.list_differences(comparison, 1)["shown"]), None)
+    for tree, own, name in zip(comparison.trees, indices, ("left", "right"), strict=True):
+        own.update(choose_initial_scopes(tree))
+        if first and first[name]:
+            own.update(index for index in tree.ancestors(first[name]["id"]) if index != ROOT)
+    indices = _with_partners(comparison, indices)
+    for tree, own in zip(comparison.trees, indices, strict=True):  # folded layers around open ones
+        own.update({outer for index in own for outer in tree.ancestors(index) if outer != ROOT})
+    return _with_partners(comparison, indices)
+
+
+def _with_partners(comparison: Comparison, indices: tuple[set[int], set[int]]) -> tuple[set[int], set[int]]:
+    return (
+        indices[LEFT] | _partners(comparison, RIGHT, indices[RIGHT]),
+        indices[RIGHT] | _partners(comparison, LEFT, indices[LEFT]),
+    )
 
 
 def _partners(comparison: Comparison, side: Side, indices: set[int]) -> set[int]:

@@ -118,7 +118,8 @@ function coverage(
 ) {
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
-  const ways = Object.entries({ by_order, by_module, ambiguous }).filter(([, n]) => n > 0);
+  const nameless = matched ? dumped - matched - ambiguous : 0; // that none are here is said by itself
+  const ways = Object.entries({ by_order, by_module, ambiguous, nameless }).filter(([, n]) => n > 0);
   const details = [
     few && h("span", null, t("graph.dump.few")),
     ...ways.map(([way, n]) =>

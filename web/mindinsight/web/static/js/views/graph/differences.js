@@ -31,7 +31,7 @@ import { reveal } from "./scroll_to_row.js";
 /**
  * Create the list of the differences between two graphs. `step(±1)` goes to the next or previous difference.
  * @param {App} app
- * @param {(place: {left: Entry | null, right: Entry | null}) => void} goTo
+ * @param {(place: {left: {id: number} | null, right: {id: number} | null}) => void} goTo
  */
 export function createDifferences(app, goTo) {
   const { t } = app;
@@ -83,7 +83,12 @@ export function createDifferences(app, goTo) {
       current = -1;
       rows = response.shown.map((difference) => differenceRow(app, difference, goTo));
       const hidden = response.total - response.shown.length;
-      replace(list, rows, hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })));
+      const none = !rows.length && h("li", { class: "muted small" }, t("graph.differences.none"));
+      replace(
+        list,
+        none || rows,
+        hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
+      );
       mark();
     },
 

@@ -135,6 +135,9 @@ export class Dumped {
         this.summary = summary;
         settlePosition(this.state, summary);
         this.changed();
+        const named = ["step", "operator", "open"].some((key) => this.app.url.get(key) !== null);
+        const chosen = named || this.graph.canvas.selected !== null;
+        if (summary && !chosen) this.toFault(true);
       },
       (error) => this.failed(error),
     );
@@ -209,7 +212,7 @@ export class Dumped {
       (signal) => this.graph.ask("v2/graph/dump", { ...this.position(), colour: paint, shown }, signal),
       (coloured) => {
         this.mark(coloured, paint);
-        this.reveal(coloured);
+        this.reveal(coloured).catch((error) => this.failed(error));
         this.tell(this.faultHint(), dumpLegend(this.app, coloured, paint));
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
@@ -238,15 +241,16 @@ export class Dumped {
   }
 
   /**
-   * Move the first fault into view, once for each step, unless something is selected.
-   * @param {{boxes: Coloured[]}} coloured
+   * Open the scopes around the first fault and select it, once for each step, unless something is selected or
+   * somebody chose what is open.
+   * @param {{fault?: {id: number} | null}} coloured
    */
-  reveal({ boxes }) {
-    const { canvas } = this.graph;
+  async reveal({ fault }) {
     const step = JSON.stringify(position(this.state));
-    if (this.revealed === step || canvas.selected !== null) return;
-    const faults = new Set(boxes.filter(({ symptom }) => symptom === "fault").map(({ id }) => id));
-    if (canvas.reveal(canvas.boxes().filter((box) => faults.has(box.id)))) this.revealed = step;
+    const chosen = this.graph.canvas.selected !== null || this.app.url.get("open") !== null;
+    if (!fault || chosen || this.revealed === step) return;
+    this.revealed = step;
+    await this.graph.goTo(fault.id);
   }
 
   /** Remove the overlay. */
@@ -275,8 +279,11 @@ export class Dumped {
     return facts.element;
   }
 
-  /** Go to the first fault over all steps and ranks, or show that none was found. */
-  toFault() {
+  /**
+   * Go to the first fault over all steps and ranks, or show that none was found.
+   * @param {boolean} [unasked] when a dump opens: only while nothing is selected, and nothing is said
+   */
+  toFault(unasked = false) {
     const { dump } = this.state;
     this.painting.end(); // its status would replace the progress
     return searchFault(
@@ -287,9 +294,10 @@ export class Dumped {
         progress: (text) => this.tell(h("span", { class: "booting" }, text)),
         take: ({ faults: [fault], claims }) => {
           this.paint();
+          if (unasked && (!fault || this.graph.canvas.selected !== null)) return undefined;
           if (!fault) return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));
           const [tensor] = fault.tensors;
-          this.change({ rank: fault.rank, step: fault.step }, true);
+          this.change({ rank: fault.rank, step: fault.step }, !unasked);
           return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));
         },
         fail: (error) => this.failed(error),

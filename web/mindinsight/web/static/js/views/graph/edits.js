@@ -1,6 +1,6 @@
 // Edits that lead from the left graph to the right one. Equal edits are grouped: LayerNorm → RMSNorm × 46.
 
-import { claimElement } from "../../core/claims.js";
+import { claimElement, claimText } from "../../core/claims.js";
 import { h, replace } from "../../core/dom.js";
 
 /** @typedef {import("../../core/types.js").App} App */
@@ -20,7 +20,7 @@ import { h, replace } from "../../core/dom.js";
 /**
  * Create the list of edits that lead from the left graph to the right one.
  * @param {App} app
- * @param {(edit: Edit) => void} goTo shows the first place of an edit
+ * @param {(place: {left: {id: number} | null, right: {id: number} | null}) => void} goTo
  */
 export function createEdits(app, goTo) {
   const { t } = app;
@@ -46,19 +46,37 @@ export function createEdits(app, goTo) {
       const [causes, consequences] = [false, true].map((is) =>
         edits.shown.filter((edit) => edit.consequence === is),
       );
+      const renamed = causes.every(({ kind }) => kind === "renamed");
       const parts = (/** @type {string} */ key, /** @type {Edit[]} */ some) => {
         const n = some.reduce((sum, edit) => sum + edit.count, 0);
         return folded(t(key, { n }), rows(some));
       };
       replace(
         list,
-        claims.map((claim) => h("li", null, claimElement(app, claim))),
-        explained(claims) ? parts("graph.edits.parts", causes) : rows(causes),
+        claims.map((claim) => h("li", null, claimRow(app, claim, goTo))),
+        explained(claims) ? parts(`graph.edits.${renamed ? "renamed" : "parts"}`, causes) : rows(causes),
         parts("graph.edits.consequences", consequences),
         hidden > 0 && h("li", { class: "muted small" }, t("graph.rest", { n: hidden })),
       );
     },
   };
+}
+
+/**
+ * Create the sentence of a claim, as a button that shows its first place if it has one.
+ * @param {App} app
+ * @param {import("../../core/claims.js").Claim} claim
+ * @param {(place: {left: {id: number} | null, right: {id: number} | null}) => void} goTo
+ */
+function claimRow(app, claim, goTo) {
+  const element = claimElement(app, claim);
+  const [place] = /** @type {{left?: number, right?: number}[]} */ (claim.evidence);
+  if (place?.left === undefined && place?.right === undefined) return element;
+  const { left = null, right = null } = place;
+  const show = () =>
+    goTo({ left: left === null ? null : { id: left }, right: right === null ? null : { id: right } });
+  replace(element, h("button", { type: "button", class: "link", onclick: show }, claimText(app, claim)));
+  return element;
 }
 
 const UNNAMED = ["claim.graph.changed", "claim.graph.only_changed"]; // claims that count edits

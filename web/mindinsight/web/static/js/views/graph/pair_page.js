@@ -155,6 +155,9 @@ export class TwoGraphs {
         this.differences.show(differences);
         this.finder.reset().catch((error) => this.failed(error));
         this.show(pictures, opened, []);
+        const [first] = differences.shown;
+        const asked = opened || node !== null || node2 !== null;
+        if (first && !asked) return this.begin(first);
         return this.select(node === null ? 1 : 0, node ?? node2, true); // before anybody can select another
       },
       (error) => this.failed(error),
@@ -261,13 +264,24 @@ export class TwoGraphs {
   }
 
   /**
+   * Centre a difference that both drawings show, and select it.
+   * @param {{left?: {id: number} | null, right?: {id: number} | null}} difference
+   */
+  begin({ left, right }) {
+    const side = left ? 0 : 1;
+    const { id } = /** @type {{id: number}} */ (left ?? right);
+    this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
+    return this.select(side, id);
+  }
+
+  /**
    * Select a difference and open the scopes around it on both sides.
    * @param {{left?: {id: number} | null, right?: {id: number} | null}} difference
    */
   goTo({ left, right }) {
     const side = left ? 0 : 1;
     const { id } = /** @type {{id: number}} */ (left ?? right);
-    this.pointing.ask(
+    return this.pointing.ask(
       (signal) => this.pair.node(side, id, signal),
       ({ around }) => {
         const open = this.opened();
@@ -275,10 +289,7 @@ export class TwoGraphs {
           around[NAMES[end]].forEach((/** @type {number} */ scope) => open[end].add(scope)),
         );
         const keep = NAMES.map((name) => around[name][0] ?? 0);
-        return this.reopen(open, keep, () => {
-          this.meet(side, id, Math.max(LEGIBLE, this.canvases[side].scale()));
-          return this.select(side, id);
-        });
+        return this.reopen(open, keep, () => this.begin({ left, right }));
       },
       (error) => this.failed(error),
     );

@@ -66,11 +66,11 @@ export function nodeFacts(app, about, traced, actions, dumped = null) {
       about.bookmark,
     ),
     tracedText(about.traced),
+    dumped,
     entries(app, "graph.inputs", about.inputs, (node) => placeRow(app, node, actions)),
     entries(app, "graph.outer", about.outer, (outer) => outerRow(outer, actions)),
     entries(app, "graph.outputs", about.outputs, (node) => placeRow(app, node, actions)),
     attributes(app, about.attributes ?? [], about.shown ?? "", actions.show),
-    dumped,
     entries(app, "graph.identical", about.identical, (node) => placeRow(app, node, actions)),
     stacks(app, about.stacks ?? []),
   );

@@ -41,23 +41,33 @@ export function answerLinks(app, found) {
 }
 
 /**
- * Create the links that compare graphs and dumps, if there are exactly two runs and both have some.
+ * Create the links that compare the newest two graphs, and the dumps of exactly two runs.
  * @param {App} app
- * @param {Run[]} runs
+ * @param {Run[]} runs newest first
  */
-function pairLinks({ t, selection }, runs) {
-  if (runs.length !== 2) return [];
-  const [later, earlier] = runs; // newest first
-  const ids = [earlier.id, later.id];
-  const graphs = selection.linkOnly("graph", ids, { m: "compare", run: earlier.id, run2: later.id });
-  const dumps = { dump: later.dumps[0], with: earlier.dumps[0], tab: "compare" };
+function pairLinks({ t, url, selection }, runs) {
+  const alone = runs.length === 2;
+  const link = (
+    /** @type {string} */ view,
+    /** @type {string[]} */ ids,
+    /** @type {Record<string, string>} */ params,
+  ) => (alone ? selection.linkOnly(view, ids, params) : url.link(view, params));
+  const [later, earlier] = runs.filter((run) => run.kinds.graph);
+  const graphs =
+    earlier && link("graph", [earlier.id, later.id], { m: "compare", run: earlier.id, run2: later.id });
+  const [second, first] = alone ? runs.filter((run) => run.dumps.length) : [];
+  const dumps =
+    first &&
+    link("dump", [first.id, second.id], { dump: second.dumps[0], with: first.dumps[0], tab: "compare" });
   return [
-    runs.every((run) => run.kinds.graph)
-      ? h("a", { class: "button", href: graphs }, t("runs.compare_graphs"))
+    graphs
+      ? h(
+          "a",
+          { class: "button", href: graphs, title: `${earlier.name}, ${later.name}` },
+          t("runs.compare_graphs"),
+        )
       : null,
-    runs.every((run) => run.dumps.length)
-      ? h("a", { class: "button", href: selection.linkOnly("dump", ids, dumps) }, t("runs.compare_dumps"))
-      : null,
+    dumps ? h("a", { class: "button", href: dumps }, t("runs.compare_dumps")) : null,
   ];
 }
 
