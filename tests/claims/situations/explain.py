@@ -628,7 +628,7 @@ def _with_checkpoints(folder: Path, norms: Sequence[float]) -> Question:
     record(folder / "run", {"loss": falling()})
     for number, norm in enumerate(norms, 1):
         weights = {"fc.weight": np.full((2, 2), norm / 2), "fc.bias": np.full(2, 1e-6 * 10.0**number)}
-        np.savez(folder / "run" / f"net-{number}.npz", **weights)
+        np.savez(folder / "run" / f"net-{number}.npz", **weights)  # type: ignore[arg-type]
     return ask(folder, "run")
 
 

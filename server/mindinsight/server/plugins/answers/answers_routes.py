@@ -156,7 +156,7 @@ def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergen
 def _rank_reasons(row: TagDivergence) -> tuple[int, int, float]:
     divergence = row.divergence
     changes = divergence.kind in ("not_finite", "parts", "interval", "apart") or row.since is not None
-    onsets = [divergence.onset, row.since and row.since.step]
+    onsets = [divergence.onset, row.since.step if row.since else None]
     onset = min((step for step in onsets if step is not None), default=0)
     return (
         0 if changes else REASONS_ORDER.index(divergence.kind),
