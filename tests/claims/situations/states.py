@@ -490,6 +490,37 @@ joined("dump_of_more_than_the_graph", "All of the module are in the dump, and su
        ["linear", "mul"], ["linear-op0", "mul-op0", "sub-op0"])  # fmt: skip
 
 
+def unmatched(name: str, truth: str, matched: int, *made: str) -> None:
+    """Declare a dump of five operators of which so many are in the graph, and one may be for several."""
+    counts = {"dumped": 5, "found": matched, "by_order": 0, "by_module": 0, "ambiguous": 1}
+
+    def generate(folder: Path) -> Question:
+        ways = ("components/graph/dump_legend.js", "matchWays", [counts])
+        return Question(script=ways, word="graph.dump.{}")
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(**exactly("graph.dump", (*WAYS, "nameless"), *made))(generate)
+
+
+unmatched("dump_of_names_that_no_operator_has", "Two are not in the graph.", 2, "ambiguous", "nameless")
+unmatched("dump_of_which_one_is_ambiguous", "The four others are in the graph.", 4, "ambiguous")
+
+
+def differing(name: str, truth: str, total: int, made: Sequence[str], never: Sequence[str]) -> None:
+    """Declare the list of so many differences between two graphs."""
+
+    def generate(folder: Path) -> Question:
+        listed = ("views/graph/differences.js", "nothingDiffers", [total])
+        return Question(script=listed, word="graph.differences.none")
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation(made, never)(generate)
+
+
+differing("graphs_without_a_difference", "The list is empty.", 0, ["graph.differences.none"], [])
+differing("graphs_with_one_difference", "The list has one.", 1, [], ["graph.differences.none"])
+
+
 def weight_after_step(name: str, truth: str, weight: Any, *made: str) -> None:
     """Declare a dump with one operator, and a weight that was recorded after it ran."""
 

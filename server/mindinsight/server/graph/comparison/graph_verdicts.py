@@ -485,8 +485,8 @@ def _details(comparison: Comparison, forward: list[Flags], hidden: set[int]) -> 
         values = dict(zip(("subject", "before", "after"), (text or "–" for text in shown), strict=True))
         places = dict.fromkeys(change.position for change in alike)
         evidence = tuple({"left": index, "right": other} for index, other in places)
-        found = evidence if kind not in ("resized", "input_resized") else ()  # those positions are nodes
-        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": len(places)}, found))
+        shown_at = evidence if kind not in ("resized", "input_resized") else ()  # those positions are nodes
+        claims.append(Claim(f"claim.graph.{kind}", "found", {**values, "n": len(places)}, shown_at))
     weights = tuple(f".{graphs[LEFT].names[node]}" for node in resized)
     moments = {node for node in unused if weights and graphs[LEFT].names[node].endswith(weights)}
     return _Details(claims, pairs, resized | moments)

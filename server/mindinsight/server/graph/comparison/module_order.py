@@ -60,11 +60,11 @@ def find_reorderings(comparison: Comparison) -> Iterator[Reordering]:
 
 def _moved(before: list[str], after: list[str], sizes: dict[str, int]) -> list[str]:
     """Return the smallest modules whose move leads from one order to the other."""
-    kept: dict[str, list[str]] = {}  # heaviest modules in equal order, by their last one
+    heaviest: dict[str, list[str]] = {}  # modules in equal order, by their last one
     for name in before:
-        ends = [kept[other] for other in kept if after.index(other) < after.index(name)]
-        kept[name] = [*max(ends, key=lambda names: sum(sizes[n] for n in names), default=[]), name]
-    stay = max(kept.values(), key=lambda names: sum(sizes[n] for n in names))
+        ends = [heaviest[other] for other in heaviest if after.index(other) < after.index(name)]
+        heaviest[name] = [*max(ends, key=lambda names: sum(sizes[n] for n in names), default=[]), name]
+    stay = max(heaviest.values(), key=lambda names: sum(sizes[n] for n in names))
     return [name for name in before if name not in stay]
 
 
@@ -119,8 +119,8 @@ def moved_operators(comparison: Comparison, reorderings: list[Reordering]) -> se
     for node in comparison.rewired.tolist():
         other = int(right.nodes[comparison.partners[LEFT][left.leaf_indices[node]]])
         ids = [
-            [_identity(own, source, inner) for source in tree.graph.inputs_of(place)]
-            for own, tree, place, inner in zip(
+            [_identity(own, source, inner) for source in tree.graph.inputs_of(taker)]
+            for own, tree, taker, inner in zip(
                 comparison.input_ids, comparison.trees, (node, other), passed, strict=True
             )
         ]

@@ -108,22 +108,35 @@ export function scale({ t, format }, { least = null, most = null }) {
 }
 
 /**
+ * Return the numbers of operators that were matched by order or module, or not, by why.
+ * @param {Pick<Colouring, "dumped" | "found" | "by_order" | "by_module" | "ambiguous">} counts
+ */
+function wayCounts({ dumped, found, by_order, by_module, ambiguous }) {
+  const nameless = found ? dumped - found - ambiguous : 0; // that none are here is said by itself
+  return { by_order, by_module, ambiguous, nameless };
+}
+
+/** Return the names of `wayCounts` above 0. @param {Parameters<typeof wayCounts>[0]} counts */
+export function matchWays(counts) {
+  const numbers = Object.entries(wayCounts(counts));
+  return numbers
+    .filter(([, n]) => n > 0)
+    .map(([way]) => /** @type {keyof ReturnType<typeof wayCounts>} */ (way));
+}
+
+/**
  * Return how many operators of the dump were found in the graph, and how.
  * @param {App} app
  * @param {Colouring} matched
  */
-function coverage(
-  { t },
-  { dumped, found: matched, by_order, by_module, ambiguous, tensors, measured, done },
-) {
+function coverage({ t }, { tensors, measured, done, ...counts }) {
+  const { dumped, found: matched } = counts;
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
-  const nameless = matched ? dumped - matched - ambiguous : 0; // that none are here is said by itself
-  const ways = Object.entries({ by_order, by_module, ambiguous, nameless }).filter(([, n]) => n > 0);
   const details = [
     few && h("span", null, t("graph.dump.few")),
-    ...ways.map(([way, n]) =>
-      h("span", { title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n })),
+    ...matchWays(counts).map((way) =>
+      h("span", { title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n: wayCounts(counts)[way] })),
     ),
   ].filter(Boolean);
   const found = h("span", { class: matched === 0 && few ? "badge warn" : "muted" }, text);

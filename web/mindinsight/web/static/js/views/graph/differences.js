@@ -28,6 +28,11 @@ import { reveal } from "./scroll_to_row.js";
  * @property {number} right
  */
 
+/** Return whether two graphs have no differences to list. @param {number} total of the differences */
+export function nothingDiffers(total) {
+  return total === 0;
+}
+
 /**
  * Create the list of the differences between two graphs. `step(±1)` goes to the next or previous difference.
  * @param {App} app
@@ -83,7 +88,8 @@ export function createDifferences(app, goTo) {
       current = -1;
       rows = response.shown.map((difference) => differenceRow(app, difference, goTo));
       const hidden = response.total - response.shown.length;
-      const none = !rows.length && h("li", { class: "muted small" }, t("graph.differences.none"));
+      const none =
+        nothingDiffers(response.total) && h("li", { class: "muted small" }, t("graph.differences.none"));
       replace(
         list,
         none || rows,
