@@ -23,7 +23,7 @@ from mindinsight.server.curves.setting_separation import (
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.answers.aligned_runs import alignment_claims, alignments
+from mindinsight.server.plugins.answers.aligned_runs import alignment_claims, alignments, seed_claims
 from mindinsight.server.plugins.answers.end_values import (
     EndValues,
     Since,
@@ -486,7 +486,8 @@ def alignment(
         "tolerance": tolerance,
         "claims": [
             claim.as_json()
-            for claim in unread or [*mixed_claims(both), *alignment_claims(rows, tolerance, alone)]
+            for claim in unread
+            or [*mixed_claims(both), *alignment_claims(rows, tolerance, alone), *seed_claims(*both)]
         ],
         "tags": [
             {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
