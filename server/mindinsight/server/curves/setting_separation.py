@@ -70,7 +70,7 @@ def numbered(rows: Iterable[Sequence[Value]]) -> Ints:
 
 
 def separations(
-    good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]], recorded_only: bool = False
+    good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]], *, recorded_only: bool = False
 ) -> list[Separation]:
     """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting.
 
@@ -97,8 +97,8 @@ def separations(
         regions.append(_region(values, order, ordered, int(compared[:first].sum())))
     smallest = np.min(np.stack(chances), axis=0)  # [d]
     return [
-        Separation(effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), *region)
-        for (effect, *region), chance in zip(regions, observed, strict=True)
+        Separation(effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), *where)
+        for (effect, where), chance in zip(regions, observed, strict=True)
     ]
 
 
@@ -141,8 +141,8 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
-) -> tuple[float, str, tuple[Value, ...], tuple[int, int], tuple[int, int]]:
-    """Return the effect, the group in the region, its values, and the runs of both there and in all."""
+) -> tuple[float, tuple[str, tuple[Value, ...], tuple[int, int], tuple[int, int]]]:
+    """Return the effect, and the group in the region, its values, and the runs of both there and in all."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)
@@ -155,7 +155,7 @@ def _region(
     counts = int(inside[:first].sum()), int(inside[first:].sum())
     sizes = first, len(values) - first
     effect = abs(counts[0] / sizes[0] - counts[1] / sizes[1])
-    return effect, side, tuple(there[number] for number in sorted(there)), counts, sizes
+    return effect, (side, tuple(there[number] for number in sorted(there)), counts, sizes)
 
 
 def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:

@@ -75,9 +75,9 @@ def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) 
     if first == len(common):
         return None
     ends = at[common[-1]]
-    medians = [float(np.median(values)) for values in ends]
+    ours_end, theirs_end = (float(np.median(values)) for values in ends)
     counts = [*map(len, ends), *map(len, recorded)]
-    return Since(common[first], len(common) - first, len(common), *medians, *counts)
+    return Since(common[first], len(common) - first, len(common), ours_end, theirs_end, *counts)
 
 
 def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
