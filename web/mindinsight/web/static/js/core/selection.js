@@ -338,7 +338,7 @@ export class Selection {
     return new Set((newest.length ? newest : ofNewestJobs(runs, NEWEST)).map((run) => run.id));
   }
 
-  /** Return a choice as the shown runs, or as the hidden ones if those are fewer. @param {Set<string>} next */
+  /** Return a choice of the shown runs, or the hidden ones if those are fewer. @param {Set<string>} next */
   #choiceOf(next) {
     if (next.size <= NEWEST) return { inverted: false, ids: next };
     const ids = this.all().map((run) => run.id);

@@ -70,8 +70,8 @@ function pairLinks({ t, url, selection }, runs) {
 }
 
 /**
- * Create the links that chart all found runs, none, or the newest. Found runs are added to those that the user
- * chose, but not to the newest ones that nobody chose.
+ * Create the links that chart all found runs, none, or the newest.
+ * Found runs are added to those that the user chose, but not to the newest ones that nobody chose.
  * @param {App} app
  * @param {() => Run[]} found
  */
