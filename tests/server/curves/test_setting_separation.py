@@ -9,6 +9,7 @@ from mindinsight.server.curves.setting_separation import (
     Separation,
     Value,
     identity,
+    names_runs,
     numbered,
     separations,
 )
@@ -91,3 +92,24 @@ def test_equal_values_have_one_key_however_they_are_written() -> None:
     assert identity(float("nan")) == identity(float("nan"))
     assert identity(2**53 + 1) != identity(2.0**53)
     assert numbered([(1, "a"), (2, "a"), (1.0, "a"), (2, "b")]).tolist() == [0, 1, 0, 2]
+
+
+def test_a_setting_is_judged_by_the_runs_that_recorded_it() -> None:
+    good: list[Value] = [0.1 * number for number in range(8)]
+    bad: list[Value] = [None] * 4 + [0.1 * number for number in range(8)]
+    alike = separations([good], [bad], recorded_only=True)[0]
+    assert (alike.effect, alike.judged) == (0.0, (8, 8))
+    bad[4:] = [9.0] * 8
+    apart = separations([good], [bad], recorded_only=True)[0]
+    assert (apart.effect, apart.inside, None in apart.values) == (1.0, (8, 0), False)
+    assert apart.chance < 0.01
+    presence = separations([good], [[None] * 8], recorded_only=True)[0]
+    assert (presence.effect, presence.judged) == (1.0, (8, 8))
+
+
+def test_paths_and_unique_texts_name_runs_and_shared_ones_do_not() -> None:
+    assert names_runs("output_dir", [f"/runs/{number}" for number in range(3)])
+    assert names_runs("note", [f"try {number}" for number in range(12)])
+    assert not names_runs("data_dir", ["/a", "/a", "/b", "/b"])
+    assert not names_runs("lr", [0.1 * number for number in range(20)])
+    assert not names_runs("optimizer", ["adam", "sgd", "lion"])

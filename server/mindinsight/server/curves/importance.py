@@ -292,10 +292,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     if rare:
         values = {"settings": few(rare, _NAMED), "runs": runs, "least": least, "n": len(rare)}
         notes.append(Claim("claim.lineage.rare", "note", values))
-    if labels:
-        notes.append(
-            Claim("claim.lineage.labels", "note", {"settings": few(labels, _NAMED), "n": len(labels)})
-        )
+    notes += label_note(labels)
     if fixed and judged:
         notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
     return judged, notes + seed_note(seeds)
@@ -309,10 +306,14 @@ def is_seed(name: str, values: Iterable[Any]) -> bool:
     )
 
 
-def seed_note(names: Sequence[str]) -> list[Claim]:
-    """Return a note that these settings are left out as random seeds, if there are any."""
-    values = {"settings": few(names, _NAMED), "n": len(names)}
-    return [Claim("claim.lineage.seeds", "note", values)] if names else []
+def seed_note(names: Sequence[str], key: str = "claim.lineage.seeds") -> list[Claim]:
+    """Return a note that these settings are left out as random seeds, or as ``key`` says."""
+    return [Claim(key, "note", {"settings": few(names, _NAMED), "n": len(names)})] if names else []
+
+
+def label_note(names: Sequence[str]) -> list[Claim]:
+    """Return a note that these settings are left out as names of runs, if there are any."""
+    return seed_note(names, "claim.lineage.labels")
 
 
 def _measured(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,13 @@ from mindinsight.server.types import Doubles, Ints
 _DIVISIONS: Final = 2000  # divisions into two groups that are tried
 _ROUNDING: Final = 1e-9  # difference of scores that counts as equal
 _THRESHOLD: Final = 0.001  # share of a threshold's effect that decides between equal effects
+_FEW_RUNS: Final = 12  # from as many on, texts that most runs have for themselves are names of runs
+_FACT: Final = re.compile(
+    r"(^|[:._/-])(dir|directory|path|file|folder|output|logs?|logdir|time|timestamp|date|started|id|uuid|host"
+    r"|hostname|port|pid)$",
+    re.IGNORECASE,
+)
+_FACT_TEXT: Final = re.compile(r"[/\\]|^\d{4}-\d\d-\d\d")  # a path or a date
 
 Value: TypeAlias = str | int | float | bool | None  # None: the run does not have the setting
 Divisions: TypeAlias = npt.NDArray[np.bool_]  # [d, n] True for runs in the first group
@@ -32,6 +40,7 @@ class Separation:
     region_of: str  # "good" or "bad": the group with the larger share of ``values``
     values: tuple[Value, ...]  # distinct values of the region in order, for numbers those of an interval
     inside: tuple[int, int]  # numbers of good and bad runs with one of ``values``
+    judged: tuple[int, int]  # numbers of good and bad runs that were compared
 
 
 def identity(value: Value) -> str | tuple[str, Value]:
@@ -40,36 +49,56 @@ def identity(value: Value) -> str | tuple[str, Value]:
     return ("number", value) if is_number else repr(value)
 
 
+def names_runs(name: str, values: Sequence[Value]) -> bool:
+    """Return True if a setting tells runs apart rather than kinds of runs: paths, times and other names that
+    most runs have for themselves. `core/run_traits.js` has the same rule for the pages.
+
+    ``values`` has one value for each run.
+    """
+    known = [value for value in values if value is not None]
+    if 2 * len({*map(identity, known)}) <= len(values):
+        return False
+    texts = any(isinstance(value, str) for value in known)
+    facts = len(values) >= _FEW_RUNS or all(_FACT_TEXT.search(str(value)) for value in known)
+    return _FACT.search(name) is not None or (texts and facts)
+
+
 def numbered(rows: Iterable[Sequence[Value]]) -> Ints:
     """Number the distinct rows from 0 in order of first occurrence, and return the number of each row [n]."""
     numbers: dict[tuple[object, ...], int] = {}
     return np.array([numbers.setdefault((*map(identity, row),), len(numbers)) for row in rows], np.int64)
 
 
-def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]]) -> list[Separation]:
-    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting."""
+def separations(
+    good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]], *, recorded_only: bool = False
+) -> list[Separation]:
+    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting.
+
+    With ``recorded_only``, a setting that runs of both groups have is judged by those runs alone.
+    """
     sizes = [(len(ours), len(theirs)) for ours, theirs in zip(good, bad, strict=True)]
     if not sizes or 0 in sizes[0]:
-        return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0)) for _ in sizes]
+        return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0), size) for size in sizes]
     first, second = sizes[0]
     divisions = _divisions(first + second, first)
     actual = (np.arange(first + second) < first)[None]
     chances, observed, regions = [], [], []
     for ours, theirs in zip(good, bad, strict=True):
-        values = [*ours, *theirs]
+        compared = np.array([value is not None for value in (*ours, *theirs)])
+        if not recorded_only or not compared[:first].any() or not compared[first:].any():
+            compared[:] = True
+        values = [value for value, known in zip((*ours, *theirs), compared, strict=True) if known]
         order, ordered = _order(values)
-        scores = _scores(order, ordered, divisions)
-        score = float(_scores(order, ordered, actual)[0])
+        scores = _scores(order, ordered, divisions[:, compared])
+        score = float(_scores(order, ordered, actual[:, compared])[0])
         descending = np.sort(-scores)
         chances.append(np.searchsorted(descending, -scores + _ROUNDING, side="right") / len(scores))
         observed.append(float((scores >= score - _ROUNDING).mean()))
-        regions.append(_region(values, order, ordered, first))
+        regions.append(_region(values, order, ordered, int(compared[:first].sum())))
     smallest = np.min(np.stack(chances), axis=0)  # [d]
     return [
-        Separation(
-            effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), side, region, inside
-        )
-        for (effect, side, region, inside), chance in zip(regions, observed, strict=True)
+        Separation(effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), *where)
+        for (effect, where), chance in zip(regions, observed, strict=True)
     ]
 
 
@@ -92,7 +121,9 @@ def _differences(order: Ints, divisions: Divisions) -> Doubles:
     """Return [d, values] the share of the first group with each value, minus the share of the second."""
     holders = np.eye(int(order.max()) + 1)[order]  # [n, values]
     first = divisions.sum(axis=1, keepdims=True)
-    return np.asarray(divisions @ holders / first - ~divisions @ holders / (len(order) - first), np.float64)
+    second = len(order) - first
+    shares = divisions @ holders / np.maximum(first, 1) - ~divisions @ holders / np.maximum(second, 1)
+    return np.asarray(shares * ((first > 0) & (second > 0)), np.float64)
 
 
 def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
@@ -110,8 +141,8 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
-) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group in the region, its values, and the runs of both groups there."""
+) -> tuple[float, tuple[str, tuple[Value, ...], tuple[int, int], tuple[int, int]]]:
+    """Return the effect, and the group in the region, its values, and the runs of both there and in all."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)
@@ -122,8 +153,9 @@ def _region(
     inside = chosen[order]
     there = {number: values[row] for row, number in enumerate(order.tolist()) if chosen[number]}
     counts = int(inside[:first].sum()), int(inside[first:].sum())
-    effect = abs(counts[0] / first - counts[1] / (len(values) - first))
-    return effect, side, tuple(there[number] for number in sorted(there)), counts
+    sizes = first, len(values) - first
+    effect = abs(counts[0] / sizes[0] - counts[1] / sizes[1])
+    return effect, (side, tuple(there[number] for number in sorted(there)), counts, sizes)
 
 
 def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:
