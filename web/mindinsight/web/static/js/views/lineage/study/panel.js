@@ -32,7 +32,7 @@ export class StudyPanel {
     this.missing = "";
     this.loaded = false; // whether it is known if there are studies
     /**
-     * @type {{method: string, importance: Record<string, number>, trials: number,
+     * @type {{method: string, missing: string | null, importance: Record<string, number>, trials: number,
      *   claims: import("../../../core/claims.js").Claim[]} | null}
      */
     this.importance = null;
