@@ -306,7 +306,7 @@ def test_the_target_of_the_study_is_the_objective_and_its_names_are_those_of_the
         "aria-sort", "ascending"
     )
     page.get_by_role("combobox", name="Objective").select_option("metric:accuracy")
-    without = "Without 4 pruned trials, whose results are those of earlier steps."
+    without = "Without 4 pruned trials."
     expect(page.locator(".importance-panel")).to_contain_text(without)
     page.reload()
     expect(panel(page)).to_contain_text("20 complete")

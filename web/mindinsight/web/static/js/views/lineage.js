@@ -344,6 +344,7 @@ export class Lineage {
       objective,
       x: state.x || topFactor({ columns: data.columns, importance }),
       y: state.y,
+      pruned: this.study.pruned(),
       onpick: (run) => this.pick(run),
       onchange: (x, y) => change({ x, y }),
       importance,
