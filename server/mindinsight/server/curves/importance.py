@@ -124,9 +124,11 @@ def importance(
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
     facts = {**facts, "combinations": trials.combinations}
     extreme = list(_extreme(judged, target, trials, facts)) if factors else []
+    regions = list(_regions(measured, judged, target, facts))
     claims = [
+        *(claim for claim in regions if claim.key in _BEST_RUNS.values()),  # what to do comes first
         *_decisive(measured, known, trials.means(ordered), judged, facts, factors, extreme),
-        *_regions(measured, judged, target, facts),
+        *(claim for claim in regions if claim.key not in _BEST_RUNS.values()),
         *left_out,
         *notes,
     ]
@@ -489,7 +491,7 @@ def _regions(
             region = _region(judged[column.key], rows) if end in (None, name) else None
             if region:
                 values = {**setting, "n": len(rows), "region": region, "runs": len(target)}
-                yield Claim(_BEST_RUNS[name], "note", values)
+                yield Claim(_BEST_RUNS[name], "found", values, ({"setting": column.key},))
 
 
 def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[Any] | None:
