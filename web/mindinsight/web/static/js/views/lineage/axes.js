@@ -26,6 +26,7 @@ import { plainText } from "../../core/format.js";
 const TOP = 34;
 const BOTTOM = 18;
 const SIDE = 70;
+const LETTER = 6.2; // px of a letter of a title
 const LONGEST = 14; // characters of a tick
 const EXACT = 17; // digits that tell all numbers apart
 
@@ -113,7 +114,7 @@ export function drawAxes(app, plot, width, height) {
 }
 
 /**
- * Create the line of a run, with gaps at missing values.
+ * Create the line of a run, dashed across axes of which it has no value.
  * @param {App} app
  * @param {Plot} plot
  * @param {Row} row
@@ -122,22 +123,23 @@ export function drawAxes(app, plot, width, height) {
  * @param {(at: number) => number} y
  */
 function line(app, plot, row, scales, x, y) {
-  let path = "";
-  let broken = true;
+  let [path, across] = ["", ""];
+  let [last, before] = [NaN, ""];
   plot.columns.forEach((column, i) => {
     const at = scales[i].of(row.values[column.key]);
-    if (!Number.isFinite(at)) {
-      broken = true;
-      return;
-    }
-    path += `${broken ? "M" : "L"}${x(i).toFixed(1)},${y(at).toFixed(1)}`;
-    broken = false;
+    if (!Number.isFinite(at)) return;
+    const point = `${x(i).toFixed(1)},${y(at).toFixed(1)}`;
+    path += `${last === i - 1 ? "L" : "M"}${point}`;
+    if (last < i - 1) across += `M${before}L${point}`;
+    [last, before] = [i, point];
   });
   const name = app.selection.run(row.run)?.name ?? row.run;
   const pick = () => plot.onpick(row.run);
-  return svg("path", {
+  const shown = isBrushed(plot, row) ? "run" : "run out";
+  const bridge = { d: across, class: `${shown} across`, "data-run": row.run, stroke: plot.colour(row) };
+  const whole = svg("path", {
     d: path,
-    class: isBrushed(plot, row) ? "run" : "run out",
+    class: shown,
     "data-run": row.run,
     stroke: plot.colour(row),
     fill: "none",
@@ -152,6 +154,7 @@ function line(app, plot, row, scales, x, y) {
     onkeydown: (/** @type {KeyboardEvent} */ event) =>
       (event.key === "Enter" || event.key === " ") && (event.preventDefault(), pick()),
   });
+  return across ? [svg("path", { ...bridge, fill: "none", "aria-hidden": "true" }), whole] : whole;
 }
 
 /**
@@ -177,6 +180,7 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
       svg("title", null, String(text)),
     ),
   );
+  const letters = Math.max(18, Math.floor(Math.min(gap, 2 * SIDE) / LETTER)); // on both sides of the axis
   const title = svg(
     "text",
     {
@@ -188,7 +192,7 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
       "aria-label": app.t("lineage.move", { axis: column.label }),
       "data-focus": `move:${column.key}`,
     },
-    column.label.length > 18 ? `${column.label.slice(0, 17)}…` : column.label,
+    column.label.length > letters ? `${column.label.slice(0, letters - 1)}…` : column.label,
     svg("title", null, column.label),
   );
   const group = svg(

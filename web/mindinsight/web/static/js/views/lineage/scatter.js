@@ -13,9 +13,10 @@ import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
  * it.
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
- *   pruned: Set<string | null>, importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void, onchange: (x: string, y:
- *   string) => void, onpick: (run: string) => void, logs: Set<string>}} options `logs`: keys of
- *   logarithmic axes; `pruned`: runs whose points are grey
+ *   pruned: Set<string | null>, importance: {key: string}[], matrix: boolean,
+ *   onmatrix: (on: boolean) => void, onchange: (x: string, y: string) => void,
+ *   onpick: (run: string) => void, logs: Set<string>}} options `logs`: keys of logarithmic axes;
+ *   `pruned`: runs whose points are grey
  */
 export function scatter(app, options) {
   const { columns, rows, objective, x, y, importance, logs, matrix, pruned } = options;

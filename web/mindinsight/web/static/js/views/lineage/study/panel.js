@@ -180,6 +180,7 @@ export class StudyPanel {
   draw() {
     const { app, study, element } = this;
     element.hidden = !study && !this.missing;
+    element.dataset.study = study ? `${app.t("tuning.title")} ${study.name}` : ""; // names a saved page
     if (!study) {
       app.charts.removeAll(element);
       replace(element, this.missing ? h("p", { class: "panel muted" }, app.t("tuning.missing")) : null);
