@@ -96,7 +96,7 @@ export function drawAxes(app, plot, width, height) {
   const scales = plot.columns.map((column) => axisPosition(plot, column));
   const lines = plot.rows.map((row) => line(app, plot, row, scales, x, y));
   const axes = plot.columns.map((column, i) =>
-    axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall }),
+    axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall, last: i === plot.columns.length - 1 }),
   );
   return svg(
     "svg",
@@ -163,9 +163,9 @@ function line(app, plot, row, scales, x, y) {
  * @param {Plot} plot
  * @param {Column} column
  * @param {{at: number, text: string | number}[]} ticks
- * @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place
+ * @param {{x: number, gap: number, y: (at: number) => number, tall: number, last: boolean}} place
  */
-function axis(app, plot, column, ticks, { x, gap, y, tall }) {
+function axis(app, plot, column, ticks, { x, gap, y, tall, last }) {
   const stride = Math.max(1, Math.ceil(ticks.length / 12));
   const visible = ticks.filter((_, i) => i % stride === 0);
   const texts = shortTexts(
@@ -180,13 +180,16 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
       svg("title", null, String(text)),
     ),
   );
-  const letters = Math.max(18, Math.floor(Math.min(gap, 2 * SIDE) / LETTER)); // on both sides of the axis
+  const room = (/** @type {number} */ width) => Math.max(18, Math.floor(width / LETTER)); // for letters
+  const centred = room(Math.min(gap, 2 * SIDE));
+  const ends = last && column.label.length > centred; // at the edge of the picture
+  const letters = ends ? room(gap / 2 + SIDE) : centred;
   const title = svg(
     "text",
     {
-      x,
+      x: ends ? x + SIDE : x,
       y: 14,
-      class: "title",
+      class: ends ? "title last" : "title",
       tabindex: "0",
       role: "button",
       "aria-label": app.t("lineage.move", { axis: column.label }),
