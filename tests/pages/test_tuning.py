@@ -131,7 +131,9 @@ def test_importance_names_its_method(
 ) -> None:
     make_study([3.0, 1.0, 2.0, 4.0, 5.0] * 4, wanted=30)
     page.goto(f"{serve(tmp_path / 'base')}lineage")
-    expect(panel(page).locator(".importance tr")).to_have_count(2)
+    expect(panel(page).locator(".importance tr.muted")).to_have_count(2)  # the values follow no parameter
+    expect(panel(page)).to_contain_text("Grey bars: no effect beyond chance was shown.")
+    expect(panel(page).get_by_label("Method")).to_have_value("forest")  # of which the claims are
     panel(page).get_by_label("Method").select_option("ped_anova")
     expect(panel(page)).to_contain_text("Share of each parameter in what sets the better trials apart.")
     expect(page).to_have_url(re.compile("importance=ped_anova"))

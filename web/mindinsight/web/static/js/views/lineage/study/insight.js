@@ -9,7 +9,7 @@ import { parameterNames, valueText } from "./values.js";
 /** @typedef {import("./panel.js").StudyPanel} StudyPanel */
 /** @typedef {import("./types.js").Study} Study */
 
-const METHODS = ["fanova", "ped_anova", "forest", "correlation"];
+const METHODS = ["forest", "fanova", "ped_anova", "correlation"]; // the first says what the claims say
 
 /**
  * Create the panel with the importance of a study's parameters by the chosen method.

@@ -38,7 +38,7 @@ export class StudyPanel {
     this.importance = null;
     /** @type {Record<string, unknown>[] | null} */
     this.suggestions = null;
-    this.method = app.url.get("importance", "fanova");
+    this.method = app.url.get("importance", "forest");
     this.over = app.url.get("over", "trial");
     /** Whether the axis is logarithmic; null while nobody chose. @type {boolean | null} */
     this.log = null;
