@@ -13,10 +13,15 @@ import numpy.typing as npt
 
 from mindinsight.server.claims import Claim, few, format_number, range_claim
 from mindinsight.server.curves.correlations import chance_of, number_of, numbers_of, pearson, ranks, spearman
-from mindinsight.server.curves.failing_runs import failing_setting, is_usable, parts_of
 from mindinsight.server.curves.permutation_test import Factor, proven, rivals
 from mindinsight.server.curves.random_forest import Forest, binned, grow
-from mindinsight.server.curves.setting_separation import identity, numbered
+from mindinsight.server.curves.setting_separation import (
+    failing_setting,
+    identity,
+    is_usable,
+    numbered,
+    parts_of,
+)
 from mindinsight.server.types import Doubles, Ints
 
 FEWEST: Final = 12  # runs, or combinations of settings, below which hardly any effect exceeds chance
