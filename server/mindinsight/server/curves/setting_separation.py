@@ -227,7 +227,7 @@ def _failing_region(
     for number in numbers[1:]:
         above = [bad for value, bad in rows if value >= number]
         shares.append(sum(above) / failed - (len(above) - sum(above)) / (len(rows) - failed))
-    at = max(range(len(shares)), key=lambda place: abs(shares[place])) + 1
+    at = max(range(len(shares)), key=lambda number: abs(shares[number])) + 1
     if separation.effect > abs(shares[at - 1]) + _ONE_SIDED:
         return separation.values, parts_of(separation.values)
     chosen = numbers[at:] if shares[at - 1] > 0 else numbers[:at]
