@@ -132,11 +132,11 @@ export class DifferenceCard {
     const named = highlighted(app, this.tag, lines).filter(({ role }) => role);
     const drawn = new Map(named.map(({ curve, colour }) => [curve.run, colour]));
     const some = (/** @type {string} */ run) => !named.length || drawn.has(run);
+    const shown = lines.filter(({ curve }) => some(curve.run) || curve.run === this.baseline);
     replace(
       this.foot,
-      named.length > 0 && app.t("scalar.compare.some", { n: named.length, all: lines.length }),
+      named.length > 0 && app.t("scalar.compare.some", { n: shown.length, all: lines.length }),
     );
-    const shown = lines.filter(({ curve }) => some(curve.run) || curve.run === this.baseline);
     const series = response.series.filter(({ run }) => some(run));
     app.charts.draw(this.plot, () =>
       differenceFigure(
