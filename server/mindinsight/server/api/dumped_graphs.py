@@ -8,8 +8,14 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.examine import operator_key
-from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay, Symptom, count_symptoms, largest_below
 from mindinsight.server.debug.operator_tree import share
+from mindinsight.server.debug.overlay.graph_overlay import (
+    SYMPTOMS,
+    Overlay,
+    Symptom,
+    count_symptoms,
+    largest_below,
+)
 from mindinsight.server.debug.watchpoints import Hit, Tally
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.node_json import entry
