@@ -8,7 +8,7 @@ import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { errorText } from "../../components/dump/failure.js";
 import { position, settlePosition } from "../../components/dump/state.js";
-import { dumpControls } from "./dump_controls.js";
+import { compareGraphs, dumpControls } from "./dump_controls.js";
 import { dumpFacts } from "./dump_facts.js";
 import { dumpLegend } from "../../components/graph/dump_legend.js";
 import { marksOf } from "../../components/graph/dump_marks.js";
@@ -215,7 +215,11 @@ export class Dumped {
       (coloured) => {
         this.mark(coloured, paint);
         this.reveal(coloured).catch((error) => this.failed(error));
-        this.tell(this.faultHint(), dumpLegend(this.app, coloured, paint));
+        this.tell(
+          this.faultHint(),
+          dumpLegend(this.app, coloured, paint),
+          coloured.found === 0 && compareGraphs(this.app, this.dumps, dump, this.run),
+        );
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),
