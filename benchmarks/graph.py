@@ -30,7 +30,13 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 from benchmarks.browser import ARGUMENTS, chromium
 from benchmarks.graphs import dumped, graph_records
 from mindinsight.server.app import create_app
-from mindinsight.server.debug.graph_overlay import count_symptoms, join, largest_below, leaf_column, symptoms
+from mindinsight.server.debug.overlay.graph_join import join
+from mindinsight.server.debug.overlay.graph_overlay import (
+    count_symptoms,
+    largest_below,
+    leaf_column,
+    symptoms,
+)
 from mindinsight.server.formats.events import decode
 from mindinsight.server.graph.comparison.graph_comparison import compare
 from mindinsight.server.graph.encoders.drawing_json import drawing_json

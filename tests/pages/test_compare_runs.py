@@ -56,7 +56,7 @@ def test_all_that_two_runs_have_is_behind_one_button(page: Page, url: str) -> No
 @pytest.mark.parametrize(
     ("link", "address", "shows"),
     [
-        ("Compare the graphs", r"graph\?.*m=compare", "Cast added in 1 place"),
+        ("Compare the graphs", r"graph\?.*m=compare", "Cast added in network"),
         ("Compare the dumps", r"dump\?.*with=", "agree"),
         ("Compare the last checkpoints", r"checkpoint\?.*net-10.ckpt.*net-10.ckpt", "No tensor changed"),
         ("Open the lineage", r"lineage\?.*runs=", "rate"),

@@ -71,6 +71,7 @@ def test_a_dump_of_another_network_is_not_called_healthy(graph: Callable[..., An
     page = graph("run=./other&view=recorded&dump=./job/dump&step=0")
     expect(notes(page)).to_contain_text("Nothing of the dump is in this graph, so nothing could be judged")
     expect(notes(page)).to_contain_text("0 of 22 dumped operators in this graph")
+    expect(notes(page)).to_contain_text("No name of the dump's modules is in this graph")
 
 
 def test_choosing_a_dump_marks_where_it_went_wrong_and_the_address_remembers(

@@ -8,8 +8,8 @@ import numpy as np
 
 from mindinsight.server.claims import Claim
 from mindinsight.server.compute.background_jobs import Threads
-from mindinsight.server.debug.graph_overlay import Overlay
 from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.overlay.graph_overlay import Overlay
 from mindinsight.server.formats.dumps import open_dump
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.scopes.folding import folded_tree

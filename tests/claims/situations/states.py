@@ -21,8 +21,9 @@ from mindinsight.server.client.reader import Summary
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.examine import measure_all, operator_key
 from mindinsight.server.debug.fault import report_of, search_faults
-from mindinsight.server.debug.graph_overlay import Overlay, join, symptoms
 from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.overlay.graph_join import join
+from mindinsight.server.debug.overlay.graph_overlay import Overlay, symptoms
 from mindinsight.server.formats.dumps import list_tensors, open_dump
 from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
@@ -488,6 +489,10 @@ joined("dump_of_what_ran_for_several", "Which of the two operators they ran for 
        ["linear", "mul"], ["t-op0", "addmm-op0"], "ambiguous")  # fmt: skip
 joined("dump_of_more_than_the_graph", "All of the module are in the dump, and sub beside them.",
        ["linear", "mul"], ["linear-op0", "mul-op0", "sub-op0"])  # fmt: skip
+joined("dump_of_two_of_a_name_that_the_graph_has_once", "Which of them the graph has is unknown.",
+       ["mul"], ["mul-op0", "mul-op1"], "ambiguous")  # fmt: skip
+joined("dump_after_another_mul", "Both numbers are one larger, as another ran outside the module.",
+       ["mul", "mul"], ["mul-op1", "mul-op2"], "by_order")  # fmt: skip
 
 
 def unmatched(name: str, truth: str, matched: int, *made: str) -> None:

@@ -52,6 +52,7 @@ def test_boxes_tell_the_worst_inside_and_how_much_of_the_dump_is_there(ask: Any)
     assert (colours["tensors"], colours["measured"]) == (99, 99)
     assert colours["counts"] == {"fault": 1, "zero": 1}
     assert colours["fault"]["path"] == MATMUL
+    assert colours["first"] is not None
     by_id = {box["id"]: box for box in colours["boxes"]}
     assert by_id[boxes["Gradients"]]["symptom"] == "fault"
     assert by_id[boxes["Gradients"]]["counts"] == {"fault": 1, "zero": 1}
@@ -128,7 +129,7 @@ def test_an_operator_of_the_dump_has_a_place_and_a_parameter_a_node(ask: Any) ->
 def test_the_simplified_view_has_the_forward_part_only(ask: Any) -> None:
     colours = settled(ask, view="simplified")
     assert 0 < colours["found"] < colours["dumped"]
-    assert colours["fault"] is None
+    assert colours["fault"] is None and colours["first"] is None
 
 
 def test_of_a_dump_of_another_network_nothing_is_judged(ask: Any) -> None:

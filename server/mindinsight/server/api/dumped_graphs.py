@@ -8,8 +8,14 @@ from fastapi import APIRouter, Depends, Query
 from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.examine import operator_key
-from mindinsight.server.debug.graph_overlay import SYMPTOMS, Overlay, Symptom, count_symptoms, largest_below
 from mindinsight.server.debug.operator_tree import share
+from mindinsight.server.debug.overlay.graph_overlay import (
+    SYMPTOMS,
+    Overlay,
+    Symptom,
+    count_symptoms,
+    largest_below,
+)
 from mindinsight.server.debug.watchpoints import Hit, Tally
 from mindinsight.server.errors import ApiError
 from mindinsight.server.graph.encoders.node_json import entry
@@ -62,7 +68,9 @@ def colours(
     A scope has the worst `symptom`, or the largest `value`, of its operators. Views, as of its input, do not
     count for the value. `share` is the position of the
     value among all known values, 0 to 1 on a logarithmic scale. `symptom` and `counts` are returned for every
-    colour. `judged` and `unjudged` count dumped operators and parameters, in the graph or not.
+    colour. `first` is the first
+    operator with a symptom, once all tensors are measured. `judged` and `unjudged` count dumped operators
+    and parameters, in the graph or not.
     `broken_afterwards` lists parameters that are non-finite, as recorded after the operators ran. Poll until
     `done`.
     """
@@ -153,7 +161,11 @@ def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[s
     ]
     faults = np.flatnonzero(column == Symptom.FAULT).tolist()
     counts = count_symptoms(overlay.tree, column, ROOT)
-    return {"boxes": boxes, "counts": counts, "fault": entry(overlay.tree, faults[0]) if faults else None}
+    anomalies = np.flatnonzero(column > Symptom.MASK) if overlay.listing.done else ()
+    first = min(map(int, anomalies), key=lambda index: overlay.tree.nodes[index], default=None)
+    spots = {"fault": faults[0] if faults else None, "first": first}
+    found = {name: None if index is None else entry(overlay.tree, index) for name, index in spots.items()}
+    return {"boxes": boxes, "counts": counts, **found}
 
 
 def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]) -> dict[str, Any]:

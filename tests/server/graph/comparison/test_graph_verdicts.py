@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from benchmarks.planted_networks import GptOptions, encode_planted, gpt
 from mindinsight.server.claims import Claim
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.comparison.graph_comparison import compare
-from mindinsight.server.graph.comparison.graph_verdicts import comparison_claims
+from mindinsight.server.graph.comparison.graph_verdicts import _where, comparison_claims
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.server.graph.scopes.scope_tree import Tree
 
@@ -57,3 +59,17 @@ def test_a_layer_more_is_named() -> None:
     (claim,) = claims(tree(), tree(layers=range(4)))
     assert claim.key == "claim.graph.layers_added"
     assert (claim.values["n"], [str(layer)[:2] for layer in claim.values["layers"]]) == (1, ["3-"])
+
+
+@pytest.mark.parametrize(
+    ("paths", "where"),
+    [
+        (["Default/blocks-ModuleList/1-Block/add-op2"], "1-Block"),
+        (["Default/blocks-ModuleList/1-Block/act-GELU/gelu-op1"], "1-Block/act-GELU"),
+        (["Default/network/Cast-op7"], "network"),
+        (["Cast-op7"], None),
+        (["Default/0-Block/add-op2", "Default/1-Block/add-op4"], None),
+    ],
+)
+def test_the_module_of_one_operator_is_named(paths: list[str], where: str | None) -> None:
+    assert _where(paths) == (where or Claim("claim.part.graph.places", "note", {"n": len(paths)}))

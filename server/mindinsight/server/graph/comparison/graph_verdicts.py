@@ -203,7 +203,8 @@ def _edits(comparison: Comparison) -> Iterator[Claim]:
         ((side, op_type), places) = lonely.popitem()
         evidence = tuple({("left", "right")[side]: index} for index in places)
         key = "claim.graph.added" if side == RIGHT else "claim.graph.removed"
-        yield Claim(key, "found", {"type": op_type, "n": count}, evidence)
+        where = _where([comparison.trees[side].paths[index] for index in places])
+        yield Claim(key, "found", {"type": op_type, "n": count, "where": where}, evidence)
     elif count or not named:
         yield _unnamed(comparison, working if count else others, bool(named))
 
@@ -297,9 +298,18 @@ def _replaced(comparison: Comparison, hidden: set[int]) -> Iterator[Claim]:
         )
     for (before, after), pairs in sorted(places.items(), key=lambda item: -len(item[1])):
         evidence = tuple({"left": index, "right": other} for index, other in pairs)
-        yield Claim(
-            "claim.graph.replaced", "found", {"before": before, "after": after, "n": len(pairs)}, evidence
-        )
+        where = _where([left.paths[index] for index, _ in pairs])
+        values = {"before": before, "after": after, "n": len(pairs), "where": where}
+        yield Claim("claim.graph.replaced", "found", values, evidence)
+
+
+def _where(paths: list[str]) -> str | Claim:
+    """Return the module of one operator, from the innermost layer with a number, or the number of places."""
+    scopes = paths[0].split("/")[:-1]
+    if len(paths) > 1 or not scopes:
+        return Claim("claim.part.graph.places", "note", {"n": len(paths)})
+    layers = [i for i, scope in enumerate(scopes) if scope[:1].isdigit()]
+    return "/".join(scopes[layers[-1] if layers else -1 :])
 
 
 def _rewired(comparison: Comparison, forward: Flags, hidden: set[int]) -> Iterator[Claim]:

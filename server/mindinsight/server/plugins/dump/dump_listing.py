@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from mindinsight.server.compute.tensor_statistics import Statistics
 from mindinsight.server.debug import operator_links
 from mindinsight.server.debug.examine import TensorResult, is_non_finite, operator_key
-from mindinsight.server.debug.graph_overlay import step_masks
 from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.overlay.graph_overlay import step_masks
 from mindinsight.server.debug.recorded_statistics import find_disagreements
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.dumps import list_overflows

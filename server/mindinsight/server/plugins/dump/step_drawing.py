@@ -8,10 +8,16 @@ from fastapi import APIRouter, Query
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.examine import OperatorKey
-from mindinsight.server.debug.graph_overlay import Symptom, magnitudes, step_fault, step_masks, symptoms
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import content_links, graph_links
 from mindinsight.server.debug.operator_tree import OperatorTree, operator_tree, order_of_unlinked, share
+from mindinsight.server.debug.overlay.graph_overlay import (
+    Symptom,
+    magnitudes,
+    step_fault,
+    step_masks,
+    symptoms,
+)
 from mindinsight.server.errors import ApiError
 from mindinsight.server.formats.read_limits import UnreadableError
 from mindinsight.server.graph.encoders.drawing_json import drawing_json

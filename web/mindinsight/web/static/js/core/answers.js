@@ -199,7 +199,8 @@
  *   by_module: number, ambiguous: number, broken_afterwards: string[], judged: number, unjudged: number,
  *   boxes: {id: number, symptom?: string, counts?: Record<string, number>, value?: number | string | null,
  *   share?: number | null}[], counts: Record<string, number>,
- *   fault?: {id: number, path: string} | null, least?: number | null, most?: number | null}} Colouring
+ *   fault?: {id: number, path: string} | null, first?: {id: number, path: string} | null,
+ *   least?: number | null, most?: number | null}} Colouring
  */
 /**
  * @typedef {Omit<Slice, "dtype" | "minimum" | "maximum"> & {type: string, slice: Record<string, number>,

@@ -134,7 +134,7 @@ function coverage({ t }, { tensors, measured, done, ...counts }) {
   const few = dumped > 0 && matched < dumped / 2;
   const text = t("graph.dump.found", { found: matched, n: dumped });
   const details = [
-    few && h("span", null, t("graph.dump.few")),
+    few && matched > 0 && h("span", null, t("graph.dump.few")),
     ...matchWays(counts).map((way) =>
       h("span", { title: t(`graph.dump.${way}.why`) }, t(`graph.dump.${way}`, { n: wayCounts(counts)[way] })),
     ),
@@ -144,6 +144,7 @@ function coverage({ t }, { tensors, measured, done, ...counts }) {
     details.length
       ? h("details", { class: "muted" }, h("summary", null, found), h("div", { class: "row wrap" }, details))
       : found,
+    dumped > 0 && matched === 0 && h("span", null, t("graph.dump.no_name")),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
   ];
 }

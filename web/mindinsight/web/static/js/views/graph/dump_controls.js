@@ -4,6 +4,7 @@ import { button } from "../../components/button.js";
 import { select } from "../../components/field.js";
 import { dumpName, placeChooser } from "../../components/dump/header.js";
 import { STATISTICS } from "../../components/dump/state.js";
+import { h } from "../../core/dom.js";
 import { SYMPTOMS } from "./dump_state.js";
 
 /** @typedef {import("../../core/answers.js").DumpSummary} DumpSummary */
@@ -50,4 +51,18 @@ export function dumpControls(app, dumps, state, summary, { choose, change, toFau
       button(t("dump.check.common"), () => change({ check: !state.check }), pressed),
     button(t("dump.find_fault"), toFault),
   ];
+}
+
+/**
+ * Return a link to the comparison of a run's graph with that of a dump's run, or null if they are one run.
+ * @param {import("../../core/types.js").App} app
+ * @param {{id: string, run: string}[]} dumps
+ * @param {string} dump
+ * @param {{id: string} | null} run
+ */
+export function compareGraphs({ t, url }, dumps, dump, run) {
+  const other = dumps.find(({ id }) => id === dump)?.run;
+  if (!other || !run || other === run.id) return null;
+  const href = url.link("graph", { m: "compare", run: run.id, run2: other });
+  return h("a", { href }, t("graph.dump.compare_graphs"));
 }

@@ -8,7 +8,7 @@ import { h, renew, replace } from "../../core/dom.js";
 import { latest, leaveAsIs } from "../../core/latest.js";
 import { errorText } from "../../components/dump/failure.js";
 import { position, settlePosition } from "../../components/dump/state.js";
-import { dumpControls } from "./dump_controls.js";
+import { compareGraphs, dumpControls } from "./dump_controls.js";
 import { dumpFacts } from "./dump_facts.js";
 import { dumpLegend } from "../../components/graph/dump_legend.js";
 import { marksOf } from "../../components/graph/dump_marks.js";
@@ -54,8 +54,9 @@ export class Dumped {
     this.check = null;
     /** @type {{end: () => void} | null} */
     this.facts = null;
-    /** Step whose first fault was moved into view. @type {string | null} */
+    /** Step whose first fault or symptom was moved into view. @type {string | null} */
     this.revealed = null;
+    this.sought = false; // the search for a fault in other steps has ended, or nothing started one
     this.listing = latest();
     this.reading = latest();
     this.painting = latest();
@@ -137,6 +138,7 @@ export class Dumped {
         this.changed();
         const named = ["step", "operator", "open"].some((key) => this.app.url.get(key) !== null);
         const chosen = named || this.graph.canvas.selected !== null;
+        this.sought = chosen;
         if (summary && !chosen) this.toFault(true);
       },
       (error) => this.failed(error),
@@ -213,7 +215,11 @@ export class Dumped {
       (coloured) => {
         this.mark(coloured, paint);
         this.reveal(coloured).catch((error) => this.failed(error));
-        this.tell(this.faultHint(), dumpLegend(this.app, coloured, paint));
+        this.tell(
+          this.faultHint(),
+          dumpLegend(this.app, coloured, paint),
+          coloured.found === 0 && compareGraphs(this.app, this.dumps, dump, this.run),
+        );
         if (!coloured.done) this.painting.later(() => this.paint(), COUNTING);
       },
       (error) => this.failed(error),
@@ -241,16 +247,17 @@ export class Dumped {
   }
 
   /**
-   * Open the scopes around the first fault and select it, once for each step, unless something is selected or
-   * somebody chose what is open.
-   * @param {{fault?: {id: number} | null}} coloured
+   * Open the scopes around the first fault, or else the first symptom, and select it, once for each step,
+   * unless something is selected or somebody chose what is open.
+   * @param {{fault?: {id: number} | null, first?: {id: number} | null}} coloured
    */
-  async reveal({ fault }) {
+  async reveal({ fault, first }) {
     const step = JSON.stringify(position(this.state));
     const chosen = this.graph.canvas.selected !== null || this.app.url.get("open") !== null;
-    if (!fault || chosen || this.revealed === step) return;
+    const spot = fault ?? (this.sought ? first : null);
+    if (!spot || chosen || this.revealed === step) return;
     this.revealed = step;
-    await this.graph.goTo(fault.id);
+    await this.graph.goTo(spot.id);
   }
 
   /** Remove the overlay. */
@@ -293,6 +300,7 @@ export class Dumped {
       {
         progress: (text) => this.tell(h("span", { class: "booting" }, text)),
         take: ({ faults: [fault], claims }) => {
+          this.sought = true;
           this.paint();
           if (unasked && (!fault || this.graph.canvas.selected !== null)) return undefined;
           if (!fault) return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,13 +11,13 @@ import pytest
 
 from mindinsight.server.compute.background_jobs import Threads
 from mindinsight.server.debug.examine import measure_all, operator_key
-from mindinsight.server.debug.graph_overlay import (
+from mindinsight.server.debug.inspection import Listing
+from mindinsight.server.debug.overlay.graph_join import key_of
+from mindinsight.server.debug.overlay.graph_overlay import (
     SYMPTOMS,
     Overlay,
     Symptom,
     count_symptoms,
-    join,
-    key_of,
     largest_below,
     leaf_column,
     magnitudes,
@@ -26,14 +25,11 @@ from mindinsight.server.debug.graph_overlay import (
     step_masks,
     symptoms,
 )
-from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.formats.dumps import list_operators, list_tensors, open_dump
-from mindinsight.server.formats.dumps.dump_types import Operator
 from mindinsight.server.formats.graphs.graph_proto import read_graph
 from mindinsight.server.graph.scopes.folding import folded_tree
 from mindinsight.writer.recorders.dump import Dump
 from tests.server.debug.conftest import spoil
-from tests.server.graph.conftest import write
 
 GRAPH = "Net/0"
 
@@ -149,124 +145,6 @@ def test_two_operators_at_one_node_give_it_the_larger(graph: Any) -> None:
     tree = folded_tree(graph([("a/One-op1", [])]))
     column = leaf_column(tree, {("x", "o"): 0, ("y", "o"): 0}, {("x", "o"): 3.0, ("y", "o"): 2.0})
     assert largest_below(tree, column, tree.indices["a/One-op1"]) == 3.0
-
-
-NET = "Default/network-Net"
-
-
-def dumped(recorded: Any, name: Any = None, kind: str = "MatMul", sequence: int = 0) -> Operator:
-    return Operator(name or recorded, recorded, kind, (), "Net/0", sequence, -1)
-
-
-def names(joined: Any, graph: Any) -> dict[Any, Any]:
-    return {recorded: graph.names[node] for (_, recorded), node in joined.nodes.items()}
-
-
-def test_every_operator_of_a_real_dump_is_in_the_graph_of_its_training(data: Any, lenet: Any) -> None:
-    files = data / "ms_sync_v2_0_names" / "rank_0" / "graphs"
-    graph = read_graph((files / "ms_output_trace_code_graph_0.pb").read_bytes())
-    operators = list_operators(lenet, 0, 1).items
-    joined = join(operators, graph)
-    assert (joined.dumped, joined.matched, joined.by_order) == (22, 22, 0)
-    joined_names = names(joined, graph)
-    assert (
-        joined_names["Conv2D-op51"] == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d/Conv2D-op51"
-    )
-    assert joined_names["fc1.weight"] == "fc1.weight"
-    assert "data-1" not in joined_names
-
-
-@pytest.mark.parametrize(
-    ("recorded", "name"),
-    [
-        ("MatMul-op7", f"{NET}/fc1-Dense/MatMul-op7"),
-        ("Default_network-Net_fc1-Dense_MatMul-op7", None),
-        ("MatMul-op7", None),
-    ],
-    ids=["full name", "escaped name", "last part of it"],
-)
-def test_all_forms_of_a_name_lead_to_the_node(graph: Any, recorded: str, name: Any) -> None:
-    made = graph([(f"{NET}/fc1-Dense/MatMul-op7", []), (f"{NET}/fc2-Dense/MatMul-op8", [])])
-    joined = join([dumped(recorded, name)], made)
-    assert names(joined, made) == {recorded: f"{NET}/fc1-Dense/MatMul-op7"}
-    assert (joined.matched, joined.by_order) == (1, 0)
-
-
-def test_operators_made_anew_are_paired_by_order_and_said_to_be(graph: Any) -> None:
-    made = graph([(f"{NET}/{name}", []) for name in ("TopK-op1", "Cast-op2", "Cast-op4", "Cast-op9")])
-    files = ["TopK-op0", "Cast-op4", "Cast-op5", "Cast-op6", "ReLU-op1"]
-    operators = [dumped(f"Default_network-Net_{file}") for file in files]
-    joined = join(operators, made)
-    assert names(joined, made) == {
-        "Default_network-Net_TopK-op0": f"{NET}/TopK-op1",
-        "Default_network-Net_Cast-op4": f"{NET}/Cast-op4",
-        "Default_network-Net_Cast-op5": f"{NET}/Cast-op2",
-        "Default_network-Net_Cast-op6": f"{NET}/Cast-op9",
-    }
-    assert (joined.dumped, joined.matched, joined.by_order) == (5, 4, 3)
-
-
-def test_a_node_that_is_surely_another_operators_is_not_paired(graph: Any) -> None:
-    made = graph([(f"{NET}/Add-op1", [])])
-    sure = dumped("Default_network-Net_Add-op1", f"{NET}/Add-op1")
-    joined = join([sure, dumped("Default_network-Net_Add-op2")], made)
-    assert names(joined, made) == {sure.recorded: f"{NET}/Add-op1"}
-    assert (joined.dumped, joined.matched) == (2, 1)
-
-
-def test_operators_that_ran_in_place_of_the_only_one_of_a_module_are_its_node(graph: Any) -> None:
-    """PyTorch's graph has ``linear`` where the dump has ``t`` and ``addmm``."""
-    made = graph([(f"{NET}/fc-Linear/linear-op0", []), (f"{NET}/act-ReLU/relu-op0", [])])
-    ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in ("t-op0", "addmm-op0")]
-    joined = join(ran, made)
-    assert names(joined, made) == dict.fromkeys(["t-op0", "addmm-op0"], f"{NET}/fc-Linear/linear-op0")
-    assert (joined.dumped, joined.matched, joined.by_module) == (2, 2, 2)
-
-
-@pytest.mark.parametrize(
-    "inside", [["linear-op0", "mul-op1"], ["t-op0"], []], ids=["two", "matched by name", "none"]
-)
-def test_operators_of_a_module_with_other_operators_are_not_taken_for_them(graph: Any, inside: Any) -> None:
-    made = graph([(f"{NET}/fc-Linear/{name}", []) for name in inside] + [(f"{NET}/sum-op9", [])])
-    ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in ("t-op0", "addmm-op0")]
-    joined = join(ran, made)
-    assert joined.by_module == 0
-    assert joined.ambiguous == (2 if len(inside) > 1 else 0)
-    assert ("Net/0", "addmm-op0") not in joined.nodes
-
-
-@pytest.mark.parametrize(
-    ("recorded", "ambiguous"), [([], 1), (["linear-op0"], 0), (["linear-op0", "mul-op1"], 0)]
-)
-def test_an_operator_may_have_run_only_for_those_that_nothing_matches(
-    graph: Any, recorded: list[str], ambiguous: int
-) -> None:
-    made = graph([(f"{NET}/fc-Linear/{name}", []) for name in ("linear-op0", "mul-op1")])
-    ran = [dumped(name, f"{NET}/fc-Linear/{name}") for name in (*recorded, "sub-op0")]
-    joined = join(ran, made)
-    assert (joined.dumped, joined.matched) == (len(recorded) + 1, len(recorded))
-    assert joined.ambiguous == ambiguous
-
-
-def test_operators_of_two_graphs_of_a_dump_may_be_one_node(graph: Any) -> None:
-    made = graph([(f"{NET}/Add-op1", [])])
-    operator = dumped("Add-op1")
-    joined = join([operator, replace(operator, graph="Net/1")], made)
-    assert set(joined.nodes) == {("Net/0", "Add-op1"), ("Net/1", "Add-op1")}
-    assert joined.matched == 2
-
-
-def test_only_operators_that_left_tensors_are_counted(graph: Any) -> None:
-    made = read_graph(write([(f"{NET}/Add-op1", []), (f"{NET}/Mul-op2", [])], parameters=["w"]))
-    never_run = dumped("x", f"{NET}/Add-op1", sequence=-1)
-    joined = join([never_run, dumped("y", f"{NET}/Mul-op2"), dumped("w", kind="Parameter")], made)
-    assert (joined.dumped, joined.matched) == (1, 1)
-    assert len(joined.nodes) == 3
-
-
-def test_another_network_has_nothing_in_common(graph: Any, lenet: Any) -> None:
-    joined = join(list_operators(lenet, 0, 0).items, graph([("Default/other/Sin-op1", [])]))
-    assert (joined.dumped, joined.matched, joined.nodes) == (22, 0, {})
 
 
 MATMUL = "MatMul-op66"

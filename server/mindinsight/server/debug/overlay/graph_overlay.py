@@ -1,7 +1,6 @@
 """Overlay of a dump's step on a graph: operators joined to nodes, with their symptom for drawings."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import Final, TypeVar
@@ -25,11 +24,11 @@ from mindinsight.server.debug.fault_search import (
 )
 from mindinsight.server.debug.inspection import Listing
 from mindinsight.server.debug.operator_links import is_view
+from mindinsight.server.debug.overlay.graph_join import Join, join, key_of
 from mindinsight.server.debug.recorded_statistics import AnyStatistics
 from mindinsight.server.debug.watchpoints import Hit, overflowed_operators
-from mindinsight.server.formats.dumps.dump_names import escape_name, resolve_names
 from mindinsight.server.formats.dumps.dump_types import Operator, TensorEntry
-from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
+from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER
 from mindinsight.server.graph.scopes.scope_tree import Tree
 from mindinsight.server.types import Doubles
 
@@ -178,99 +177,6 @@ def count_symptoms(tree: Tree, column: Doubles, index: int) -> dict[str, int]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Join of a dump with a graph: the node of each matched operator or parameter, by key. Those without a
-    match are missing.
-
-    The numbers count operators that recorded tensors, without parameters. Those matched by order have another
-    ``-opN`` in the graph: they are paired with nodes of the same name by rising N. Those matched by module
-    ran in place of the only operator of their module in the graph, as ``t`` and ``addmm`` for ``linear``.
-    Of a module with several operators that nothing matches it is unknown which one they ran in place of.
-    """
-
-    nodes: Mapping[OperatorKey, int]
-    dumped: int
-    matched: int
-    by_order: int
-    by_module: int
-    ambiguous: int  # without a match, in a module of which several operators have none in the graph
-
-
-def join(operators: Iterable[Operator], graph: Graph) -> Join:
-    """Return the join of operators with the nodes of a graph, by full name, else by recorded name, else by
-    module.
-
-    `resolve_names` explains recorded names.
-    """
-    dumped_operators = list(operators)
-    numbers = {name: node for node, name in enumerate(graph.names)}
-    nodes = {
-        key_of(operator): numbers[operator.name] for operator in dumped_operators if operator.name in numbers
-    }
-    missing = [operator for operator in dumped_operators if key_of(operator) not in nodes]
-    renumbered = set()
-    if missing:
-        taken = set(nodes.values())
-        free = [(name, kind) for node, (name, kind) in enumerate(_kinds(graph)) if node not in taken]
-        order, parameters = (
-            [name for name, kind in free if kind == wanted] for wanted in (OPERATOR, PARAMETER)
-        )
-        full_names = resolve_names((operator.recorded for operator in missing), order, parameters)
-        for operator in missing:
-            name = full_names[operator.recorded].name
-            if name in numbers:
-                nodes[key_of(operator)] = numbers[name]
-                renumbered |= {key_of(operator)} if _renumbered(name, operator.recorded) else set()
-    modules, ambiguous = _by_module(dumped_operators, nodes, graph)
-    nodes |= modules
-    dumped_keys = {
-        key_of(operator)
-        for operator in dumped_operators
-        if operator.type != "Parameter" and operator.sequence >= 0
-    }
-    counts = [len(dumped_keys & keys) for keys in (nodes.keys(), renumbered, modules.keys(), ambiguous)]
-    return Join(nodes, len(dumped_keys), *counts)
-
-
-def _by_module(
-    operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
-) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
-    """Return the node of each operator without one whose module has a single operator in the graph, which
-    no other operator matches, and the operators of modules with several that no other one matches."""
-    inside: dict[str, list[int]] = {}
-    for node, (name, kind) in enumerate(_kinds(graph)):
-        if kind == OPERATOR:
-            inside.setdefault(name.rpartition("/")[0], []).append(node)
-    taken = set(matched.values())
-    nodes_of, ambiguous = {}, set()
-    for operator in operators:
-        module = operator.name.rpartition("/")[0]
-        nodes = inside.get(module, [])
-        if key_of(operator) in matched or "/" not in module:  # "Default" is no module
-            continue
-        if len(nodes) > 1:
-            if len(taken.intersection(nodes)) < len(nodes) - 1:
-                ambiguous.add(key_of(operator))
-        elif nodes and nodes[0] not in taken:
-            nodes_of[key_of(operator)] = nodes[0]
-    return nodes_of, ambiguous
-
-
-def key_of(operator: Operator) -> OperatorKey:
-    """Return the key of an operator: graph and recorded name."""
-    return operator.graph, operator.recorded
-
-
-def _kinds(graph: Graph) -> Iterable[tuple[str, int]]:
-    return zip(graph.names, graph.kinds.tolist(), strict=True)
-
-
-def _renumbered(name: str, recorded: str) -> bool:
-    """Return True if a recorded name differs from the full name by its number."""
-    return escape_name(recorded) not in (escape_name(name), escape_name(name.rpartition("/")[2]))
-
-
 SYMPTOMS: Final = "symptoms"
 
 
@@ -285,7 +191,12 @@ class Overlay:
     @cached_property
     def joined(self) -> Join:
         """Return the join of the dump's operators with the nodes of the graph."""
-        return join(self.listing.operators.values(), self.tree.graph)
+        shapes = {
+            operator_key(entry): entry.shape
+            for entry in reversed(self.listing.entries)
+            if entry.direction == "output" and entry.shape is not None
+        }
+        return join(self.listing.operators.values(), self.tree.graph, shapes)
 
     @cached_property
     def operators_of(self) -> dict[int, list[Operator]]:

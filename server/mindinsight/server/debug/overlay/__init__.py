@@ -1,0 +1,1 @@
+"""A graph coloured by a dump: which operator is which node, and what each shows."""

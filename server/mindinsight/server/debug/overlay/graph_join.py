@@ -1,0 +1,278 @@
+"""Join of a dumped step with a graph: which operator of the dump is which node."""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeVar
+
+from mindinsight.server.debug.examine import OperatorKey
+from mindinsight.server.formats.dumps.dump_names import escape_name
+from mindinsight.server.formats.dumps.dump_types import Operator
+from mindinsight.server.graph.model.graph import OPERATOR, PARAMETER, Graph
+from mindinsight.server.graph.model.node_details import shapes_at
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Join of a dump with a graph: the node of each matched operator or parameter, by key. Those without a
+    match are missing.
+
+    The numbers count operators that recorded tensors, without parameters. Those matched by order have another
+    ``-opN`` in the graph, and no recorded input confirms the match: they are paired with nodes of the same
+    name and scope by rising N. Those matched by module ran in place of the only operator of their module in
+    the graph, as ``t`` and ``addmm`` for ``linear``. For ambiguous ones it is unknown which operator of their
+    module they are or ran in place of.
+    """
+
+    nodes: Mapping[OperatorKey, int]
+    dumped: int
+    matched: int
+    by_order: int
+    by_module: int
+    ambiguous: int
+
+
+def join(
+    operators: Iterable[Operator], graph: Graph, shapes: Mapping[OperatorKey, tuple[int, ...]] | None = None
+) -> Join:
+    """Return the join of operators with the nodes of a graph: by name within a scope, else by module.
+
+    A number ``-opN`` counts how often a process called such an operator, also outside the model, so that
+    equal numbers alone match nothing: see `_pair_group`. ``shapes`` are those of the outputs.
+    """
+    dumped_operators = list(operators)
+    wiring = _Wiring(dumped_operators, graph)
+    nodes, unsure, renumbered = dict(wiring.by_name), set[OperatorKey](), set[OperatorKey]()
+    for stem, numbered in wiring.dumped.items():
+        pairs = _pair_group(wiring, stem, shapes or {})
+        for number, known in numbered.items():
+            node = pairs.get(number)
+            keys = {key_of(operator) for operator in known}
+            if node is None:
+                unsure |= keys if len(set(pairs.values())) < len(wiring.drawn[stem]) else set()
+                continue
+            nodes |= dict.fromkeys(keys, node)
+            if wiring.number_of[node] != number and wiring.sources_of(known[0]) != wiring.inputs_of(node):
+                renumbered |= keys
+    free = [operator for operator in dumped_operators if key_of(operator) not in unsure]
+    modules, ambiguous = _by_module(free, nodes, graph)
+    nodes |= modules
+    dumped_keys = {
+        key_of(operator)
+        for operator in dumped_operators
+        if operator.type != "Parameter" and operator.sequence >= 0
+    }
+    found = (nodes.keys(), renumbered, modules.keys(), ambiguous | unsure)
+    return Join(nodes, len(dumped_keys), *(len(dumped_keys & keys) for keys in found))
+
+
+_NUMBERED: Final = re.compile(r"(.*)-op(\d+)", re.DOTALL)
+
+
+def _split(name: str) -> tuple[str, int]:
+    """Return a name escaped as in file names without ``-opN``, and N. N is -1 if the name has none."""
+    match = _NUMBERED.fullmatch(escape_name(name))
+    return (match[1], int(match[2])) if match else (escape_name(name), -1)
+
+
+class _Wiring:
+    """Operators of a dump and of a graph by stem (scope and name without ``-opN``) and number, if both have
+    the stem, and the operators that feed them."""
+
+    def __init__(self, operators: Sequence[Operator], graph: Graph) -> None:
+        self.graph = graph
+        self.number_of: dict[int, int] = {}  # by node
+        self.by_name: dict[OperatorKey, int] = {}  # parameters, and names without scope
+        self.drawn: dict[str, dict[int, int]] = {}
+        self.dumped: dict[str, dict[int, list[Operator]]] = {}
+        self._stems: dict[int, str] = {}
+        self._named = {(operator.graph, operator.name): operator for operator in operators}
+        self._wired = any(operator.sources for operator in operators)
+        exact: dict[str, int] = {}
+        for node, (name, kind) in enumerate(_kinds(graph)):
+            if kind == OPERATOR:
+                self._stems[node], self.number_of[node] = _split(name)
+                self.drawn.setdefault(self._stems[node], {})[self.number_of[node]] = node
+                exact.setdefault(name.rpartition("/")[2], node)
+            elif kind == PARAMETER:
+                exact[escape_name(name)] = node
+        stems = [_split(operator.name) for operator in operators]
+        full = {stem for operator, (stem, _) in zip(operators, stems, strict=True) if "/" in operator.name}
+        for operator, (stem, number) in zip(operators, stems, strict=True):
+            if stem in self.drawn and (stem not in full or "/" in operator.name):
+                self.dumped.setdefault(stem, {}).setdefault(number, []).append(operator)
+            elif (named := exact.get(operator.name, exact.get(escape_name(operator.name)))) is not None:
+                self.by_name[key_of(operator)] = named
+        shared = {self._scope(name) for node, name in enumerate(graph.names) if self._is_shared(node)}
+        inside = {self._scope(operator.name) for operator in operators}
+        self._opaque = {
+            scope
+            for node, name in enumerate(graph.names)
+            if node in self._stems and "/" in (scope := self._scope(name))
+            if scope in inside and scope not in shared
+        }
+
+    def _is_shared(self, node: int) -> bool:
+        return self._stems.get(node) in self.dumped
+
+    @staticmethod
+    def _scope(name: str) -> str:
+        return name.rpartition("/")[0]
+
+    def sources_of(self, operator: Operator) -> frozenset[str] | None:
+        """Return the stems or modules of the nearest operators that feed an operator and that both sides
+        have, or None if the dump records no sources."""
+
+        def feeds(target: Operator) -> Iterator[tuple[Operator, str]]:
+            for name in target.sources:
+                source = self._named.get((target.graph, name))
+                if source is not None and source.type != "Parameter":
+                    yield source, self._label(name, _split(name)[0])
+
+        return _nearest(operator, feeds, lambda known: (known.graph, known.name)) if self._wired else None
+
+    def inputs_of(self, node: int) -> frozenset[str]:
+        """Return the same of a node of the graph."""
+
+        def feeds(target: int) -> Iterator[tuple[int, str]]:
+            for source in self.graph.inputs_of(target):
+                if source in self._stems:
+                    yield source, self._label(self.graph.names[source], self._stems[source])
+
+        return _nearest(node, feeds, lambda known: known)
+
+    def _label(self, name: str, stem: str) -> str:
+        """Return the stem if both sides have it, else the module if it ran as other operators, else ""."""
+        scope = self._scope(name)
+        return stem if stem in self.dumped else scope if scope in self._opaque else ""
+
+    @cached_property
+    def trusted(self) -> set[str]:
+        """Return the stems whose numbers can be trusted although the dump has a part of them: all numbers of
+        that operator name are in the graph, and those of some scope agree completely."""
+        by_type: dict[str, list[str]] = {}
+        for stem in self.dumped:
+            name = self.graph.names[next(iter(self.drawn[stem].values()))]
+            by_type.setdefault(_split(name.rpartition("/")[2])[0], []).append(stem)
+        trusted = set[str]()
+        for stems in by_type.values():
+            numbers = [(self.dumped[stem].keys(), self.drawn[stem].keys()) for stem in stems]
+            if all(ran <= drawn for ran, drawn in numbers) and any(ran == drawn for ran, drawn in numbers):
+                trusted.update(stems)
+        return trusted
+
+
+def _nearest(
+    start: Key, feeds: Callable[[Key], Iterator[tuple[Key, str]]], identity: Callable[[Key], Hashable]
+) -> frozenset[str]:
+    """Return the labels of what feeds ``start``, through what has none."""
+    labels, seen, waiting = set(), {identity(start)}, [start]
+    while waiting:
+        for source, label in feeds(waiting.pop()):
+            if label:
+                labels.add(label)
+            elif identity(source) not in seen:
+                seen.add(identity(source))
+                waiting.append(source)
+    return frozenset(labels)
+
+
+def _pair_group(wiring: _Wiring, stem: str, shapes: Mapping[OperatorKey, tuple[int, ...]]) -> dict[int, int]:
+    """Return the node of each number of a stem: by rising number if both sides have equally many, else, or
+    if inputs or shapes contradict that, by the operators that feed them. Others are missing."""
+    ran, drawn = wiring.dumped[stem], wiring.drawn[stem]
+    nodes = [drawn[number] for number in sorted(drawn)]
+    by_rank = dict(zip(sorted(ran), nodes, strict=False))
+    equal, same = len(ran) == len(drawn), ran.keys() == drawn.keys()
+    if same and len(ran) == 1:
+        return by_rank
+    fed = {number: wiring.sources_of(ran[number][0]) for number in sorted(ran)}
+    if None in fed.values():
+        if equal:
+            return {} if _shapes_contradict(wiring, stem, by_rank, shapes) else by_rank
+        return {number: drawn[number] for number in ran} if stem in wiring.trusted else {}
+    feeding = {node: wiring.inputs_of(node) for node in nodes}
+    strict = not same and len(ran) > 1  # else only what fits another node is a contradiction
+    others = feeding.values()
+    if equal and all(
+        sources == feeding[by_rank[number]] or not (strict or sources in others)
+        for number, sources in fed.items()
+    ):
+        return by_rank
+    return _pair_by_sources(fed, feeding)
+
+
+def _pair_by_sources(
+    fed: Mapping[int, frozenset[str] | None], feeding: Mapping[int, frozenset[str]]
+) -> dict[int, int]:
+    """Return the node of each number that is fed by the same operators, if there are equally many of them, or
+    if all ran several times. Numbers and nodes are in rising order."""
+    groups = {
+        sources: (
+            [number for number, known in fed.items() if known == sources],
+            [node for node, known in feeding.items() if known == sources],
+        )
+        for sources in feeding.values()
+    }
+    times = len(fed) // len(feeding)
+    if not all(len(numbers) == times * len(nodes) for numbers, nodes in groups.values()):
+        times = 1
+    pairs: dict[int, int] = {}
+    for sources, (numbers, nodes) in groups.items():
+        if sources and len(numbers) == times * len(nodes):
+            pairs |= dict(zip(numbers, nodes * times, strict=True))
+    return pairs
+
+
+def _shapes_contradict(
+    wiring: _Wiring,
+    stem: str,
+    pairs: Mapping[int, int],
+    shapes: Mapping[OperatorKey, tuple[int, ...]],
+) -> bool:
+    """Return True if the output shapes of a stem are those of the graph in another order. Other sizes may be
+    of another batch."""
+    both = [
+        (shapes.get(key_of(wiring.dumped[stem][number][0])), shapes_at(wiring.graph, node))
+        for number, node in pairs.items()
+    ]
+    if len(both) < 2 or not all(shape is not None and drawn for shape, drawn in both):
+        return False
+    ran, drawn = [list(shape or ()) for shape, _ in both], [shapes[0] for _, shapes in both]
+    return ran != drawn and sorted(ran) == sorted(drawn)
+
+
+def _by_module(
+    operators: Iterable[Operator], matched: Mapping[OperatorKey, int], graph: Graph
+) -> tuple[dict[OperatorKey, int], set[OperatorKey]]:
+    """Return the node of each operator without one whose module has a single operator in the graph, which
+    no other operator matches, and the operators of modules with several that no other one matches."""
+    inside: dict[str, list[int]] = {}
+    for node, (name, kind) in enumerate(_kinds(graph)):
+        if kind == OPERATOR:
+            inside.setdefault(name.rpartition("/")[0], []).append(node)
+    taken = set(matched.values())
+    nodes_of, ambiguous = {}, set()
+    for operator in operators:
+        module = operator.name.rpartition("/")[0]
+        nodes = inside.get(module, [])
+        if key_of(operator) in matched or "/" not in module:  # "Default" is no module
+            continue
+        if len(nodes) > 1:
+            if len(taken.intersection(nodes)) < len(nodes) - 1:
+                ambiguous.add(key_of(operator))
+        elif nodes and nodes[0] not in taken:
+            nodes_of[key_of(operator)] = nodes[0]
+    return nodes_of, ambiguous
+
+
+def key_of(operator: Operator) -> OperatorKey:
+    """Return the key of an operator: graph and recorded name."""
+    return operator.graph, operator.recorded
+
+
+def _kinds(graph: Graph) -> Iterable[tuple[str, int]]:
+    return zip(graph.names, graph.kinds.tolist(), strict=True)
