@@ -14,8 +14,9 @@ from mindinsight.server.commands import terminal
 from mindinsight.server.commands.dump.dump_selection import open_single_dump, worker_pool
 from mindinsight.server.commands.options import add_command, add_executor, add_flag, add_json, resolve_path
 from mindinsight.server.debug.compare import comparison_export, step_comparison
-from mindinsight.server.debug.compare.divergence import Outcome, decide, state
+from mindinsight.server.debug.compare.divergence import Outcome, decide
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides, lost_first
+from mindinsight.server.debug.compare.row_states import state
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.errors import bad_settings

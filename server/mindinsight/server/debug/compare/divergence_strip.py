@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
-from mindinsight.server.debug.compare.divergence import beyond
 from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.compare.row_states import beyond
 from mindinsight.server.debug.compare.tolerance import Tolerance
 
 State: TypeAlias = Literal["agrees", "differs", "introduced", "unmatched", "unknown"]
