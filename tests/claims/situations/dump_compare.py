@@ -924,6 +924,32 @@ def recorded(root: Path, calls: dict[str, tuple[Array, Array]]) -> None:
         step.output(name, output)
 
 
+def updated(rate: float, error: float = 0) -> dict[str, tuple[Array, Array]]:
+    """An operator, its gradient with an ``error``, and the optimizer's update of a weight at a rate."""
+    weight, gradient = array(8), array(8, seed=1) * np.float32(1 + error)
+    return {
+        "Default/layer-Own/relu-op0": (weight, np.maximum(weight, 0)),
+        "Gradients/Default/layer-Own/relu-op0": (array(8, seed=1), gradient),
+        "Default/optimizer-SGD/add_-op0": (weight, weight - np.float32(rate) * gradient),
+    }
+
+
+def trainings(folder: Path, target: dict[str, Any], reference: dict[str, Any]) -> Question:
+    recorded(folder / "target", target)
+    recorded(folder / "reference", reference)
+    return Question(command=["dump", "compare", str(folder / "target"), str(folder / "reference"), "--json"])
+
+
+@situation(["claim.dump.optimizer_differs"], [*AGREE, *CAUSES], 1)
+def another_learning_rate(folder: Path) -> Question:
+    return trainings(folder, updated(0.2), updated(0.1))
+
+
+@situation([], ["claim.dump.optimizer_differs", *AGREE], 1)
+def another_gradient(folder: Path) -> Question:
+    return trainings(folder, updated(0.1, 0.5), updated(0.1))
+
+
 def in_both_modes(folder: Path, second: str, by: float = 0.0, turned: bool = False) -> Question:
     """Two convolutions, of which ``second`` is the scope in PyNative; ``by`` is added to its output there."""
     x, first, last = array(3, 2, 5, 5), array(3, 4, 5, 5, seed=1), array(3, 6, 5, 5, seed=2)

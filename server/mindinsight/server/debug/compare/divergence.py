@@ -102,6 +102,13 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
         several = True
     weights = [] if unrelated else list(_largest_weight(first, others, own))
     first_claim = _first_difference(first, operators, own)
+    if (
+        not unseen
+        and first.inputs_agree
+        and (updates := [*shared_causes.optimizer_claim(decided, differing)])
+    ):
+        remarks = (*shared_causes.rounding_claims(decided, tolerance), *_remarks(decided, first))
+        return Outcome((*updates, *remarks), tuple(first.causes), counts, tolerances)
     drawn = data and is_output(first.causes[0])  # said by the claim about the data
     claims += [] if drawn else [first_claim] if claims else [*weights, first_claim]
     claims += weights if weights and weights[0] not in claims else []

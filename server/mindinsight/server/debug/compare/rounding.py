@@ -65,9 +65,9 @@ def _sides(row: Compared) -> tuple[_Values, _Values]:
 
 
 def _values(measurement: Measurement | None) -> _Values:
-    known = measurement and measurement.statistics
-    if known is None or not known.norm:
+    if measurement is None or not measurement.statistics.norm:
         return None
+    known = measurement.statistics
     return known.count, known.minimum, known.maximum, known.mean, known.norm
 
 

@@ -94,6 +94,27 @@ def _may_be(output: Row, other: Row) -> bool:
     return measured is None or of_other is None or measured == of_other
 
 
+def optimizer_claim(rows: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
+    """Yield a claim if only what the optimizer makes from equal inputs differs, and both passes agree.
+
+    The layout has to name the optimizer as a scope, which is that of a recorder without scalar arguments.
+    """
+    first = differing[0]
+    parameters = {id(row) for row in differing if entry_of(row).type == "Parameter"}  # after the step
+    inside = [row for row in differing if id(row) not in parameters]
+    others = [row for row in rows if not in_optimizer(row) and entry_of(row).type != "Parameter"]
+    passes = {is_backward(entry_of(row).recorded) or is_backward(entry_of(row).operator) for row in others}
+    if not is_output(first) or passes != {False, True} or not all(map(in_optimizer, inside)):
+        return
+    values = {"operator": entry_of(first).operator, "how": difference_clause(first)}
+    yield Claim("claim.dump.optimizer_differs", "found", values, evidence([first]))
+
+
+def in_optimizer(row: Row) -> bool:
+    """Return True if a row is of an operator in the scope of an optimizer."""
+    return any(scope.startswith("optimizer-") for scope in entry_of(row).operator.split("/"))
+
+
 def weight_within(rows: Sequence[Row]) -> Iterator[Claim]:
     """Yield a claim if a weight is the first of the agreeing rows that is not equal.
 

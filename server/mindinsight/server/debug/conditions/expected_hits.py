@@ -134,7 +134,7 @@ def rounding_of_sum(operator_type: str, dtype: str, terms: AnyStatistics, count:
     if not terms.count or not count or terms.absolute_mean is None:
         return None
     number = terms.count / count
-    return min(_ROUNDINGS * epsilon, 1 / (_SIGNS * number**0.5)) * number * terms.absolute_mean
+    return float(min(_ROUNDINGS * epsilon, 1 / (_SIGNS * number**0.5)) * number * terms.absolute_mean)
 
 
 def _size(entry: TensorEntry) -> int | None:
