@@ -551,7 +551,7 @@ def a_sum_that_differs_by_rounding(folder: Path) -> Question:
     sides = [write(folder / str(error), cancelling(by, error)) for by, error in ((1e-5, 3e-7), (0, -2e-7))]
 
     def ask() -> list[Claim]:
-        rows = compare_sides(*(Side(open_dump(path), 0, 0) for path in sides))
+        rows = compare_sides(Side(open_dump(sides[0]), 0, 0), Side(open_dump(sides[1]), 0, 0))
         codes = [code for row in rows for code in row_json(row, Tolerance())["codes"]]
         return words("dump.compare.code", *codes)
 
