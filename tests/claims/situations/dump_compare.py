@@ -154,12 +154,76 @@ def equal_dumps(folder: Path) -> Question:
     return compared(folder, net(), net())
 
 
-@situation(["claim.dump.agree"], ["claim.dump.identical", *NOTHING, *CAUSES], 0)
+@situation(["claim.dump.agree"], ["claim.dump.identical", "claim.dump.weight_within", *NOTHING, *CAUSES], 0)
 def rounding(folder: Path) -> Question:
     """Outputs that differ by a rounding."""
     target = net()
     target["Module.c.ReLU.forward.0"]["outputs"][0] *= np.float32(1 + 1e-5)
     return compared(folder, target, net())
+
+
+@situation(["claim.dump.agree", "claim.dump.weight_within"], CAUSES, 0)
+def a_weight_changed_within_the_tolerance(folder: Path) -> Question:
+    return compared(folder, net(weight=changed(array(8, 8, seed=2), (3, 4), 1e-4)), net())
+
+
+@situation(["claim.dump.agree"], ["claim.dump.weight_within", *CAUSES], 0)
+def a_weight_and_the_data_changed_within_the_tolerance(folder: Path) -> Question:
+    """What differs first is the data."""
+    x = changed(array(4, 8), (0, 0), 1e-4)
+    return compared(folder, net(x, changed(array(8, 8, seed=2), (3, 4), 1e-4)), net())
+
+
+def cancelling(by: float, error: float, name: str = "Torch.sum.0.forward") -> Net:
+    """A sum of terms that cancel, with terms that are ``by`` larger and results with an ``error``."""
+    half = array(16, 4)
+    terms = np.concatenate([half, -half]) * np.float32(1 + by)
+    return net() | {name: {"inputs": [terms], "outputs": [np.full(4, error, np.float32)]}}
+
+
+@situation(["claim.dump.agree", "claim.dump.zero_by_rounding"], CAUSES, 0)
+def a_sum_of_terms_that_cancel(folder: Path) -> Question:
+    return compared(folder, cancelling(1e-5, 3e-7), cancelling(0, -2e-7))
+
+
+@situation(["claim.dump.introduced"], ["claim.dump.zero_by_rounding", *AGREE], 1)
+def a_sum_with_an_error_beyond_rounding(folder: Path) -> Question:
+    return compared(folder, cancelling(0, 3e-2), cancelling(0, -2e-7))
+
+
+@situation(["claim.dump.output_differs"], ["claim.dump.zero_by_rounding", "claim.dump.introduced", *AGREE], 1)
+def an_unknown_operator_with_inputs_that_agree_but_are_not_equal(folder: Path) -> Question:
+    """How its result rounds is unknown, and the difference of its inputs explains that of the result."""
+    sides = [cancelling(by, error, "Torch.own.0.forward") for by, error in ((1e-5, 3e-7), (0, -2e-7))]
+    return compared(folder, sides[0], sides[1])
+
+
+def cast(error: float, dtype: Any, later: float = 0) -> Net:
+    """A tensor with an error, in a type, used in float32 by an operator with an error ``later``."""
+    exact = array(4, 8).astype(np.float16).astype(np.float32)
+    x = (exact * np.float32(1 + error)).astype(dtype)
+    wide = x.astype(np.float32)
+    return {
+        "Torch.relu.0.forward": {"inputs": [exact], "outputs": [x]},
+        "Tensor.float.0.forward": {"inputs": [x], "outputs": [wide]},
+        "Torch.exp.0.forward": {"inputs": [wide], "outputs": [np.exp(wide) * np.float32(1 + later)]},
+    }
+
+
+@situation(["claim.dump.agree", "claim.dump.computed_coarser"], CAUSES, 0)
+def a_cast_from_a_coarser_type(folder: Path) -> Question:
+    return compared(folder, cast(3e-3, np.float16), cast(0, np.float32))
+
+
+@situation(["claim.dump.introduced"], ["claim.dump.computed_coarser", *AGREE], 1)
+def a_cast_of_equal_values_of_a_coarser_type(folder: Path) -> Question:
+    """What was computed from equal values has the tolerance of its type."""
+    return compared(folder, cast(0, np.float16, 3e-3), cast(0, np.float32))
+
+
+@situation(["claim.dump.introduced"], ["claim.dump.computed_coarser", *AGREE], 1)
+def a_cast_from_the_same_type(folder: Path) -> Question:
+    return compared(folder, cast(3e-3, np.float32), cast(0, np.float32))
 
 
 @situation(["claim.dump.nothing_common"], [*AGREE, *CAUSES, "claim.dump.side_empty"], 2)
@@ -858,6 +922,32 @@ def recorded(root: Path, calls: dict[str, tuple[Array, Array]]) -> None:
     for name, (value, output) in calls.items():
         step.input(name, value)
         step.output(name, output)
+
+
+def updated(rate: float, error: float = 0) -> dict[str, tuple[Array, Array]]:
+    """An operator, its gradient with an ``error``, and the optimizer's update of a weight at a rate."""
+    weight, gradient = array(8), array(8, seed=1) * np.float32(1 + error)
+    return {
+        "Default/layer-Own/relu-op0": (weight, np.maximum(weight, 0)),
+        "Gradients/Default/layer-Own/relu-op0": (array(8, seed=1), gradient),
+        "Default/optimizer-SGD/add_-op0": (weight, weight - np.float32(rate) * gradient),
+    }
+
+
+def trainings(folder: Path, target: dict[str, Any], reference: dict[str, Any]) -> Question:
+    recorded(folder / "target", target)
+    recorded(folder / "reference", reference)
+    return Question(command=["dump", "compare", str(folder / "target"), str(folder / "reference"), "--json"])
+
+
+@situation(["claim.dump.optimizer_differs"], [*AGREE, *CAUSES], 1)
+def another_learning_rate(folder: Path) -> Question:
+    return trainings(folder, updated(0.2), updated(0.1))
+
+
+@situation([], ["claim.dump.optimizer_differs", *AGREE], 1)
+def another_gradient(folder: Path) -> Question:
+    return trainings(folder, updated(0.1, 0.5), updated(0.1))
 
 
 def in_both_modes(folder: Path, second: str, by: float = 0.0, turned: bool = False) -> Question:

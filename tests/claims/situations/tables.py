@@ -14,9 +14,9 @@ from mindinsight.server.claims import Claim
 from mindinsight.server.commands.dump.dump_stat import statistics_claims
 from mindinsight.server.compute.tensor_statistics import measure
 from mindinsight.server.debug.compare.comparison_export import message_codes
-from mindinsight.server.debug.compare.divergence import state
 from mindinsight.server.debug.compare.divergence_strip import strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Side, compare_sides
+from mindinsight.server.debug.compare.row_states import state
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.conditions import Sample, conditions
 from mindinsight.server.debug.examine import measure_all
@@ -24,9 +24,10 @@ from mindinsight.server.debug.trends import trends
 from mindinsight.server.debug.watchpoints import checked_limits
 from mindinsight.server.formats.arrays.lazy_array import Held
 from mindinsight.server.formats.dumps import list_tensors, open_dump
+from mindinsight.server.plugins.dump.dump_comparisons import row_json
 from mindinsight.writer.recorders.dump import Dump
 from tests.claims.situation import Question, exactly, situation, words
-from tests.claims.situations.dump_compare import Net, array, changed, net, recorded, write
+from tests.claims.situations.dump_compare import Net, array, cancelling, changed, net, recorded, write
 
 Array = npt.NDArray[Any]
 
@@ -545,6 +546,18 @@ def nan_that_only_the_reference_has(folder: Path) -> Question:
     return unnamed(folder, np.nan)
 
 
-@situation(["dump.compare.code.beyond"], ["dump.compare.code.apart"])
+@situation(["dump.compare.code.rounding"], ["dump.compare.code.beyond"])
+def a_sum_that_differs_by_rounding(folder: Path) -> Question:
+    sides = [write(folder / str(error), cancelling(by, error)) for by, error in ((1e-5, 3e-7), (0, -2e-7))]
+
+    def ask() -> list[Claim]:
+        rows = compare_sides(Side(open_dump(sides[0]), 0, 0), Side(open_dump(sides[1]), 0, 0))
+        codes = [code for row in rows for code in row_json(row, Tolerance())["codes"]]
+        return words("dump.compare.code", *codes)
+
+    return Question(direct=ask)
+
+
+@situation(["dump.compare.code.beyond"], ["dump.compare.code.apart", "dump.compare.code.rounding"])
 def one_other_value(folder: Path) -> Question:
     return unnamed(folder, 0.25)

@@ -156,7 +156,7 @@ def test_what_a_spreadsheet_would_compute_is_made_text(text: str) -> None:
 
 
 def test_every_message_has_a_text(lenet: Any) -> None:
-    assert MESSAGES.keys() == {*LEVELS, "apart", "beyond"}
+    assert MESSAGES.keys() == {*LEVELS, "apart", "beyond", "rounding"}
     entries = Side(lenet, 0, 0).entries()
     row = next(compare(entries, entries))
     assert (

@@ -14,13 +14,15 @@ from mindinsight.server.commands import terminal
 from mindinsight.server.commands.dump.dump_selection import open_single_dump, worker_pool
 from mindinsight.server.commands.options import add_command, add_executor, add_flag, add_json, resolve_path
 from mindinsight.server.debug.compare import comparison_export, step_comparison
-from mindinsight.server.debug.compare.divergence import Outcome, decide, state
+from mindinsight.server.debug.compare.divergence import Outcome, decide
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides, lost_first
+from mindinsight.server.debug.compare.row_states import state
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.errors import bad_settings
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage
 
+_LISTED: Final = 20  # rows that differ, without --all
 _COLUMNS: Final = {  # and their headings
     "target": "tensor",
     "matched_by": "matched_by",
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     sides = _places((target, reference))
     unread = [row.compared.damage for row in rows if row.compared.damage is not None]
     damage = [*target.damage(), *reference.damage(), *unread]
-    print(_json(shown, outcome, sides, damage) if options.json else _text(shown, outcome, sides))
+    print(_json(shown, outcome, sides, damage) if options.json else _text(shown, outcome, sides, options.all))
     terminal.report_damage(damage)
     return exit_code(outcome.claims, hidden=bool(unread or unlisted))
 
@@ -179,10 +181,13 @@ def _side(path: Path, rank: int | None, step: int | None) -> Side:
     return Side(dump, rank, steps[0] if step is None else step)
 
 
-def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]]) -> str:
-    cells = [_cells(row) for row in shown]
+def _text(shown: Sequence[Row], outcome: Outcome, sides: Mapping[str, Mapping[str, int]], every: bool) -> str:
+    listed = shown if every else shown[:_LISTED]
+    cells = [_cells(row) for row in listed]
     heads = terminal.heads(*_COLUMNS.values())
     lines = [terminal.table(heads, cells, terminal.terminal_width())] if shown else []
+    if left := len(shown) - len(listed):
+        lines.append(terminal.localize("cli.dump.rows_left", {"n": left}))
     places = {f"{side}_{name}": sides[side][name] for side in sides for name in sides[side]}
     lines.append(terminal.localize("cli.dump.compared", places))
     counts = terminal.localize("cli.comma").join(

@@ -9,10 +9,10 @@ from typing import IO, Any, Final, TextIO
 
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.compute.tensor_statistics import Statistics, as_dumped
-from mindinsight.server.debug.compare.divergence import state
 from mindinsight.server.debug.compare.dump_comparison import Row
 from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.operator_matching import Pair
+from mindinsight.server.debug.compare.row_states import agrees_by, state
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.statistics_cache import Measurement
 from mindinsight.server.formats.dumps.dump_types import TensorEntry
@@ -33,6 +33,7 @@ MESSAGES: Final = {
     "output": "the output differs; unknown whether the inputs agree: none was compared",
     "apart": "other NaN or Inf than the reference",
     "beyond": "beyond the tolerance",
+    "rounding": "only rounding: the terms of a sum cancel",
     "output_drifts": "the output drifts; unknown whether the inputs agree: none was compared",
 }
 _BY_TYPE: Final = Tolerance()
@@ -78,7 +79,9 @@ def fields(row: Row, tolerance: Tolerance = _BY_TYPE) -> dict[str, Any]:
 
 def message_codes(row: Row, tolerance: Tolerance = _BY_TYPE) -> Sequence[str]:
     """Return the codes of msprobe's rules that a row breaks, or ("apart",) or ("beyond",) if it differs but
-    breaks none."""
+    breaks none. ("rounding",) replaces them."""
+    if agrees_by(row, tolerance, "rounding"):
+        return ("rounding",)
     if row.codes or state(row, tolerance) != "differ":
         return row.codes
     measures = row.compared.measures

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from operator import mul
-from typing import Any, Final, Literal, TypeAlias
-
-import numpy as np
+from typing import Any, Final, TypeAlias
 
 from mindinsight.server.claims import Claim, Verdict, few
 from mindinsight.server.debug.compare import shared_causes
@@ -19,7 +17,6 @@ from mindinsight.server.debug.compare.compared_rows import (
     dtypes_of,
     entry_of,
     evidence,
-    extremes,
     is_backward,
     is_output,
     lengths,
@@ -30,15 +27,20 @@ from mindinsight.server.debug.compare.compared_rows import (
     weight_name,
 )
 from mindinsight.server.debug.compare.dump_comparison import Row, same_sorted
+from mindinsight.server.debug.compare.row_states import (
+    STATES,
+    State,
+    beyond,
+    difference_clause,
+    equal_statistics,
+    state,
+)
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.operator_links import draws_random
 from mindinsight.server.debug.statistics_cache import Measurement
 
 _Weights: TypeAlias = Mapping[tuple[object, ...], str]  # names of weights, by the signature of a difference
-State: TypeAlias = Literal["agree", "differ", "unknown", "order", "alone"]
-STATES: Final[tuple[State, ...]] = ("agree", "differ", "unknown", "order", "alone")
 
-_PEAK: Final = 10  # one element may differ by this many times the tolerance of the largest magnitude
 _UNPARALLEL: Final = 5e-7  # largest sine between a tensor and a multiple of it: four roundings of float32
 _ROUNDINGS: Final = {"float16": 4e-3, "bfloat16": 3e-2}  # largest sine for these types: four roundings
 _EPSILON: Final = 1e-15  # rounding of a cosine
@@ -65,91 +67,8 @@ class Outcome:
     tolerances: dict[str, float]  # largest relative distance allowed, by type compared
 
 
-def beyond(row: Row, tolerance: Tolerance) -> bool | None:
-    """Return whether two tensors differ by more than the tolerance, or None if unknown.
-
-    Recorded statistics can show that values differ, but never that they agree.
-    """
-    compared = row.compared
-    if compared.pair.argument is not None:
-        return True
-    if None in (compared.pair.target, compared.pair.reference):
-        return None
-    if compared.measures is not None:
-        return _values_differ(row, tolerance)
-    if compared.same_checksum is not None:
-        return not compared.same_checksum
-    if compared.target is None or compared.reference is None:
-        return None
-    return True if _sizes_differ(row) or _statistics_differ(row, tolerance) else None
-
-
-def state(row: Row, tolerance: Tolerance) -> State:
-    """Return the state of a row: `alone` without a partner, `order` if matched by order alone, else that of
-    its values.
-
-    Rows matched by order do not count in decisions.
-    """
-    pair = row.compared.pair
-    if pair.target is None or pair.reference is None:
-        return "alone"
-    if pair.way == "order":
-        return "order"
-    differs = beyond(row, tolerance)
-    return "unknown" if differs is None else "differ" if differs else "agree"
-
-
-def _values_differ(row: Row, tolerance: Tolerance) -> bool:
-    """Return True if measured values differ by more than the tolerance."""
-    measures = row.compared.measures
-    assert measures is not None
-    if not measures.differing:
-        return False
-    limit = tolerance.limit(*dtypes_of(row))
-    if measures.apart or not limit or measures.relative_distance is None:
-        return True
-    peak = _magnitude(row.compared.reference)
-    too_far = peak is not None and (measures.max_absolute or 0) > _PEAK * limit * peak
-    turned = (
-        tolerance.cosine is not None and measures.cosine is not None and measures.cosine < tolerance.cosine
-    )
-    return measures.relative_distance > limit or too_far or turned
-
-
-def _magnitude(measurement: Measurement | None) -> float | None:
-    """Return the largest magnitude of the finite elements, or None if unknown or complex."""
-    if measurement is None or measurement.dtype.startswith("complex"):
-        return None
-    statistics = measurement.statistics
-    if statistics.minimum is None or statistics.maximum is None:
-        return None
-    return max(abs(float(statistics.minimum)), abs(float(statistics.maximum)))
-
-
 def _size(measurement: Measurement | None) -> int | None:
     return None if measurement is None else math.prod(measurement.shape)
-
-
-def _sizes_differ(row: Row) -> bool:
-    shapes = [e.shape if e and e.shape is not None else m and m.shape for e, m in both_sides(row)]
-    return None not in shapes and math.prod(shapes[0] or ()) != math.prod(shapes[1] or ())
-
-
-def _statistics_differ(row: Row, tolerance: Tolerance) -> bool:
-    """Return True if recorded statistics differ by more than the tolerance."""
-    target, reference = row.compared.target, row.compared.reference
-    assert target is not None and reference is not None
-    finite = target.statistics.finite, reference.statistics.finite
-    if None not in finite and finite[0] != finite[1]:
-        return True
-    limit = max(tolerance.limit(*dtypes_of(row)), 1e-5)  # statistics are recorded with six digits
-    if row.compared.norm_error is not None and row.compared.norm_error > limit:
-        return True
-    peak = _magnitude(reference)
-    return peak is not None and any(
-        a is not None and b is not None and abs(float(a) - float(b)) > _PEAK * limit * peak
-        for a, b in extremes(target, reference)
-    )
 
 
 def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: int = 0) -> Outcome:
@@ -183,12 +102,20 @@ def decide(rows: Iterable[Row], tolerance: Tolerance | None = None, unlisted: in
         several = True
     weights = [] if unrelated else list(_largest_weight(first, others, own))
     first_claim = _first_difference(first, operators, own)
+    if (
+        not unseen
+        and first.inputs_agree
+        and (updates := [*shared_causes.optimizer_claim(decided, differing)])
+    ):
+        remarks = (*shared_causes.rounding_claims(decided, tolerance), *_remarks(decided, first))
+        return Outcome((*updates, *remarks), tuple(first.causes), counts, tolerances)
     drawn = data and is_output(first.causes[0])  # said by the claim about the data
     claims += [] if drawn else [first_claim] if claims else [*weights, first_claim]
     claims += weights if weights and weights[0] not in claims else []
     claims += unseen
     rest = _others(later, others, first, differing, own, complete=len(decided) == len(rows))
     claims += [claim for claim in rest if not several or claim.key != "claim.dump.rest_follows"]
+    claims += shared_causes.rounding_claims(decided, tolerance)
     return Outcome((*claims, *_remarks(decided, first)), tuple(first.causes), counts, tolerances)
 
 
@@ -199,7 +126,7 @@ def first_so_far(outcome: Outcome, count: int) -> Iterator[Claim]:
     """
     compared = outcome.counts["agree"] + outcome.counts["differ"]
     for row in outcome.first[:1]:
-        values = {"name": tensor_name(row), "how": _how(row), "compared": compared, "all": count}
+        values = {"name": tensor_name(row), "how": difference_clause(row), "compared": compared, "all": count}
         yield Claim("claim.dump.first_so_far", "found", values, evidence([row]))
 
 
@@ -255,13 +182,28 @@ class _Operator:
 
     @property
     def inputs_are_near(self) -> bool:
-        """Return True if the inputs, which agree, differ by a large share of the difference of the
-        outputs."""
+        """Return True if what the inputs differ by, although they agree, may explain the outputs' difference.
+
+        That is a large share of the relative difference of the outputs, or an absolute one that is as large
+        once it is added up or multiplied by another input, as where terms cancel.
+        """
         inputs, outputs = (
-            [row.compared.measures.relative_distance or 0.0 for row in rows if row.compared.measures]
+            [row.compared.measures for row in rows if row.compared.measures]
             for rows in ([row for row in self.rows if not is_output(row)], self.differing)
         )
-        return max(inputs, default=0.0) > _SHARE * max(outputs, default=0.0) > 0
+        relative, absolute = (
+            [max((getattr(m, name) or 0.0 for m in side), default=0.0) for side in (inputs, outputs)]
+            for name in ("relative_distance", "distance")
+        )
+        if relative[0] > _SHARE * relative[1] > 0:
+            return True
+        factors = [row.compared.reference.statistics.norm for row in self.rows if row.compared.reference]
+        summed = max((math.sqrt(m.count / max(1, o.count)) for m in inputs for o in outputs), default=1.0)
+        return (
+            len(inputs) * absolute[0] * max(1.0, summed, *(norm or 0.0 for norm in factors))
+            >= absolute[1]
+            > 0
+        )
 
 
 def _by_operator(rows: Sequence[Row], states: Sequence[State], tolerance: Tolerance) -> Iterator[_Operator]:
@@ -287,7 +229,7 @@ def _first_difference(operator: _Operator, operators: Sequence[_Operator], own: 
         differ = {"target": argument.target, "reference": argument.reference}
         about = {"operator": name, "argument": argument.slot, **differ}
         return Claim("claim.dump.argument_differs", "found", about, causes)
-    how = _how(row)
+    how = difference_clause(row)
     if not is_output(row):
         weight = weight_name(row, own)
         if weight is not None:
@@ -352,7 +294,12 @@ def _largest_weight(first: _Operator, others: Sequence[Row], own: _Weights) -> I
     row = weights[largest]
     if signature(row) == signature(first.causes[0]):
         return
-    values = {"n": len(weights), "name": largest, "how": _how(row), "distance": distances[largest]}
+    values = {
+        "n": len(weights),
+        "name": largest,
+        "how": difference_clause(row),
+        "distance": distances[largest],
+    }
     yield Claim("claim.dump.largest_weight", "found", values, evidence([row]))
 
 
@@ -420,7 +367,7 @@ def _remarks(rows: Sequence[Row], first: _Operator) -> Iterator[Claim]:
         if factor is not None:
             shown = f"{factor:.6g}" if abs(factor - 1) < _NEAR_ONE else factor
             yield Claim("claim.dump.scaled", "note", {"name": tensor_name(row), "factor": shown})
-        elif _size(target) != 1 and _equal_statistics(target, reference) and _rearranged(row):
+        elif _size(target) != 1 and equal_statistics(target, reference) and _rearranged(row):
             yield Claim("claim.dump.rearranged", "note", {"name": tensor_name(row)})
     yield from _facts(rows)
 
@@ -492,26 +439,20 @@ def _rearranged(row: Row) -> bool:
     return refs[0] is not None and refs[1] is not None and same_sorted(refs[0], refs[1])
 
 
-def _equal_statistics(target: Measurement, reference: Measurement) -> bool:
-    """Return True if minimum, maximum, mean and norm are known and equal, as after a permutation."""
-    pairs = [*extremes(target, reference), (target.statistics.norm, reference.statistics.norm)]
-    peak = _magnitude(reference)
-    return peak is not None and all(
-        a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * peak)
-        for a, b in pairs
-    )
-
-
 def _without_difference(
     rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, unlisted: int
 ) -> tuple[Claim, ...]:
     """Return the claims if no compared tensor differs: that all agree, or that some were not compared."""
-    facts = tuple(_facts([row for row in rows if state(row, tolerance) == "agree"]))
+    agreeing = [row for row in rows if state(row, tolerance) == "agree"]
+    facts = (
+        *shared_causes.weight_within(agreeing),
+        *shared_causes.rounding_claims(agreeing, tolerance),
+        *_facts(agreeing),
+    )
     for name, key in (("target", "claim.part.target"), ("reference", "claim.part.reference")):
         if not unlisted and all(getattr(row.compared.pair, name) is None for row in rows):
             side = Claim(key, "note")
             return (Claim("claim.dump.side_empty", "unknown", {"side": side}),)
-    agreeing = [row for row in rows if state(row, tolerance) == "agree"]
     reasons = _reasons(rows, counts, tolerance, unlisted)
     if not unlisted and not counts["agree"] and not counts["unknown"]:
         matched = any(row.compared.pair.way not in ("none", "order") for row in rows)
@@ -570,26 +511,3 @@ def _reasons(rows: Sequence[Row], counts: dict[str, int], tolerance: Tolerance, 
 
 def _damaged(row: Row) -> bool:
     return any(entry and entry.damage for entry in (row.compared.pair.target, row.compared.pair.reference))
-
-
-def _how(row: Row) -> Claim:
-    """Return a clause about how much, and at which element, two tensors differ, as far as it is known."""
-    measures, target = row.compared.measures, row.compared.target
-    if measures is not None and measures.largest is not None and target is not None:
-        index = np.unravel_index(measures.largest, target.shape)
-        size = measures.count + measures.apart
-        values: dict[str, Any] = {"n": size, "differing": measures.differing, "all": size}
-        values["index"] = str([int(i) for i in index])
-        only = values["all"] == 1
-        if measures.apart:
-            key = "claim.part.only_value_non_finite" if only else "claim.part.non_finite_at"
-            return Claim(key, "note", values)
-        key = "claim.part.only_value_at" if only else "claim.part.values_at"
-        return Claim(key, "note", values | {"amount": measures.max_absolute})
-    if _sizes_differ(row):
-        shapes = [shape_text(entry, m) for entry, m in both_sides(row)]
-        return Claim("claim.part.shapes", "note", {"target": shapes[0], "reference": shapes[1]})
-    if row.compared.same_checksum is False:
-        alike = target and row.compared.reference and _equal_statistics(target, row.compared.reference)
-        return Claim(f"claim.part.checksums{'_alone' * bool(alike)}", "note")
-    return Claim("claim.part.statistics", "note")

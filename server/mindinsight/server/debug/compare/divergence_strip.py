@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
-from mindinsight.server.debug.compare.divergence import beyond
 from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.compare.row_states import beyond
+from mindinsight.server.debug.compare.shared_causes import in_optimizer
 from mindinsight.server.debug.compare.tolerance import Tolerance
 
 State: TypeAlias = Literal["agrees", "differs", "introduced", "unmatched", "unknown"]
@@ -24,7 +25,7 @@ class Mark:
     """Mark of one operator on the divergence strip: its largest error and its state."""
 
     operator: str
-    error: float | None  # largest relative distance of an output, infinite if shapes or NaN differ
+    error: float | None  # largest relative distance of what differs, else of an output, infinite for NaN
     state: State
 
 
@@ -44,7 +45,7 @@ def strip_marks(rows: Iterable[Row], tolerance: Tolerance) -> list[Mark]:
     """Return a mark for each operator of ``rows``, in their order. An operator whose rows are not adjacent
     has several."""
     return [
-        Mark(operator, _largest_error(group), _state(group, tolerance))
+        Mark(operator, _largest_error(group, tolerance), _state(group, tolerance))
         for (operator, *_), group in ((key, list(some)) for key, some in groupby(rows, _operator))
     ]
 
@@ -80,8 +81,10 @@ def _operator(row: Row) -> tuple[str, str, bool]:
     return entry.operator, entry.graph, pair.target is None
 
 
-def _largest_error(rows: list[Row]) -> float | None:
-    errors = [row_error(row) for row in rows if _direction(row) == "output"]
+def _largest_error(rows: list[Row], tolerance: Tolerance) -> float | None:
+    """Return the largest error of what differs, or else of the outputs."""
+    differing = [row for row in rows if beyond(row, tolerance)]
+    errors = [row_error(row) for row in differing or rows if differing or _direction(row) == "output"]
     return max((error for error in errors if error is not None), default=None)
 
 
@@ -99,6 +102,8 @@ def _state(rows: list[Row], tolerance: Tolerance) -> State:
     outside = [(beyond(row, tolerance), _direction(row) == "output") for row in rows]
     inputs = [differs for differs, output in outside if not output]
     if any(differs for differs, _ in outside):
+        if any(map(in_optimizer, rows)):  # its scalar arguments are not in the dump
+            return "differs"
         return "introduced" if inputs and all(differs is False for differs in inputs) else "differs"
     return "unknown" if all(differs is None for differs, _ in outside) else "agrees"
 

@@ -22,6 +22,7 @@ from mindinsight.server.debug.compare.operator_matching import (
     match_operators,
     match_slots,
 )
+from mindinsight.server.debug.compare.rounding import RoundingNotes
 from mindinsight.server.debug.fault import gaps_at
 from mindinsight.server.debug.recorded_statistics import infer_statistics
 from mindinsight.server.debug.statistics_cache import Measurement
@@ -96,6 +97,8 @@ class Row:
     compared: Compared
     codes: tuple[str, ...]
     parameter: str = ""  # path of the parameter that an input is, "" if unknown
+    coarser: str = ""  # type from whose values it was computed, "" if none is coarser than its type
+    rounding: bool = False  # the difference is rounding of terms that cancel
 
     @property
     def level(self) -> Level:
@@ -171,8 +174,9 @@ def compare(
     operator.
     """
     batches = pair_batches(target, reference, names, arguments)
+    notes = RoundingNotes()
     for measured in spread(compare_batch, batches, executor, easy=needs_no_file):
-        yield from judged_rows(measured)
+        yield from judged_rows(measured, notes)
 
 
 def pair_batches(
@@ -203,10 +207,16 @@ def _small_in_memory(values: Values) -> Values:
     return Held(values.part(())) if size <= _SMALL else values
 
 
-def judged_rows(measured: Iterable[list[Compared]]) -> Iterator[Row]:
-    """Yield the rows of measured operators, with the message codes of each."""
+def judged_rows(measured: Iterable[list[Compared]], notes: RoundingNotes) -> Iterator[Row]:
+    """Yield the rows of measured operators, with the message codes of each and what rounding explains.
+
+    ``notes`` are those of the operators before.
+    """
     for rows in measured:
-        yield from map(Row, rows, judge(rows))
+        about = notes.of_operator(rows)
+        yield from (
+            Row(row, codes, "", *note) for row, codes, note in zip(rows, judge(rows), about, strict=True)
+        )
 
 
 def _argument_pairs(match: Match, arguments: tuple[Arguments, Arguments]) -> Iterator[Pair]:

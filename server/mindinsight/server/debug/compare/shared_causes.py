@@ -16,6 +16,8 @@ from mindinsight.server.debug.compare.compared_rows import (
     tensor_name,
 )
 from mindinsight.server.debug.compare.dump_comparison import Row
+from mindinsight.server.debug.compare.row_states import agrees_by, difference_clause
+from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.debug.operator_links import draws_random
 
 _NAMED: Final = 5  # names in a sentence
@@ -90,6 +92,50 @@ def _may_be(output: Row, other: Row) -> bool:
     """Return True if an output may be the input ``other`` of the target, by its shape and statistics."""
     measured, of_other = output.compared.target, other.compared.target
     return measured is None or of_other is None or measured == of_other
+
+
+def optimizer_claim(rows: Sequence[Row], differing: Sequence[Row]) -> Iterator[Claim]:
+    """Yield a claim if only what the optimizer makes from equal inputs differs, and both passes agree.
+
+    The layout has to name the optimizer as a scope, which is that of a recorder without scalar arguments.
+    """
+    first = differing[0]
+    parameters = {id(row) for row in differing if entry_of(row).type == "Parameter"}  # after the step
+    inside = [row for row in differing if id(row) not in parameters]
+    others = [row for row in rows if not in_optimizer(row) and entry_of(row).type != "Parameter"]
+    passes = {is_backward(entry_of(row).recorded) or is_backward(entry_of(row).operator) for row in others}
+    if not is_output(first) or passes != {False, True} or not all(map(in_optimizer, inside)):
+        return
+    values = {"operator": entry_of(first).operator, "how": difference_clause(first)}
+    yield Claim("claim.dump.optimizer_differs", "found", values, evidence([first]))
+
+
+def in_optimizer(row: Row) -> bool:
+    """Return True if a row is of an operator in the scope of an optimizer."""
+    return any(scope.startswith("optimizer-") for scope in entry_of(row).operator.split("/"))
+
+
+def weight_within(rows: Sequence[Row]) -> Iterator[Claim]:
+    """Yield a claim if a weight is the first of the agreeing rows that is not equal.
+
+    Nothing is claimed if anything compared before it is not equal.
+    """
+    unequal = [row for row in rows if row.compared.measures and row.compared.measures.differing]
+    operator = [row for row in unequal if entry_of(row).recorded == entry_of(unequal[0]).recorded]
+    first = next((row for row in operator if not is_output(row)), None)  # listed after the outputs by some
+    if first is not None and (name := parameter_name(first)):
+        values = {"name": name, "how": difference_clause(first)}
+        yield Claim("claim.dump.weight_within", "note", values, evidence([first]))
+
+
+def rounding_claims(rows: Sequence[Row], tolerance: Tolerance) -> Iterator[Claim]:
+    """Yield claims about the rows that agree only because of what rounding explains."""
+    if rounded := [row for row in rows if agrees_by(row, tolerance, "rounding")]:
+        about = {"n": len(rounded), "name": tensor_name(rounded[0])}
+        yield Claim("claim.dump.zero_by_rounding", "note", about, evidence(rounded[:_NAMED]))
+    if coarser := [row for row in rows if agrees_by(row, tolerance, "coarser")]:
+        about = {"n": len(coarser), "name": tensor_name(coarser[0]), "dtype": coarser[0].coarser}
+        yield Claim("claim.dump.computed_coarser", "note", about, evidence(coarser[:_NAMED]))
 
 
 def module_claims(rows: Sequence[Row]) -> Iterator[Claim]:

@@ -24,6 +24,7 @@ from mindinsight.server.debug.compare.dump_comparison import (
 )
 from mindinsight.server.debug.compare.error_measures import Compared
 from mindinsight.server.debug.compare.operator_matching import Pair
+from mindinsight.server.debug.compare.rounding import RoundingNotes
 from mindinsight.server.debug.fault import not_recorded_claim
 from mindinsight.server.formats.dumps.dump_types import Dump, FileDamage, NotRecorded
 
@@ -80,8 +81,9 @@ def compare_steps(
     upcoming = next(measured, None)
     for number, (rank, step) in enumerate(steps):
         rows: list[Row] = []
+        notes = RoundingNotes()
         while upcoming is not None and upcoming[0] == number:
-            rows += name_parameters(judged_rows(upcoming[1]), parameters[number])
+            rows += name_parameters(judged_rows(upcoming[1], notes), parameters[number])
             upcoming = next(measured, None)
         unread = [row.compared.damage for row in rows if row.compared.damage is not None]
         del parameters[number]

@@ -1,5 +1,6 @@
 """Tolerance within which two tensors agree."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,6 +33,12 @@ class Tolerance:
         if self.relative is not None and any(limits):
             return self.relative
         return max(limits, default=_WITHOUT_TYPE)
+
+
+def coarsest(dtypes: Iterable[str]) -> str:
+    """Return the floating-point type with the largest tolerance, "" if none is known."""
+    floats = [dtype for dtype in dtypes if dtype and not dtype.startswith(_EXACT)]
+    return max(floats, key=_limit, default="")
 
 
 def _limit(dtype: str) -> float:

@@ -98,17 +98,13 @@ class ExpectedHits:
         output = given
         while is_view(output.type) and (source := self._source(output)) is not None:
             output = source
-        epsilon = _EPSILONS.get(output.dtype)
-        if canonical(output.type) not in _SUMS or epsilon is None:
-            return False
         terms, total = self._statistics(self._summed(output)), self._statistics(output)
-        if terms is None or total is None or not terms.count or not total.count:
+        if terms is None or total is None or total.absolute_mean is None:
             return False
-        if terms.absolute_mean is None or total.absolute_mean is None or terms.absolute_mean <= least:
+        if terms.absolute_mean is None or terms.absolute_mean <= least:
             return False
-        number = terms.count / total.count
-        rounding = min(_ROUNDINGS * epsilon, 1 / (_SIGNS * number**0.5))
-        return bool(total.absolute_mean <= rounding * number * terms.absolute_mean)
+        rounding = rounding_of_sum(output.type, output.dtype, terms, total.count)
+        return rounding is not None and bool(total.absolute_mean <= rounding)
 
     def _summed(self, output: TensorEntry) -> TensorEntry | None:
         """Return the tensor that a sum adds up: its recorded input, else its source in the graph, or None."""
@@ -125,6 +121,20 @@ class ExpectedHits:
         (result,) = self._measure([entry])
         known = result.measurement.statistics if result.measurement else None
         return known if known is not None and known.finite else None
+
+
+def rounding_of_sum(operator_type: str, dtype: str, terms: AnyStatistics, count: int | None) -> float | None:
+    """Return the magnitude up to which ``count`` sums of ``terms`` are zero up to rounding.
+
+    None if the operator does not sum, or the type or the terms are unknown.
+    """
+    epsilon = _EPSILONS.get(dtype)
+    if canonical(operator_type) not in _SUMS or epsilon is None:
+        return None
+    if not terms.count or not count or terms.absolute_mean is None:
+        return None
+    number = terms.count / count
+    return float(min(_ROUNDINGS * epsilon, 1 / (_SIGNS * number**0.5)) * number * terms.absolute_mean)
 
 
 def _size(entry: TensorEntry) -> int | None:

@@ -12,9 +12,10 @@ from mindinsight.server.compute.background_jobs import BackgroundJob
 from mindinsight.server.compute.json_values import non_finite_as_text
 from mindinsight.server.debug.compare import comparison_export
 from mindinsight.server.debug.compare.compared_rows import parameter_name
-from mindinsight.server.debug.compare.divergence import Outcome, decide, first_so_far, state
+from mindinsight.server.debug.compare.divergence import Outcome, decide, first_so_far
 from mindinsight.server.debug.compare.divergence_strip import STATES, layer_bands, row_error, strip_marks
 from mindinsight.server.debug.compare.dump_comparison import Row, Side, compare_sides
+from mindinsight.server.debug.compare.row_states import agrees_by, state
 from mindinsight.server.debug.compare.step_comparison import gap_claims, other_step, unused_names
 from mindinsight.server.debug.compare.tolerance import Tolerance
 from mindinsight.server.errors import ApiError
@@ -226,7 +227,7 @@ def row_json(row: Row, tolerance: Tolerance) -> dict[str, Any]:
     damage = damage_json(row.compared.damage)
     verdict = {
         "parameter": parameter_name(row),
-        "codes": row.codes,
+        "codes": ("rounding",) if agrees_by(row, tolerance, "rounding") else row.codes,
         "state": state(row, tolerance),
         "damage": damage,
     }
