@@ -10,6 +10,7 @@ from tests.claims.situation import Situation, all_situations
 from tests.narrowing import require
 from tests.thoroughness import share
 
+_UNFOLD = "(claim) => claim.closest('details') && (claim.closest('details').open = true)"
 SITUATIONS = [truth for truth in all_situations() if truth.may_have_page]
 
 
@@ -28,8 +29,10 @@ def test_a_page_makes_the_claims_of_its_situation(
     if question.press:
         page.locator(question.press).click()
     for key in sorted(key for key in truth.makes if not key.startswith("claim.part.")):  # words of others
-        expect(page.locator(f'[data-claim="{key}"]').first).to_be_visible()
-        assert page.locator(f'[data-claim="{key}"]').first.inner_text() != key
+        claim = page.locator(f'[data-claim="{key}"]').first
+        claim.evaluate(_UNFOLD)
+        expect(claim).to_be_visible()
+        assert claim.inner_text() != key
     if not truth.makes:  # an answer is there before it is said that none of them is
         page.wait_for_load_state("networkidle")
     for key in sorted(truth.never):

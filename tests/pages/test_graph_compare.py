@@ -305,7 +305,7 @@ def test_edits_are_grouped_and_lead_to_their_first_place(compare: Callable[..., 
     edits = page.get_by_role("region", name="What changed", exact=True)
     expect(edits).to_contain_text("conv2-Conv2d")
     edits.locator("summary").first.click()  # the claims name every edit
-    edits.get_by_role("button", name="Cast added").click()
+    edits.get_by_role("button", name="Cast added", exact=True).click()
     expect(box(page, "Right", "Cast-op7", "selected")).to_have_count(1)
     edits.get_by_role("button", name="MatMul: float32 10×32 → 10×64").click()
     expect(facts(page)).to_contain_text("float32 [10, 64]")

@@ -298,6 +298,7 @@ export class Dumped {
           if (!fault) return toast(claims.map((claim) => claimText(this.app, claim)).join(" "));
           const [tensor] = fault.tensors;
           this.change({ rank: fault.rank, step: fault.step }, !unasked);
+          if (unasked) return undefined; // the drawing reveals it, if this graph has its operator
           return this.toOperator(tensor.graph, tensor.recorded).catch((error) => this.failed(error));
         },
         fail: (error) => this.failed(error),
