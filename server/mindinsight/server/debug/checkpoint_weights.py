@@ -522,8 +522,8 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
     values |= {"before": checkpoints[before], "checkpoint": checkpoints[at]}
     values["usual"] = statistics.median(change for change, _, _ in changes)
     evidence = ({"tensor": row.name, "checkpoint": checkpoints[at]},)
-    key, verdict = ("grown", "found") if grown else ("largest_step", "note")
-    yield Claim(f"claim.checkpoint.{key}", verdict, values, evidence)
+    key = "claim.checkpoint.grown" if grown else "claim.checkpoint.largest_step"
+    yield Claim(key, "found" if grown else "note", values, evidence)
     if len(checkpoints) > 2:  # of two, it is the same
         yield from _largest_whole(weights, checkpoints)
 
