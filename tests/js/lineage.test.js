@@ -202,8 +202,14 @@ test("few values have a tick each, but none on another", () => {
 test("a scatter plot begins with the number that matters most, and no seed", () => {
   const settings = [column("user:opt", false), column("user:seed"), column("user:lr"), column("metric:loss")];
   const importance = [{ key: "user:opt" }, { key: "user:lr" }];
-  assert.equal(topFactor({ columns: settings, importance }), "user:lr");
-  assert.equal(topFactor({ columns: settings, importance: [] }), "");
+  assert.equal(topFactor({ columns: settings, rows: [], importance }, ""), "user:lr");
+  assert.equal(topFactor({ columns: settings, rows: [], importance: [] }, ""), "");
+  const few = [1, 2].map((lr) => ({
+    run: `${lr}`,
+    values: { "user:b": 64, "user:lr": lr, "metric:loss": lr },
+  }));
+  const known = [column("user:b"), column("user:lr"), column("metric:loss")];
+  assert.equal(topFactor({ columns: known, rows: few, importance: [] }, "metric:loss"), "user:lr");
   assert.equal(tableColumns(settings, "metric:loss")[0].key, "metric:loss");
 });
 

@@ -27,6 +27,15 @@ test("what recorders write around a name is left out", () => {
   assert.deepEqual(names, ["loss", "loss", "loss", "loss", "val/loss", "train"]);
 });
 
+test("a path has no column by itself, and a seed comes after the settings", () => {
+  const runs = Array.from({ length: 14 }, (_, i) => ({
+    kinds: {},
+    hyper: { output_dir: `/out/r${i}`, seed: i, lr: i / 100, optimizer: i % 2 ? "adam" : "sgd" },
+  }));
+  const columns = defaultColumns([], ["output_dir", "seed", "lr", "optimizer"], runs);
+  assert.deepEqual(columns.slice(0, 4), ["hyper:lr", "hyper:optimizer", "hyper:seed", "state"]);
+});
+
 test("columns are chosen by coverage of the rows, losses first, and tags of one meaning are one", () => {
   const names = byCoverage(joinTags(TAGS)).map(({ name }) => name);
   assert.deepEqual(names, ["~loss", "acc", "val/loss", "old_loss"]);

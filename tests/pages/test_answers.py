@@ -200,3 +200,28 @@ def test_why_and_alignment_ask_about_all_runs_until_some_are_chosen(
     expect(page.get_by_role("combobox", name="Baseline")).to_have_value("./run_00")
     page.goto(f"{url}why?runs=run_04,run_05,run_06")
     expect(page.locator(".why-run")).to_have_count(3)
+
+
+def test_why_alignment_and_all_are_about_the_runs_of_a_search_however_many(
+    page: Page, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """The newest and worst runs are those that the search does not find."""
+    for number in range(78):
+        name = f"net/r{number:02d}" if number < 64 else f"lm/m{number:02d}"
+        with SummaryRecord(str(tmp_path / "base" / name)) as record:
+            for step in range(2):
+                record.add_value("scalar", "loss", 1 + number + 0.01 * step)
+                record.record(step)
+    url = serve(tmp_path / "base")
+    page.goto(f"{url}?q=net")
+    expect(page.get_by_role("button", name="Chart these 64")).to_be_visible()
+    page.get_by_role("link", name="Why?", exact=True).click()
+    expect(page.locator(".why-run")).to_have_count(64)
+    expect(page.locator(".why-runs")).to_contain_text("Bad: 21")
+    page.goto(f"{url}?q=net")
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.get_by_role("combobox", name="Run", exact=True)).to_have_value("./net/r63")
+    page.goto(f"{url}?q=net")
+    page.get_by_role("button", name="All", exact=True).click()
+    page.goto(page.url.replace("?", "why?"))
+    expect(page.locator(".why-run")).to_have_count(64)

@@ -594,3 +594,44 @@ def rank_that_goes_on_when_the_others_have_ended(folder: Path) -> Question:
 @situation(makes=["claim.health.alike"], never=["claim.health.other_steps", *FAULTS])
 def rank_that_is_five_steps_ahead(folder: Path) -> Question:
     return job(folder, {rank: noisy(rank, 205 if rank == 2 else 200) for rank in range(6)})
+
+
+def of_seeds(folder: Path, **others: float) -> Question:
+    """Write two runs of a loss, an accuracy and another seed, and ``others`` settings of the second."""
+    for number, name in enumerate("ab"):
+        with SummaryRecord(str(folder / name)) as record:
+            settings = {
+                "lr": 0.1,
+                "seed": number,
+                "output_dir": f"/runs/{name}",
+                **(others if number else {}),
+            }
+            record.add_value("custom_lineage_data", "user", settings)
+            for step in range(40):
+                record.add_value("scalar", "loss", 1.0 + 0.5 * number)
+                record.add_value("scalar", "accuracy", 0.5 + 0.1 * number)
+                record.add_value("scalar", "norm", 1.0 + number)
+                record.record(step)
+    return Question(
+        base=folder,
+        request="/v2/answers/alignment?baseline=./a&run=./b",
+        page="align?baseline=a&run=b",
+    )
+
+
+@situation(
+    makes=["claim.align.other_seed", "claim.align.ends_better", "claim.align.ends_worse"],
+    never=["claim.align.all_agree"],
+)
+def two_seeds_of_which_one_has_the_better_accuracy_and_the_worse_loss(folder: Path) -> Question:
+    return of_seeds(folder)
+
+
+@situation(makes=["claim.align.ends_worse"], never=["claim.align.other_seed"])
+def two_seeds_of_another_rate(folder: Path) -> Question:
+    return of_seeds(folder, lr=0.2)
+
+
+@situation(never=["claim.align.ends_better", "claim.align.ends_worse", "claim.align.other_seed"])
+def a_loss_that_agrees_again_at_the_end(folder: Path) -> Question:
+    return pair(folder, LOSS, LOSS * np.where((STEPS > 40) & (STEPS < 80), 1.2, 1.0))

@@ -123,6 +123,26 @@ def runs_that_fail_above_a_rate(folder: Path) -> Question:
     return search(folder, settings, loss)
 
 
+def unrecorded(folder: Path, above: float) -> Question:
+    """A tenth of the runs recorded no rate; all of them and those with a rate above ``above`` fail."""
+    chance, settings = drawn(70, 26)
+    rate = chance.uniform(0, 1, 70)
+    settings["rate"] = [None if row % 10 == 0 else value for row, value in enumerate(rate.tolist())]
+    fails = (rate > above) | (np.arange(70) % 10 == 0)
+    return search(folder, settings, np.where(fails, math.nan, 2 + 0.02 * chance.normal(size=70)))
+
+
+@situation(makes=["claim.lineage.failing"], never=LEADS)
+def failing_runs_some_of_which_recorded_no_rate(folder: Path) -> Question:
+    return unrecorded(folder, 0.7)
+
+
+@situation(makes=["claim.lineage.left_out"], never=["claim.lineage.failing"])
+def runs_that_fail_where_they_recorded_no_rate(folder: Path) -> Question:
+    """A missing value is none: the runs that recorded a rate all succeeded."""
+    return unrecorded(folder, 1.0)
+
+
 def three_of_23(folder: Path, shift: float, spread: float = 0.01) -> Question:
     """Three runs of another optimizer: too few for a forest."""
     chance, settings = drawn(23, 31)

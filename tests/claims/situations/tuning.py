@@ -13,6 +13,7 @@ from tests.claims.situation import Question, situation
 
 MATTERS, PRUNED = "claim.lineage.matters", "claim.lineage.pruned"
 FEW_TRIALS, FEW_RUNS = "claim.lineage.few_trials", "claim.lineage.too_few"
+LIMITS = ["claim.tuning.failed_above", "claim.tuning.failed_below"]
 FAILED, ALIKE, FEW_FAILED = "claim.tuning.failed", "claim.tuning.failed_alike", "claim.tuning.few_failed"
 _COUNTED = ("complete", "pruned", "failed", "running", "interrupted", "imported")
 
@@ -72,17 +73,21 @@ def trials_that_are_all_complete(folder: Path) -> Question:
 
 def failing(folder: Path, *kinds: tuple[str, str, int]) -> Question:
     """Publish a study of so many trials of each state and optimizer; ask for its facts."""
+    states = [state for state, _, count in kinds for _ in range(count)]
+    optimizers = [optimizer for _, optimizer, count in kinds for _ in range(count)]
+    params = [{"rate": 0.01 * (number % 7), "opt": name} for number, name in enumerate(optimizers)]
+    return failed_study(folder, states, params)
+
+
+def failed_study(folder: Path, states: Sequence[str], params: Sequence[dict[str, Any]]) -> Question:
+    """Publish a study of trials of these states and parameters; ask for its facts."""
     trials: list[Trial] = []
-    for state, optimizer, count in kinds:
-        for _ in range(count):
-            number = len(trials)
-            about: dict[str, Any] = {"state": state, "values": None if state == "failed" else [0.1 * number]}
-            about["params"] = {"rate": 0.01 * (number % 7), "opt": optimizer}
-            trials.append(Trial(number=number, run=f"probe/trial_{number:04}", **about))
+    for number, (state, chosen) in enumerate(zip(states, params, strict=True)):
+        about: dict[str, Any] = {"state": state, "values": None if state == "failed" else [0.1 * number]}
+        trials.append(Trial(number=number, run=f"probe/trial_{number:04}", params=chosen, **about))
     with SummaryRecord(str(folder / "probe" / "trial_0000")) as record:
         record.add_value("scalar", "loss", 0.1)
         record.record(1)
-    states = [trial.state for trial in trials]
     publish(folder, states, trials)
 
     def ask(client: TestClient) -> Any:
@@ -107,6 +112,35 @@ def one_failed_trial_of_four_with_an_optimizer_of_its_own(folder: Path) -> Quest
     return failing(folder, ("complete", "adam", 3), ("failed", "broken", 1))
 
 
-@situation(makes=[MATTERS], never=[FAILED, ALIKE, FEW_FAILED])
+def failing_by_rate(folder: Path, *failed: int, sign: int = 1, count: int = 24) -> Question:
+    """Publish a study whose trials have rates in order, some of which failed."""
+    states = ["failed" if number in failed else "complete" for number in range(count)]
+    params = [
+        {"rate": sign * number / 100, "opt": "adam" if number % 3 else "sgd"} for number in range(count)
+    ]
+    return failed_study(folder, states, params)
+
+
+@situation(makes=[LIMITS[0]], never=[FAILED, ALIKE, FEW_FAILED, LIMITS[1]])
+def two_failed_trials_with_the_highest_rates(folder: Path) -> Question:
+    return failing_by_rate(folder, 22, 23)
+
+
+@situation(makes=[LIMITS[1]], never=[FAILED, ALIKE, FEW_FAILED, LIMITS[0]])
+def two_failed_trials_with_the_lowest_rates(folder: Path) -> Question:
+    return failing_by_rate(folder, 22, 23, sign=-1)
+
+
+@situation(makes=[ALIKE], never=[FAILED, FEW_FAILED, *LIMITS])
+def a_complete_trial_has_a_rate_between_those_of_the_failed(folder: Path) -> Question:
+    return failing_by_rate(folder, 21, 23)
+
+
+@situation(makes=[FEW_FAILED], never=[FAILED, ALIKE, *LIMITS])
+def one_failed_trial_of_24_with_the_highest_rate(folder: Path) -> Question:
+    return failing_by_rate(folder, 23)
+
+
+@situation(makes=[MATTERS], never=[FAILED, ALIKE, FEW_FAILED, *LIMITS])
 def a_study_without_failed_trials(folder: Path) -> Question:
     return study(folder, ["complete"] * 30)

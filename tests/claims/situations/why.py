@@ -887,7 +887,7 @@ def split_by_an_accuracy_that_does_not_differ(folder: Path) -> Question:
     return split_in_a_scalar(folder, 10)
 
 
-@situation(makes=["claim.why.mixed_scalars"], never=["claim.why.mixed_setting"])
+@situation(makes=["claim.why.mixed_scalars"], never=["claim.why.mixed_setting", "claim.why.mixed_settings"])
 def one_run_of_another_experiment(folder: Path) -> Question:
     usual = {"loss": curve(0), "accuracy": curve(1), "rate": curve(2)}
     other = {"loss": curve(0), "reward": curve(1), "kl": curve(2), "entropy": curve(3)}
@@ -905,3 +905,65 @@ def runs_of_one_data_set_of_which_one_has_another_scalar(folder: Path) -> Questi
     own = {"dataset": "cifar10"}
     curves = {"bad_1": {"loss": curve(0), "accuracy": curve(1)}}
     return groups(folder, [own] * 2, [own] * 2, curves)
+
+
+@situation(makes=["claim.why.mixed_settings"], never=["claim.why.mixed_scalars", "claim.why.mixed_setting"])
+def two_experiments_that_record_the_same_scalar(folder: Path) -> Question:
+    ours = [{"lr": 0.1, "batch_size": 64, "decay": 0.1, "out_dir": f"/a/{n}"} for n in range(4)]
+    theirs = [{"lr": 0.1, "layers": 4, "heads": 8, "out_dir": f"/b/{n}"} for n in range(3)]
+    return groups(folder, ours, theirs)
+
+
+@situation(never=["claim.why.mixed_settings", "claim.why.mixed_scalars"])
+def runs_of_one_experiment_some_of_which_record_fewer_settings(folder: Path) -> Question:
+    return groups(folder, [{"lr": 0.1, "batch_size": 64, "decay": 0.1}] * 4, [{"lr": 0.1}] * 3)
+
+
+@situation(
+    makes=["claim.why.of_recorded", "claim.why.unrecorded"],
+    never=["claim.why.partly", "claim.why.one_group_recorded", *SEPARATES],
+)
+def rate_that_separates_the_runs_that_recorded_it(folder: Path) -> Question:
+    good, bad = drawn(21, 12), drawn(22, 12)
+    for number, run in enumerate([*good, *bad[:8]]):
+        run["learning_rate"] = 10 ** (-4 + 0.125 * number)
+    return groups(folder, good, bad)
+
+
+@situation(
+    makes=["claim.why.unrecorded"],
+    never=["claim.why.of_recorded", "claim.why.partly", "claim.why.one_group_recorded", *SEPARATES],
+)
+def rate_that_half_of_the_bad_runs_did_not_record(folder: Path) -> Question:
+    """The others have the same values as the good runs."""
+    good, bad = drawn(23, 12), drawn(24, 12)
+    for number, run in enumerate([*good, *bad[:6]]):
+        run["learning_rate"] = 0.001 * (1 + number % 6)
+    return groups(folder, good, bad)
+
+
+@situation(
+    makes=["claim.why.one_group_recorded"],
+    never=["claim.why.unrecorded", "claim.why.partly", "claim.why.of_recorded", *SEPARATES],
+)
+def layers_that_only_some_bad_runs_recorded(folder: Path) -> Question:
+    good, bad = drawn(25, 12), drawn(26, 12)
+    for run in bad[:9]:
+        run["layers"] = 4
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.lineage.labels", "claim.why.only_good"], never=["claim.why.several"])
+def directory_that_each_run_has_for_itself(folder: Path) -> Question:
+    good, bad = drawn(27, 6), drawn(28, 6)
+    for number, run in enumerate([*good, *bad]):
+        run["learning_rate"], run["output_dir"] = 10 ** (-4 + 0.25 * number), f"/runs/{number}"
+    return groups(folder, good, bad)
+
+
+@situation(makes=["claim.why.only_good"], never=["claim.lineage.labels"])
+def directory_of_the_data_that_the_groups_do_not_share(folder: Path) -> Question:
+    good, bad = drawn(29, 6), drawn(30, 6)
+    for number, run in enumerate([*good, *bad]):
+        run["data_dir"] = f"/data/{number // 6}"
+    return groups(folder, good, bad)

@@ -45,8 +45,8 @@ def test_an_optimum_inside_the_range_is_found_and_has_no_arrow() -> None:
     result = importance("metric:loss", columns, [value**2 for value in columns["user:bend"]])
     assert [column.key for column in result.columns if column.matters] == ["user:bend"]
     assert result.columns[0].sign == 0
-    assert keys(result) == ["matters", "lowest"]
-    region = result.claims[1].values["region"].values
+    assert keys(result) == ["lowest", "matters"]
+    region = result.claims[0].values["region"].values
     assert -0.3 < region["low"] < 0 < region["high"] < 0.3
 
 

@@ -1,14 +1,17 @@
 """Separation of two groups of runs by settings, beyond chance or not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
+from mindinsight.server.claims import Claim, sentence
 from mindinsight.server.curves.setting_separation import (
     Separation,
     Value,
+    failing_setting,
     identity,
+    names_runs,
     numbered,
     separations,
 )
@@ -91,3 +94,63 @@ def test_equal_values_have_one_key_however_they_are_written() -> None:
     assert identity(float("nan")) == identity(float("nan"))
     assert identity(2**53 + 1) != identity(2.0**53)
     assert numbered([(1, "a"), (2, "a"), (1.0, "a"), (2, "b")]).tolist() == [0, 1, 0, 2]
+
+
+def test_a_setting_is_judged_by_the_runs_that_recorded_it() -> None:
+    good: list[Value] = [0.1 * number for number in range(8)]
+    bad: list[Value] = [None] * 4 + [0.1 * number for number in range(8)]
+    alike = separations([good], [bad], recorded_only=True)[0]
+    assert (alike.effect, alike.judged) == (0.0, (8, 8))
+    bad[4:] = [9.0] * 8
+    apart = separations([good], [bad], recorded_only=True)[0]
+    assert (apart.effect, apart.inside, None in apart.values) == (1.0, (8, 0), False)
+    assert apart.chance < 0.01
+    presence = separations([good], [[None] * 8], recorded_only=True)[0]
+    assert (presence.effect, presence.judged) == (1.0, (8, 8))
+
+
+def test_paths_and_unique_texts_name_runs_and_shared_ones_do_not() -> None:
+    assert names_runs("output_dir", [f"/runs/{number}" for number in range(3)])
+    assert names_runs("note", [f"try {number}" for number in range(12)])
+    assert not names_runs("data_dir", ["/a", "/a", "/b", "/b"])
+    assert not names_runs("lr", [0.1 * number for number in range(20)])
+    assert not names_runs("optimizer", ["adam", "sgd", "lion"])
+
+
+def region(column: list[Value], fails: list[bool]) -> tuple[str, int, int] | None:
+    """Return the region, and the numbers of failing and of other runs in it."""
+    chosen = np.array(fails)
+    setting = failing_setting({"lr": column}, [*range(len(column))], chosen, 0.01)
+    if setting is None:
+        return None
+    facts = {"setting": "lr", "objective": "loss", "region": setting.region, "failed": 0, "rest": 0}
+    text = sentence(Claim("claim.lineage.failing", "found", {**facts, "n": 0, "others": 0}))
+    start, end = text.index("it is ") + 6, text.index(" in 0 of")
+    return text[start:end], int((setting.inside & chosen).sum()), int((setting.inside & ~chosen).sum())
+
+
+@pytest.mark.parametrize(
+    ("fails", "expected"),
+    [
+        (lambda x: x >= 30, ("30 or more", 10, 0)),
+        (lambda x: x < 10, ("9 or less", 10, 0)),
+        (lambda x: 15 <= x < 25, ("15 to 24", 10, 0)),
+        (lambda x: x >= 30 or x in {0, 5}, ("30 or more", 10, 0)),
+        (lambda x: x % 4 == 0, None),
+    ],
+)
+def test_a_number_has_a_threshold_unless_an_interval_is_much_better(
+    fails: Callable[[int], bool], expected: tuple[str, int, int] | None
+) -> None:
+    assert region([*range(40)], [fails(x) for x in range(40)]) == expected
+
+
+def test_runs_that_did_not_record_the_setting_are_in_no_region() -> None:
+    column: list[Value] = [None if x % 8 == 0 else x for x in range(40)]
+    assert region(column, [x >= 30 or x % 8 == 0 for x in range(40)]) == ("30 or more", 9, 0)
+    assert region(column, [x % 8 == 0 for x in range(40)]) is None
+
+
+def test_a_text_has_the_values_of_the_failing_runs() -> None:
+    column: list[Value] = ["adam", "sgd", "lion", "sgd"] * 10
+    assert region(column, [value == "lion" for value in column]) == ("lion", 10, 0)

@@ -6,7 +6,13 @@ from typing import Any, Literal
 import optuna
 import pytest
 
-from mindinsight.server.tuning.parameter_importance import FEWEST, rebuilt_study, study_importance
+from mindinsight.server.tuning import parameter_importance
+from mindinsight.server.tuning.parameter_importance import (
+    FEWEST,
+    missing_package,
+    rebuilt_study,
+    study_importance,
+)
 from mindinsight.server.tuning.published_study import PublishedStudy, Publisher, read_published
 from mindinsight.server.tuning.study import (
     CONFIG,
@@ -81,15 +87,20 @@ def test_a_target_that_never_varies_has_no_causes(tmp_path: Path) -> None:
     assert (result["importance"], result["trials"]) == ({}, 12)
 
 
-def test_without_scikit_learn_another_method_takes_its_place_and_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("absent", "missing"),
+    [("optuna", ["optuna", "optuna", None, None]), ("sklearn", ["scikit-learn", None, None, None])],
+)
+def test_the_package_that_a_method_lacks_is_named(
+    absent: str, missing: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(**_: Any) -> None:
-        raise ImportError("scikit-learn")
+    def find(name: str) -> object:
+        return None if name == absent else object()
 
-    assert callable(optuna.importance.get_param_importances)  # loaded now: what follows stays
-    monkeypatch.setattr(optuna.importance, "FanovaImportanceEvaluator", missing)
-    assert study_importance(str(journal(tmp_path, 10)), 1, "fanova")["method"] == "ped_anova"
+    monkeypatch.setattr(parameter_importance, "find_spec", find)
+    monkeypatch.setattr(parameter_importance, "has_optuna", lambda: absent != "optuna")
+    methods = ("fanova", "ped_anova", "forest", "correlation")
+    assert [missing_package(method) for method in methods] == missing
 
 
 FILE = """\

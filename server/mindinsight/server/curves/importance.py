@@ -15,7 +15,13 @@ from mindinsight.server.claims import Claim, few, format_number, range_claim
 from mindinsight.server.curves.correlations import chance_of, number_of, numbers_of, pearson, ranks, spearman
 from mindinsight.server.curves.permutation_test import Factor, proven, rivals
 from mindinsight.server.curves.random_forest import Forest, binned, grow
-from mindinsight.server.curves.setting_separation import Separation, Value, identity, numbered, separations
+from mindinsight.server.curves.setting_separation import (
+    failing_setting,
+    identity,
+    is_usable,
+    numbered,
+    parts_of,
+)
 from mindinsight.server.types import Doubles, Ints
 
 FEWEST: Final = 12  # runs, or combinations of settings, below which hardly any effect exceeds chance
@@ -123,9 +129,11 @@ def importance(
     known = dict(zip(judged, matrix[trials.first].T, strict=True))
     facts = {**facts, "combinations": trials.combinations}
     extreme = list(_extreme(judged, target, trials, facts)) if factors else []
+    regions = list(_regions(measured, judged, target, facts))
     claims = [
+        *(claim for claim in regions if claim.key in _BEST_RUNS.values()),  # what to do comes first
         *_decisive(measured, known, trials.means(ordered), judged, facts, factors, extreme),
-        *_regions(measured, judged, target, facts),
+        *(claim for claim in regions if claim.key not in _BEST_RUNS.values()),
         *left_out,
         *notes,
     ]
@@ -211,58 +219,21 @@ def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubl
         return []
     trials = _trials(judged)
     fails = trials.means((~finite).astype(np.float64)) >= 1 / 2
-    names = [*_factors(judged, trials)]
-    groups = [
-        [[judged[name][row] for row in trials.first[chosen].tolist()] for name in names]
-        for chosen in (~fails, fails)
-    ]
-    by_name = dict(zip(names, separations(*groups), strict=True))
-    if not by_name:
+    factors = {name: judged[name] for name in _factors(judged, trials)}
+    setting = failing_setting(factors, trials.first.tolist(), fails, _FAILING)
+    if setting is None:
         return []
-    name, separation = min(by_name.items(), key=lambda entry: (-entry[1].effect, entry[1].chance, entry[0]))
-    if separation.corrected > _FAILING:
-        return []
-    values = _of_failing(separation, judged[name])
-    region = {identity(value) for value in values}
-    inside = np.array([identity(value) in region for value in judged[name]])
-    good, bad = int((inside & finite).sum()), int((inside & ~finite).sum())
     facts = {
         "objective": plain(objective),
-        "setting": plain(name),
-        "region": _separated(values),
-        "n": bad,
-        "failed": int((~finite).sum()),
-        "others": good,
-        "rest": int(finite.sum()),
+        "setting": plain(setting.name),
+        "region": setting.region,
+        "n": int((setting.inside & ~finite).sum()),
+        "failed": int((setting.recorded & ~finite).sum()),
+        "others": int((setting.inside & finite).sum()),
+        "rest": int((setting.recorded & finite).sum()),
     }
-    return [
-        Claim("claim.lineage.failing", "found", facts, ({"setting": name, "chance": separation.corrected},))
-    ]
-
-
-def _of_failing(separation: Separation, column: Sequence[Value]) -> Sequence[Value]:
-    """Return the values of failing runs, or those of the other runs if failing runs lie around them."""
-    if separation.region_of == "bad":
-        return separation.values
-    inside = {identity(value) for value in separation.values}
-    others = {identity(value): value for value in column if identity(value) not in inside}
-    numbers = numbers_of(column)
-    if numbers is None or None in others.values():
-        return sorted(others.values(), key=repr)
-    outside = np.array([identity(value) not in inside for value in column])
-    low, high = numbers[outside].min(), numbers[outside].max()
-    within = (numbers >= low) & (numbers <= high)
-    return separation.values if (within & ~outside).any() else sorted(others.values(), key=number_of)
-
-
-def _separated(values: Sequence[Value]) -> list[Any]:
-    """Return the values of a region: numbers as an interval, texts one by one."""
-    unset = [Claim("claim.part.why.unset", "note")] if None in values else []
-    known: list[Value] = [value for value in values if value is not None]
-    numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
-    if len(numbers) < len(known) or len(known) < 2:
-        return [*unset, *few([str(value) if isinstance(value, bool) else value for value in known], _NAMED)]
-    return [*unset, range_claim(numbers[0], numbers[-1])]
+    evidence = {"setting": setting.name, "chance": setting.chance}
+    return [Claim("claim.lineage.failing", "found", facts, (evidence,))]
 
 
 def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], list[Claim]]:
@@ -275,7 +246,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     runs = max(map(len, settings.values()), default=0)
     least = max(math.ceil(_CARRIED * runs), FEWEST)
     for name, column in settings.items():
-        there = [value for value in column if _is_usable(value)]
+        there = [value for value in column if is_usable(value)]
         distinct = {identity(value) for value in column}
         if len(distinct) < 2 or is_seed(name, column):
             if there:
@@ -292,10 +263,7 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
     if rare:
         values = {"settings": few(rare, _NAMED), "runs": runs, "least": least, "n": len(rare)}
         notes.append(Claim("claim.lineage.rare", "note", values))
-    if labels:
-        notes.append(
-            Claim("claim.lineage.labels", "note", {"settings": few(labels, _NAMED), "n": len(labels)})
-        )
+    notes += label_note(labels)
     if fixed and judged:
         notes.append(Claim("claim.lineage.fixed", "note", {"settings": few(fixed, _NAMED), "n": len(fixed)}))
     return judged, notes + seed_note(seeds)
@@ -309,10 +277,14 @@ def is_seed(name: str, values: Iterable[Any]) -> bool:
     )
 
 
-def seed_note(names: Sequence[str]) -> list[Claim]:
-    """Return a note that these settings are left out as random seeds, if there are any."""
-    values = {"settings": few(names, _NAMED), "n": len(names)}
-    return [Claim("claim.lineage.seeds", "note", values)] if names else []
+def seed_note(names: Sequence[str], key: str = "claim.lineage.seeds") -> list[Claim]:
+    """Return a note that these settings are left out as random seeds, or as ``key`` says."""
+    return [Claim(key, "note", {"settings": few(names, _NAMED), "n": len(names)})] if names else []
+
+
+def label_note(names: Sequence[str]) -> list[Claim]:
+    """Return a note that these settings are left out as names of runs, if there are any."""
+    return seed_note(names, "claim.lineage.labels")
 
 
 def _measured(
@@ -335,7 +307,7 @@ def _measured(
             max(0.0, float(falls[number].max())),
             _sign(column, target),
             name in named and explained > _EXPLAINED,
-            sum(_is_usable(value) for value in column),
+            sum(is_usable(value) for value in column),
         )
         for number, (name, column) in enumerate(judged.items())
     ]
@@ -380,7 +352,7 @@ def _decisive(
     names = [column.key for column in measured if column.matters]
     if not names:
         ordered = {name: known[name] for name in known if numbers_of(judged[name]) is not None}
-        counts = {name: sum(map(_is_usable, judged[name])) for name in ordered}
+        counts = {name: sum(map(is_usable, judged[name])) for name in ordered}
         if not factors or len(target) < min(facts["runs"], _DECIDED):
             values = {**facts, "n": facts["combinations"]}
             yield Claim("claim.lineage.few_combinations", "unknown", values)
@@ -456,7 +428,7 @@ def _extreme(
     name, chosen = groups[number]
     once = {identity(value): value for value, there in zip(columns[name], chosen, strict=True) if there}
     is_ordered = numbers_of(columns[name]) is not None and None not in once.values()
-    region = _separated(sorted(once.values(), key=number_of if is_ordered else repr))
+    region = parts_of(sorted(once.values(), key=number_of if is_ordered else repr))
     inside, outside = target[chosen], target[~chosen]
     lower = bool(inside.max() < outside.min())
     ends = (inside.max(), outside.min()) if lower else (inside.min(), outside.max())
@@ -525,7 +497,7 @@ def _regions(
             region = _region(judged[column.key], rows) if end in (None, name) else None
             if region:
                 values = {**setting, "n": len(rows), "region": region, "runs": len(target)}
-                yield Claim(_BEST_RUNS[name], "note", values)
+                yield Claim(_BEST_RUNS[name], "found", values, ({"setting": column.key},))
 
 
 def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[Any] | None:
@@ -565,11 +537,6 @@ def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
     group = np.unique(np.asarray(texts), return_inverse=True)[1]
     means = np.bincount(group, weights=target) / np.bincount(group)
     return ranks(means)[group]
-
-
-def _is_usable(value: Any) -> bool:
-    """Return True if a run has a value other than NaN."""
-    return value is not None and value == value  # noqa: PLR0124 (NaN, of any type)
 
 
 def _sign(values: Sequence[Any], target: Doubles) -> int:

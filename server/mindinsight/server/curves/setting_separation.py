@@ -1,24 +1,37 @@
-"""Settings that separate two groups of runs, and how often chance would."""
+"""Settings that separate two groups of runs, as failing ones from others, and how often chance would."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from mindinsight.server.claims import Claim, few, range_claim
+from mindinsight.server.curves.correlations import is_number
 from mindinsight.server.types import Doubles, Ints
 
 _DIVISIONS: Final = 2000  # divisions into two groups that are tried
 _ROUNDING: Final = 1e-9  # difference of scores that counts as equal
 _THRESHOLD: Final = 0.001  # share of a threshold's effect that decides between equal effects
+_FEW_RUNS: Final = 12  # from as many on, texts that most runs have for themselves are names of runs
+_FACT: Final = re.compile(
+    r"(^|[:._/-])(dir|directory|path|file|folder|output|logs?|logdir|time|timestamp|date|started|id|uuid|host"
+    r"|hostname|port|pid)$",
+    re.IGNORECASE,
+)
+_FACT_TEXT: Final = re.compile(r"[/\\]|^\d{4}-\d\d-\d\d")  # a path or a date
+_ONE_SIDED: Final = 0.1  # effect by which an interval exceeds a threshold, or the threshold is stated
+_NAMED: Final = 8  # values that one sentence lists
 
 Value: TypeAlias = str | int | float | bool | None  # None: the run does not have the setting
+Runs: TypeAlias = npt.NDArray[np.bool_]  # [n] True for some of the runs
 Divisions: TypeAlias = npt.NDArray[np.bool_]  # [d, n] True for runs in the first group
 
 
@@ -32,6 +45,7 @@ class Separation:
     region_of: str  # "good" or "bad": the group with the larger share of ``values``
     values: tuple[Value, ...]  # distinct values of the region in order, for numbers those of an interval
     inside: tuple[int, int]  # numbers of good and bad runs with one of ``values``
+    judged: tuple[int, int]  # numbers of good and bad runs that were compared
 
 
 def identity(value: Value) -> str | tuple[str, Value]:
@@ -40,36 +54,56 @@ def identity(value: Value) -> str | tuple[str, Value]:
     return ("number", value) if is_number else repr(value)
 
 
+def names_runs(name: str, values: Sequence[Value]) -> bool:
+    """Return True if a setting tells runs apart rather than kinds of runs: paths, times and other names that
+    most runs have for themselves. `core/run_traits.js` has the same rule for the pages.
+
+    ``values`` has one value for each run.
+    """
+    known = [value for value in values if value is not None]
+    if 2 * len({*map(identity, known)}) <= len(values):
+        return False
+    texts = any(isinstance(value, str) for value in known)
+    facts = len(values) >= _FEW_RUNS or all(_FACT_TEXT.search(str(value)) for value in known)
+    return _FACT.search(name) is not None or (texts and facts)
+
+
 def numbered(rows: Iterable[Sequence[Value]]) -> Ints:
     """Number the distinct rows from 0 in order of first occurrence, and return the number of each row [n]."""
     numbers: dict[tuple[object, ...], int] = {}
     return np.array([numbers.setdefault((*map(identity, row),), len(numbers)) for row in rows], np.int64)
 
 
-def separations(good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]]) -> list[Separation]:
-    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting."""
+def separations(
+    good: Sequence[Sequence[Value]], bad: Sequence[Sequence[Value]], *, recorded_only: bool = False
+) -> list[Separation]:
+    """Return one separation per setting. ``good`` and ``bad`` have one list of values by run per setting.
+
+    With ``recorded_only``, a setting that runs of both groups have is judged by those runs alone.
+    """
     sizes = [(len(ours), len(theirs)) for ours, theirs in zip(good, bad, strict=True)]
     if not sizes or 0 in sizes[0]:
-        return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0)) for _ in sizes]
+        return [Separation(0.0, 1.0, 1.0, "good", (), (0, 0), size) for size in sizes]
     first, second = sizes[0]
     divisions = _divisions(first + second, first)
     actual = (np.arange(first + second) < first)[None]
     chances, observed, regions = [], [], []
     for ours, theirs in zip(good, bad, strict=True):
-        values = [*ours, *theirs]
+        compared = np.array([value is not None for value in (*ours, *theirs)])
+        if not recorded_only or not compared[:first].any() or not compared[first:].any():
+            compared[:] = True
+        values = [value for value, known in zip((*ours, *theirs), compared, strict=True) if known]
         order, ordered = _order(values)
-        scores = _scores(order, ordered, divisions)
-        score = float(_scores(order, ordered, actual)[0])
+        scores = _scores(order, ordered, divisions[:, compared])
+        score = float(_scores(order, ordered, actual[:, compared])[0])
         descending = np.sort(-scores)
         chances.append(np.searchsorted(descending, -scores + _ROUNDING, side="right") / len(scores))
         observed.append(float((scores >= score - _ROUNDING).mean()))
-        regions.append(_region(values, order, ordered, first))
+        regions.append(_region(values, order, ordered, int(compared[:first].sum())))
     smallest = np.min(np.stack(chances), axis=0)  # [d]
     return [
-        Separation(
-            effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), side, region, inside
-        )
-        for (effect, side, region, inside), chance in zip(regions, observed, strict=True)
+        Separation(effect, chance, max(chance, float((smallest <= chance + _ROUNDING).mean())), *where)
+        for (effect, where), chance in zip(regions, observed, strict=True)
     ]
 
 
@@ -92,7 +126,9 @@ def _differences(order: Ints, divisions: Divisions) -> Doubles:
     """Return [d, values] the share of the first group with each value, minus the share of the second."""
     holders = np.eye(int(order.max()) + 1)[order]  # [n, values]
     first = divisions.sum(axis=1, keepdims=True)
-    return np.asarray(divisions @ holders / first - ~divisions @ holders / (len(order) - first), np.float64)
+    second = len(order) - first
+    shares = divisions @ holders / np.maximum(first, 1) - ~divisions @ holders / np.maximum(second, 1)
+    return np.asarray(shares * ((first > 0) & (second > 0)), np.float64)
 
 
 def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
@@ -110,8 +146,8 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
-) -> tuple[float, str, tuple[Value, ...], tuple[int, int]]:
-    """Return the effect, the group in the region, its values, and the runs of both groups there."""
+) -> tuple[float, tuple[str, tuple[Value, ...], tuple[int, int], tuple[int, int]]]:
+    """Return the effect, and the group in the region, its values, and the runs of both there and in all."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)
@@ -122,8 +158,9 @@ def _region(
     inside = chosen[order]
     there = {number: values[row] for row, number in enumerate(order.tolist()) if chosen[number]}
     counts = int(inside[:first].sum()), int(inside[first:].sum())
-    effect = abs(counts[0] / first - counts[1] / (len(values) - first))
-    return effect, side, tuple(there[number] for number in sorted(there)), counts
+    sizes = first, len(values) - first
+    effect = abs(counts[0] / sizes[0] - counts[1] / sizes[1])
+    return effect, (side, tuple(there[number] for number in sorted(there)), counts, sizes)
 
 
 def _interval(shares: Doubles) -> tuple[npt.NDArray[np.bool_], str]:
@@ -154,3 +191,96 @@ def _divisions(number: int, first: int) -> Divisions:
     divisions = np.zeros((len(chosen), number), np.bool_)
     divisions[np.arange(len(chosen))[:, None], chosen] = True
     return divisions
+
+
+@dataclass(frozen=True, slots=True)
+class FailingSetting:
+    """Setting that separates failing runs from the others best, among the runs that recorded it."""
+
+    name: str
+    region: list[Any]  # parts of a sentence
+    inside: Runs  # runs with a value of the region
+    recorded: Runs
+    chance: float  # probability that any setting separates random groups equally well
+
+
+def failing_setting(
+    columns: Mapping[str, Sequence[Value]], first: Sequence[int], fails: Runs, limit: float
+) -> FailingSetting | None:
+    """Return the setting that separates failing runs best, or None if chance exceeds ``limit``.
+
+    ``first`` are the rows of independent runs, and ``fails`` [len(first)] is True for failing ones. Runs
+    that did not record a setting say nothing about the setting.
+    """
+    recorded = {name: np.array([is_usable(value) for value in column]) for name, column in columns.items()}
+    together: dict[bytes, list[str]] = {}  # settings that the same runs recorded
+    for name, known in recorded.items():
+        together.setdefault(known[first].tobytes(), []).append(name)
+    candidates: list[tuple[float, float, str, Separation]] = []
+    for names in together.values():
+        known = recorded[names[0]][first]
+        groups = [
+            [[columns[name][row] for row in np.array(first)[known & side].tolist()] for name in names]
+            for side in (~fails, fails)
+        ]
+        for name, separation in zip(names, separations(*groups), strict=True):
+            chance = min(1.0, separation.corrected * len(together))
+            if chance <= limit:
+                candidates.append((-separation.effect, chance, name, separation))
+    if not candidates:
+        return None
+    _, chance, name, separation = min(candidates, key=lambda entry: entry[:3])
+    column, known = columns[name], recorded[name]
+    rows = [(columns[name][row], bool(bad)) for row, bad in zip(first, fails, strict=True) if known[row]]
+    values, region = _failing_region(separation, rows)
+    keys = {identity(value) for value in values}
+    inside = known & np.array([identity(value) in keys for value in column])
+    return FailingSetting(name, region, inside, known, chance)
+
+
+def _failing_region(
+    separation: Separation, rows: Sequence[tuple[Any, bool]]
+) -> tuple[Sequence[Value], list[Any]]:
+    """Return the values of failing runs, and the same as parts of a sentence. Numbers are above or below a
+    threshold unless an interval separates much better.
+    """
+    texts = [value for value, _ in rows if not is_number(value)]
+    values: list[Any] = list({identity(value): value for value, _ in rows}.values())
+    if texts:
+        keys = {identity(value) for value in separation.values}
+        if separation.region_of == "good":
+            values = sorted((value for value in values if identity(value) not in keys), key=repr)
+        else:
+            values = list(separation.values)
+        return values, parts_of(values)
+    numbers: list[Any] = sorted(values)
+    failed = sum(bad for _, bad in rows)
+    shares: list[float] = []  # by which the share of failing runs from a number on exceeds that of others
+    for number in numbers[1:]:
+        above = [bad for value, bad in rows if value >= number]
+        shares.append(sum(above) / failed - (len(above) - sum(above)) / (len(rows) - failed))
+    at = max(range(len(shares)), key=lambda number: abs(shares[number])) + 1
+    if separation.effect > abs(shares[at - 1]) + _ONE_SIDED:
+        return separation.values, parts_of(separation.values)
+    chosen = numbers[at:] if shares[at - 1] > 0 else numbers[:at]
+    if len(chosen) == 1:
+        return chosen, [chosen[0]]
+    end = ("at_least", chosen[0]) if shares[at - 1] > 0 else ("at_most", chosen[-1])
+    return chosen, [Claim(f"claim.part.lineage.{end[0]}", "note", {"value": end[1]})]
+
+
+def is_usable(value: Any) -> bool:
+    """Return True if a run has a value other than NaN."""
+    return value is not None and value == value  # noqa: PLR0124 (NaN, of any type)
+
+
+def parts_of(values: Sequence[Value]) -> list[Any]:
+    """Return the values of a region in order as parts of a sentence: numbers as an interval, texts one by
+    one.
+    """
+    unset = [Claim("claim.part.why.unset", "note")] if None in values else []
+    known: list[Value] = [value for value in values if value is not None]
+    numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) < len(known) or len(known) < 2:
+        return [*unset, *few([str(value) if isinstance(value, bool) else value for value in known], _NAMED)]
+    return [*unset, range_claim(numbers[0], numbers[-1])]

@@ -28,7 +28,7 @@ from mindinsight.server.plugins import Plugin
 from mindinsight.server.store.mounts import mounts_of
 from mindinsight.server.texts import message
 from mindinsight.server.tuning.failed_trials import failed_trial_claims
-from mindinsight.server.tuning.parameter_importance import study_importance
+from mindinsight.server.tuning.parameter_importance import missing_package, study_importance
 from mindinsight.server.tuning.published_study import (
     COMPLETE,
     PublishedStudy,
@@ -37,7 +37,6 @@ from mindinsight.server.tuning.published_study import (
 )
 from mindinsight.server.tuning.samplers import next_suggestions
 from mindinsight.server.tuning.study import (
-    has_optuna,
     is_tuned,
     journal_path,
     list_journals,
@@ -152,10 +151,10 @@ def importance(
     """Return how much each parameter matters for a target.
 
     Optuna's fANOVA and PED-ANOVA give shares that add up to 1, correlation an absolute value from 0 to 1 for
-    each, and `forest` the fall of the explained share of ranks when a parameter is shuffled, which replaces
-    Optuna's where it is not installed. `method` is the method used. `claims` say which parameters matter
-    beyond chance, because shares add up to 1 for noise as well. Only complete trials count, as in Optuna: a
-    pruned trial has the value of an earlier step.
+    each, and `forest` the fall of the explained share of ranks when a parameter is shuffled. `method` is the
+    method used: the forest where `missing` names the package that the wanted one needs. `claims` say which
+    parameters matter beyond chance, because shares add up to 1 for noise as well. Only complete
+    trials count, as in Optuna: a pruned trial has the value of an earlier step.
     """
     chosen = _find(service, study)
     facts, path = chosen.facts, chosen.path
@@ -166,16 +165,17 @@ def importance(
     claims_key = ("claims", path, len(complete), target)
     known = _computed(service, claims_key, setting_importance, name, _parameters(complete), values)
     claims = [claim.as_json() for claim in _of_trials(known.claims, name, facts["trials"])]
+    missing = missing_package(method)
+    used = "forest" if missing else method
+    shared = {"method": used, "missing": missing, "trials": len(complete), "claims": claims}
     if not known.columns:  # it is unknown what matters, and a share would say otherwise
-        return {"method": method, "importance": {}, "trials": len(complete), "claims": claims}
-    if method == "correlation":
-        correlations = dict(_correlations(complete, target))
-        return {"method": method, "importance": correlations, "trials": len(complete), "claims": claims}
-    if method == "forest" or not has_optuna():
-        falls = {column.key: column.importance for column in known.columns}
-        return {"method": "forest", "importance": falls, "trials": len(complete), "claims": claims}
+        return {**shared, "importance": {}}
+    if used == "correlation":
+        return {**shared, "importance": dict(_correlations(complete, target))}
+    if used == "forest":
+        return {**shared, "importance": {column.key: column.importance for column in known.columns}}
     key = ("importance", path, len(complete), target, method)
-    return {**_computed(service, key, study_importance, str(path), target, method), "claims": claims}
+    return {**shared, **_computed(service, key, study_importance, str(path), target, method)}
 
 
 @router.get("/suggestions")

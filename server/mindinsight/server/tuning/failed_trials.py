@@ -1,10 +1,11 @@
-"""Claims about failed trials: whether a parameter value tells them from the others."""
+"""Claims about failed trials: whether a parameter's value or limit tells them from the others."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mindinsight.server.claims import Claim
+from mindinsight.server.curves.correlations import is_number
 from mindinsight.server.tuning.published_study import COMPLETE
 
 _ENDED: Final = (*COMPLETE, "pruned")  # states of trials that ran as they should
@@ -15,7 +16,8 @@ _MISSING: Final = object()
 
 
 def failed_trial_claims(trials: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claims about a value that all failed trials and no others have, empty if no trial failed.
+    """Return the claims about a value, or a limit, that all failed trials and no others have, empty if no
+    trial failed.
 
     The claim is unknown if so few trials failed that some parameter would separate them by chance.
     """
@@ -34,7 +36,34 @@ def failed_trial_claims(trials: Sequence[Mapping[str, Any]]) -> list[Claim]:
         for name, value in _shared(names, failed)
         if all(params.get(name, _MISSING) != value for params in others)
     ]
-    return shared or [Claim("claim.tuning.failed_alike", "clear", facts)]
+    return shared or [*_limits(names, failed, others)] or [Claim("claim.tuning.failed_alike", "clear", facts)]
+
+
+def _limits(
+    names: Sequence[str], failed: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]]
+) -> Iterator[Claim]:
+    """Yield claims about numbers that are all above, or all below, those of the other trials.
+
+    If failures are random, k of n trials are highest in 1 of C(n, k) cases, and lowest in as many. The
+    chance is at most the sum over the parameters that are numbers.
+    """
+    numeric = {}
+    for name in names:
+        columns = [[params[name] for params in trials if name in params] for trials in (failed, others)]
+        if len(columns[0]) == len(failed) and columns[1] and all(map(is_number, [*columns[0], *columns[1]])):
+            numeric[name] = columns
+    sizes = {name: len(bad) + len(good) for name, (bad, good) in numeric.items()}
+    chance = sum(2 / math.comb(size, len(failed)) for size in sizes.values())
+    if chance > _CHANCE:
+        return
+    for name, (bad, good) in numeric.items():
+        facts = {"n": len(bad), "others": len(good), "setting": name, "percent": float(f"{100 * chance:.1g}")}
+        if min(bad) > max(good):
+            ends = {"value": min(bad), "other": max(good)}
+            yield Claim("claim.tuning.failed_above", "found", {**facts, **ends}, ({"setting": name},))
+        elif max(bad) < min(good):
+            ends = {"value": max(bad), "other": min(good)}
+            yield Claim("claim.tuning.failed_below", "found", {**facts, **ends}, ({"setting": name},))
 
 
 def _shared(names: Sequence[str], failed: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:

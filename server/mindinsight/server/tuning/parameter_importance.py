@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mindinsight.server.tuning.published_study import COMPLETE, PublishedStudy, Trial, read_published
-from mindinsight.server.tuning.study import SUFFIX, quiet_optuna, read_study
+from mindinsight.server.tuning.study import SUFFIX, has_optuna, quiet_optuna, read_study
 from mindinsight.server.tuning.tuning_parameters import distribution
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ FEWEST: Final = 4  # complete trials for an importance
 METHODS: Final = ("fanova", "ped_anova")
 
 
+def missing_package(method: str) -> str | None:
+    """Return the package that a method needs and the server lacks, or None."""
+    if method in METHODS and not has_optuna():
+        return "optuna"
+    return "scikit-learn" if method == "fanova" and find_spec("sklearn") is None else None
+
+
 def study_importance(source: str, target: int, method: str) -> dict[str, Any]:
     """Return the importance of parameters for a target of the study at the path ``source``, and the method.
 
@@ -26,10 +34,9 @@ def study_importance(source: str, target: int, method: str) -> dict[str, Any]:
     Importance is empty with fewer than FEWEST complete trials, or if the target never varies.
 
     `fanova` (Hutter, Hoos and Leyton-Brown, 2014) is the share of a target's variance that each parameter
-    explains by itself. Without scikit-learn, PED-ANOVA (Watanabe, Bansal and Hutter, 2023), which looks at
-    the better trials, is used instead. `source` is a journal or a published study. The
-    function depends on its arguments and this file only, so that it can run in another process, because
-    importing the evaluators takes long.
+    explains by itself. `ped_anova` (Watanabe, Bansal and Hutter, 2023) looks at the better trials. `source`
+    is a journal or a published study. The function depends on its arguments and this file only, so that it
+    can run in another process, because importing the evaluators takes long.
     """
     import optuna
 
@@ -46,10 +53,7 @@ def study_importance(source: str, target: int, method: str) -> dict[str, Any]:
             "fanova": lambda: optuna.importance.FanovaImportanceEvaluator(seed=0),
             "ped_anova": optuna.importance.PedAnovaImportanceEvaluator,
         }
-        try:
-            evaluator = evaluators[method]()
-        except ImportError:
-            method, evaluator = "ped_anova", evaluators["ped_anova"]()
+        evaluator = evaluators[method]()
         shared = set.intersection(*(set(trial.params) for trial in complete))
         names = [name for name in complete[0].params if name in shared]
         # PED-ANOVA takes the lowest values for the best if it is given a target

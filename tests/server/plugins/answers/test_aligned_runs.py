@@ -18,7 +18,8 @@ def test_tags_are_ranked_by_where_they_drift(ask: Ask) -> None:
         ("loss", "drifts"),
         ("lr", "identical"),
     ]
-    main, first, differing = answer["claims"]
+    main, first, differing, worse = answer["claims"]
+    assert (worse["key"], worse["values"]["n"]) == ("claim.align.ends_worse", 1), "a norm has no better end"
     assert (main["values"]["tag"], main["verdict"]) == ("loss", "found")
     assert 250 < main["values"]["claim"]["values"]["agrees_to"] < 265
     assert (first["key"], first["values"]["tag"]) == ("claim.align.first", "norm")

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import mindinsight
-from mindinsight.server.plugins.answers.end_values import EndValues, end_claims, end_values, values_since
+from mindinsight.server.plugins.answers.end_values import (
+    EndValues,
+    common_end_values,
+    end_claims,
+    end_values,
+    values_since,
+)
 from mindinsight.server.store.run import Run
 from mindinsight.writer import SummaryRecord
 
@@ -65,3 +71,20 @@ def test_a_scalar_of_few_steps_differs_from_a_step_up_to_the_last(tmp_path: Path
     assert values_since(good, broken, "val", 1).step == 20, "up to the NaN"  # type: ignore[union-attr]
     back = courses(tmp_path, "back", [[9 + n / 10, 9 + n / 10, 9 + n / 10, 2 + n / 10] for n in range(8)])
     assert values_since(good, back, "val", 1) is None, "together at the end"
+
+
+def test_runs_that_ended_before_do_not_set_the_step_and_are_counted(tmp_path: Path) -> None:
+    good = courses(tmp_path, "good", [[5 + n / 10, 4 + n / 10, 3 + n / 10, 2 + n / 10] for n in range(8)])
+    bad = courses(tmp_path, "bad", [[5 + n / 10, 8 + n / 10, 7 + n / 10, 8 + n / 10] for n in range(6)])
+    ended = courses(tmp_path, "ended", [[5 + n / 10, 4 + n / 10, 3 + n / 10] for n in range(6)])
+    since = values_since(good, [*bad, *ended], "val", 1)
+    assert since is not None
+    assert since.step == 20, "not 40, from which on only the others go on"
+    assert (since.goods, since.good_runs, since.bads, since.bad_runs) == (8, 8, 6, 12)
+    ends = common_end_values(good, [*bad, *ended], "val")
+    assert ends is not None
+    assert (ends.good, ends.bad, ends.goods, ends.bads) == (since.good, since.bad, 8, 6)
+    shorter = common_end_values(good, ended, "val")
+    assert shorter is not None
+    assert (shorter.good, shorter.bad) == pytest.approx((3.35, 3.25)), "at step 30, where the ended ones end"
+    assert common_end_values(good, good, "loss") is None

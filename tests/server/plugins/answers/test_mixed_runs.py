@@ -33,3 +33,9 @@ def test_one_more_scalar_and_paths_of_each_run_are_no_other_experiment(tmp_path:
         ({"model": f"/models/{n}", "experiment": f"try-{n}"}, ["loss", "acc"] + ["val"] * n) for n in range(3)
     ]
     assert keys(tmp_path, runs) == []
+
+
+def test_runs_with_mostly_other_settings_are_named_but_not_those_with_fewer(tmp_path: Path) -> None:
+    usual = ({"decay": 0.1, "batch": 32, "seed": 1}, ["loss"])
+    assert keys(tmp_path / "a", [usual, usual, ({"layers": 4, "seed": 1}, ["loss"])]) == ["settings"]
+    assert keys(tmp_path / "b", [usual, usual, ({}, ["loss"])]) == []

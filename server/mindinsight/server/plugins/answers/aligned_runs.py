@@ -2,14 +2,23 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mindinsight.server.claims import Claim
+import numpy as np
+
+from mindinsight.server.api.run_answers import hyper_of
+from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.alignment import ORDER, Alignment, align, paired_tags
 from mindinsight.server.curves.alignment_claims import claim_of, difference_claim, one_sided_claims
+from mindinsight.server.curves.importance import better_end, is_seed
+from mindinsight.server.curves.setting_separation import identity, names_runs
 from mindinsight.server.store.run import Run
+from mindinsight.server.types import Floats, Ints
+
+_NAMED = 3  # scalars or settings in a claim
+_END = 0.1  # share of the common steps that are the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,7 @@ class TagAlignment:
     other: str  # name in the compared run; usually the same
     alignment: Alignment
     claim: Claim
+    change: float | None = None  # of the medians at the end, relative to the baseline
 
 
 def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
@@ -28,8 +38,54 @@ def alignments(run: Run, baseline: Run, tolerance: float) -> list[TagAlignment]:
     for tag, other in paired_tags(list(baseline.scalars), list(run.scalars)):
         base, line = baseline.scalars[tag].line(), run.scalars[other].line()
         aligned = align(line.steps, line.values, base.steps, base.values, tolerance)
-        rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance)))
+        change = _change_at_end((line.steps, line.values), (base.steps, base.values))
+        rows.append(TagAlignment(tag, other, aligned, claim_of(aligned, tolerance), change))
     return sorted(rows, key=_rank)
+
+
+def _change_at_end(line: tuple[Ints, Floats], base: tuple[Ints, Floats]) -> float | None:
+    """Return the relative difference of the medians over the last common steps, or None if it is unknown."""
+    _, at, base_at = np.intersect1d(line[0], base[0], return_indices=True)
+    count = max(1, round(_END * len(at)))
+    ends = np.array([line[1][at[-count:]], base[1][base_at[-count:]]], np.float64)
+    if not ends.size or not np.isfinite(ends).all():
+        return None
+    ours, theirs = np.median(ends, axis=1)
+    return float((ours - theirs) / abs(theirs)) if theirs else None
+
+
+def end_claims(rows: Sequence[TagAlignment], tolerance: float) -> Iterator[Claim]:
+    """Claim in which scalars, whose names tell what is better, the run ends better or worse than the
+    baseline."""
+    sides: dict[str, list[tuple[float, str]]] = {"better": [], "worse": []}
+    for row in rows:
+        end = better_end(row.tag)
+        if end is None or row.change is None or row.claim.verdict != "found" or abs(row.change) <= tolerance:
+            continue
+        sides["better" if (row.change < 0) == (end == "lowest") else "worse"].append((row.change, row.tag))
+    for side, changes in sides.items():
+        if changes:
+            parts = [
+                Claim(
+                    f"claim.part.align_{'lower' if change < 0 else 'higher'}",
+                    "note",
+                    {"tag": tag, "size": difference_claim(abs(change), absolute=False)},
+                )
+                for change, tag in sorted(changes, key=lambda change: -abs(change[0]))
+            ]
+            facts = {"n": len(parts), "scalars": few(parts, _NAMED)}
+            yield Claim(f"claim.align.ends_{side}", "found", facts, tuple({"tag": tag} for _, tag in changes))
+
+
+def seed_claims(run: Run, baseline: Run) -> Iterator[Claim]:
+    """Note that two runs differ in the random seed only, so that they differ by chance."""
+    ours, theirs = hyper_of(run.lineage), hyper_of(baseline.lineage)
+    names = sorted(ours.keys() | theirs.keys())
+    differing = [name for name in names if identity(ours.get(name)) != identity(theirs.get(name))]
+    settings = [name for name in differing if not names_runs(name, (ours.get(name), theirs.get(name)))]
+    if settings and all(is_seed(name, (ours.get(name), theirs.get(name))) for name in settings):
+        facts = {"n": len(settings), "settings": few(settings, _NAMED)}
+        yield Claim("claim.align.other_seed", "note", facts)
 
 
 def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
@@ -42,13 +98,14 @@ def _rank(row: TagAlignment) -> tuple[int, float, float, str]:
 def alignment_claims(
     rows: list[TagAlignment], tolerance: float, alone: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> list[Claim]:
-    """Return the claims about two runs: the main scalar, the first to diverge, all together, those ``alone``.
+    """Return the claims about two runs: the main scalar, the first to diverge, all together, which run ends
+    better, those ``alone``.
 
     The last are the scalars that only the run and only the baseline have.
     """
     if not rows:
         return [Claim("claim.align.no_common_scalar", "unknown")]
-    return [*_compared_claims(rows, tolerance), *one_sided_claims(*alone)]
+    return [*_compared_claims(rows, tolerance), *end_claims(rows, tolerance), *one_sided_claims(*alone)]
 
 
 def _compared_claims(rows: list[TagAlignment], tolerance: float) -> list[Claim]:

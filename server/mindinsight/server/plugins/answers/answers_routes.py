@@ -7,20 +7,27 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 
 from mindinsight.server.api.run_answers import hyper_of
-from mindinsight.server.claims import Claim, format_number
+from mindinsight.server.claims import Claim, Verdict, format_number
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves import curve_comparison
 from mindinsight.server.curves.curve_comparison import ORDER as REASONS_ORDER
-from mindinsight.server.curves.importance import is_seed, seed_note
+from mindinsight.server.curves.importance import is_seed, label_note, seed_note
 from mindinsight.server.curves.rank_anomaly import outlier_claim
-from mindinsight.server.curves.setting_separation import Separation, Value, identity, separations
+from mindinsight.server.curves.setting_separation import (
+    Separation,
+    Value,
+    identity,
+    names_runs,
+    separations,
+)
 from mindinsight.server.formats.lineage import repeated_facts
 from mindinsight.server.http.bulkhead_routes import CurrentService
 from mindinsight.server.plugins import Plugin
-from mindinsight.server.plugins.answers.aligned_runs import alignment_claims, alignments
+from mindinsight.server.plugins.answers.aligned_runs import alignment_claims, alignments, seed_claims
 from mindinsight.server.plugins.answers.end_values import (
     EndValues,
     Since,
+    common_end_values,
     end_claims,
     end_of_common_steps,
     end_values,
@@ -47,6 +54,12 @@ class Setting:
     separation: Separation
     good: list[Value]  # distinct values of the good runs
     bad: list[Value]
+    recorded: tuple[int, int]  # numbers of good and bad runs that recorded it
+
+    @property
+    def is_compared(self) -> bool:
+        """False if runs of one group only recorded the setting, and not all of them."""
+        return all(self.recorded) or self.separation.effect == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +69,7 @@ class TagDivergence:
     tag: str
     divergence: curve_comparison.GroupDivergence
     ends: EndValues | None = None  # of a scalar whose means could not be compared up to the end
+    at_end: EndValues | None = None  # at the last step that both groups reach
     since: Since | None = None  # of a scalar that has too few steps for a comparison of its means
 
 
@@ -69,10 +83,12 @@ def still_read(runs: Sequence[Run]) -> list[Claim]:
 
 
 def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
-    """Return the settings, except random seeds, that are not the same in all runs, the most telling first."""
+    """Return the settings that are not the same in all runs, the most telling first. Random seeds and names
+    of runs are left out."""
     values = [[hyper_of(run.lineage) for run in group] for group in (good, bad)]
     recorded = recorded_settings([*good, *bad])
-    names = sorted(recorded - set(_seeds([*good, *bad], recorded)))
+    seeds, labels = _left_out([*good, *bad], recorded)
+    names = sorted(recorded - {*seeds, *labels})
     columns = [[[run.get(name) for run in group] for name in names] for group in values]
     differing = [
         number
@@ -80,9 +96,10 @@ def settings(good: Sequence[Run], bad: Sequence[Run]) -> list[Setting]:
         if len({identity(value) for group in columns for value in group[number]}) > 1
     ]
     ours, theirs = ([group[number] for number in differing] for group in columns)
+    judged = zip(ours, theirs, separations(ours, theirs, recorded_only=True), strict=True)
     rows = [
-        Setting(names[number], separation, _distinct(columns[0][number]), _distinct(columns[1][number]))
-        for number, separation in zip(differing, separations(ours, theirs), strict=True)
+        Setting(names[number], judge, _distinct(first), _distinct(second), (_known(first), _known(second)))
+        for number, (first, second, judge) in zip(differing, judged, strict=True)
     ]
     return sorted(rows, key=_telling)
 
@@ -96,17 +113,24 @@ def recorded_settings(runs: Sequence[Run]) -> set[str]:
     return {name for run in runs for name in hyper_of(run.lineage)} - (repeated_facts(lineages) - user)
 
 
-def _seeds(runs: Sequence[Run], recorded: set[str]) -> list[str]:
-    """Return the names of the settings that are random seeds."""
+def _known(values: Sequence[Value]) -> int:
+    return sum(value is not None for value in values)
+
+
+def _left_out(runs: Sequence[Run], recorded: set[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the settings that are random seeds, and of those that name runs."""
     values = [hyper_of(run.lineage) for run in runs]
-    return sorted(name for name in recorded if is_seed(name, (run.get(name) for run in values)))
+    columns = {name: [run.get(name) for run in values] for name in sorted(recorded)}
+    seeds = [name for name, column in columns.items() if is_seed(name, column)]
+    return seeds, [name for name, column in columns.items() if name not in seeds and names_runs(name, column)]
 
 
 def _telling(row: Setting) -> tuple[bool, float, float, int, str]:
     """Return a sort key: settings beyond chance first, then by effect, then by fewer values."""
     separation = row.separation
     variety = len({identity(value) for value in (*row.good, *row.bad)})
-    return not _is_proven(separation), -separation.effect, separation.chance, variety, row.name
+    proven = row.is_compared and _is_proven(separation)
+    return not proven, -separation.effect * row.is_compared, separation.chance, variety, row.name
 
 
 def _differs(row: Setting) -> bool:
@@ -139,6 +163,7 @@ def tag_divergences(good: Sequence[Run], bad: Sequence[Run]) -> list[TagDivergen
         )
         for tag in compared
     ]
+    rows = [replace(row, at_end=common_end_values(good, bad, row.tag)) for row in rows]
     silent = [row for row in rows if row.divergence.kind in ("not_finite", "too_few")]
     rows = [
         replace(
@@ -185,8 +210,8 @@ def why_claims(
     if not good or not bad:
         return [Claim("claim.why.no_group", "unknown", {"good": len(good), "bad": len(bad)})]
     recorded = recorded_settings([*good, *bad])
-    seeds = _seeds([*good, *bad], recorded)
-    judged = list(_setting_claims(rows, len(recorded) - len(seeds), len(good), len(bad)))
+    seeds, labels = _left_out([*good, *bad], recorded)
+    judged = list(_setting_claims(rows, len(recorded) - len(seeds + labels), len(good), len(bad)))
     answers = judged if any(claim.verdict == "found" for claim in judged) else []
     short = [row.tag for row in tags if row.since is not None]
     counted = [row.tag for row in tags if row.divergence.longer or row is not _first_broken(tags)]
@@ -198,8 +223,10 @@ def why_claims(
         *end_claims([(row.tag, row.ends) for row in tags if row.ends and row.tag not in (by, *short)]),
         *end_of_common_steps(good, bad, [row.tag for row in tags]),
         *_one_sided(good, bad),
-        *([] if answers or (seeds and len(seeds) == len(recorded)) else judged),
+        *([] if answers or (recorded and len(seeds + labels) == len(recorded)) else judged),
+        *_unrecorded(rows, len(good), len(bad)),
         *seed_note(seeds),
+        *label_note(labels),
     ]
 
 
@@ -334,6 +361,9 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
     if not rows:
         yield Claim("claim.why.same_settings", "clear", {"n": recorded})
         return
+    rows = [row for row in rows if row.is_compared]
+    if not rows:
+        return
     differing = any(map(_differs, rows))
     proven = [row for row in rows if _is_proven(row.separation)]
     for row in proven[:_NAMED]:
@@ -360,6 +390,21 @@ def _setting_claims(rows: Sequence[Setting], recorded: int, good: int, bad: int)
         yield Claim(key, "clear" if decided else "unknown", facts)
 
 
+def _unrecorded(rows: Sequence[Setting], good: int, bad: int) -> Iterator[Claim]:
+    """Yield claims on how many runs did not record a setting, and whether its values were compared then."""
+    alike: dict[tuple[str, tuple[int, int]], list[str]] = {}
+    for row in rows:
+        if not row.is_compared:
+            alike.setdefault(("claim.why.one_group_recorded", row.recorded), []).append(row.name)
+        elif all(row.recorded) and row.recorded != (good, bad):
+            missing = good - row.recorded[0], bad - row.recorded[1]
+            alike.setdefault(("claim.why.unrecorded", missing), []).append(row.name)
+    for (key, (ours, theirs)), names in [*alike.items()][:_NAMED]:
+        facts = {"n": len(names), "settings": _few(names), "good": ours, "bad": theirs}
+        verdict: Verdict = "note" if key == "claim.why.unrecorded" else "unknown"
+        yield Claim(key, verdict, {**facts, "goods": good, "bads": bad})
+
+
 def _separates(row: Setting, good: int, bad: int) -> Claim:
     """Return the claim about the values that only one group has, or that the other group has less often."""
     separation = row.separation
@@ -367,6 +412,9 @@ def _separates(row: Setting, good: int, bad: int) -> Claim:
     facts = {"setting": row.name, "region": region, "effect": separation.effect}
     inside = {"good": separation.inside[0], "bad": separation.inside[1]}
     evidence = ({"setting": row.name, "chance": separation.corrected},)
+    if separation.judged != (good, bad):
+        judged = dict(zip(("goods", "bads"), separation.judged, strict=True))
+        return Claim("claim.why.of_recorded", "found", {**facts, **inside, **judged}, evidence)
     if separation.effect < 1:
         return Claim("claim.why.partly", "found", {**facts, **inside, "goods": good, "bads": bad}, evidence)
     counts = {"n": inside[separation.region_of]}
@@ -438,7 +486,8 @@ def alignment(
         "tolerance": tolerance,
         "claims": [
             claim.as_json()
-            for claim in unread or [*mixed_claims(both), *alignment_claims(rows, tolerance, alone)]
+            for claim in unread
+            or [*mixed_claims(both), *alignment_claims(rows, tolerance, alone), *seed_claims(*both)]
         ],
         "tags": [
             {"tag": row.tag, "other": row.other, **asdict(row.alignment), "claim": row.claim.as_json()}
@@ -459,10 +508,11 @@ def why(
 
     `unknown` lists runs that do not exist. `effect` is the difference of both groups' shares among the values
     that separate them best, and `chance` the probability that any setting separates groups of these sizes as
-    well by chance. `kind` is one of not_finite, parts, interval (until `end`), apart (from the first step),
+    well by chance. Both are null if only runs of one group recorded the setting. `recorded` has the numbers
+    of runs that did. `kind` is one of not_finite, parts, interval (until `end`), apart (from the first step),
     unproven (too few runs to tell from chance), together, too_few. `runs` counts the bad runs that differ.
-    `ends` are the medians of the last values where means could not be compared up to the end. `since` is the
-    step from which a scalar of few steps differs at each.
+    `at_end` are medians at the last step that both groups reach, `ends` those of the last values where means
+    could not be compared up to the end. `since` is the step from which a scalar of few steps differs at each.
     While a run is read for the first time, that is the only claim.
     """
     runs = service.store.snapshot().runs
@@ -486,6 +536,7 @@ def why(
                 "tag": row.tag,
                 **asdict(row.divergence),
                 "ends": row.ends and asdict(row.ends),
+                "at_end": row.at_end and asdict(row.at_end),
                 "since": row.since and asdict(row.since),
             }
             for row in tags
@@ -497,10 +548,11 @@ def _setting_json(setting: Setting) -> dict[str, Any]:
     separation = setting.separation
     return {
         "name": setting.name,
-        "effect": separation.effect,
-        "chance": separation.corrected,
+        "effect": separation.effect if setting.is_compared else None,
+        "chance": separation.corrected if setting.is_compared else None,
         "good": setting.good,
         "bad": setting.bad,
+        "recorded": setting.recorded,
     }
 
 

@@ -1,7 +1,7 @@
 """Claims about short curves and the ends of curves of good and bad runs: values there, and earlier ends."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isfinite, nan
 from typing import Final
 
@@ -37,20 +37,27 @@ class Since:
     steps: int  # all common steps
     good: float  # medians at the last of them
     bad: float
+    goods: int  # runs with a finite value there
+    bads: int
+    good_runs: int  # runs that recorded the scalar
+    bad_runs: int
 
 
 def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) -> Since | None:
     """Return from which step on the values of a scalar with few steps differ by more than chance.
 
     ``tests`` scalars are compared, each at all steps at which both groups have finite values. At each step
-    from there on, the same group is mostly higher. None if the last step does not differ.
+    from there on, the same group is mostly higher. None if the last step does not differ. Runs that end
+    before the last step do not count at any, or a difference could begin where they end.
     """
-    ours, theirs = (
+    recorded = [
         [dict(zip(line.steps.tolist(), line.values.tolist(), strict=True)) for line in lines]
         for lines in (
             [run.scalars[tag].line() for run in group if tag in run.scalars] for group in (good, bad)
         )
-    )
+    ]
+    last = min(max((max(run, default=-1) for run in group), default=-1) for group in recorded)
+    ours, theirs = ([run for run in group if max(run, default=-1) >= last] for group in recorded)
     steps = sorted({step for run in ours for step in run} & {step for run in theirs for step in run})
     if len(steps) > _SHORT:
         return None
@@ -67,8 +74,10 @@ def values_since(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) 
         first, sign = number, higher
     if first == len(common):
         return None
-    medians = [float(np.median(values)) for values in at[common[-1]]]
-    return Since(common[first], len(common) - first, len(common), *medians)
+    ends = at[common[-1]]
+    ours_end, theirs_end = (float(np.median(values)) for values in ends)
+    counts = [*map(len, ends), *map(len, recorded)]
+    return Since(common[first], len(common) - first, len(common), ours_end, theirs_end, *counts)
 
 
 def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
@@ -82,7 +91,7 @@ def _side(ours: Sequence[float], theirs: Sequence[float], tests: int) -> float:
 def since_claims(rows: Sequence[tuple[str, Since]]) -> Iterator[Claim]:
     """Claim from which step on scalars with few steps differ, the earliest first."""
     for tag, since in sorted(rows, key=lambda row: (row[1].step, row[0]))[:_NAMED]:
-        values = {"tag": tag, "step": since.step, "n": since.count, "good": since.good, "bad": since.bad}
+        values = {"tag": tag, "n": since.count, **asdict(since)}
         key = "claim.why.since_first" if since.count == since.steps else "claim.why.since"
         yield Claim(key, "found", values, ({"tag": tag, "step": since.step},))
 
@@ -93,26 +102,48 @@ def end_values(good: Sequence[Run], bad: Sequence[Run], tag: str, tests: int) ->
 
     Runs that end early, or not with a finite value, do not count.
     """
+    ours, theirs = _values_at_end(good, bad, tag, common=False)
+    return _medians(ours, theirs) if ours and theirs and _side(ours, theirs, tests) else None
+
+
+def common_end_values(good: Sequence[Run], bad: Sequence[Run], tag: str) -> EndValues | None:
+    """Return the values of a scalar in both groups at the last step that both reach, even if they are alike.
+
+    Runs that end before it, or have no finite value there, do not count. None if a group has no other.
+    """
+    ours, theirs = _values_at_end(good, bad, tag, common=True)
+    return _medians(ours, theirs) if ours and theirs else None
+
+
+def _medians(ours: Sequence[float], theirs: Sequence[float]) -> EndValues:
+    return EndValues(float(np.median(ours)), float(np.median(theirs)), len(ours), len(theirs))
+
+
+def _values_at_end(
+    good: Sequence[Run], bad: Sequence[Run], tag: str, common: bool
+) -> tuple[list[float], list[float]]:
+    """Return the finite values of both groups at the last step: with ``common``, that of the group that ends
+    first."""
     lines = [
-        [series.line() for run in group if (series := run.scalars.get(tag)) is not None]
+        [line for run in group if (series := run.scalars.get(tag)) and len((line := series.line()).steps)]
         for group in (good, bad)
     ]
-    steps = [line.steps for group in lines for line in group if len(line.steps)]
-    if not steps:
-        return None
-    first, last = min(int(own[0]) for own in steps), max(int(own[-1]) for own in steps)
+    if not all(lines):
+        return [], []
+    first = min(int(line.steps[0]) for group in lines for line in group)
+    last = (min if common else max)(max(int(line.steps[-1]) for line in group) for group in lines)
     least = last - _SHORTER * (last - first)
     ours, theirs = (
         [
-            float(line.values[-1])
+            float(line.values[at])
             for line in group
-            if len(line.steps) and line.steps[-1] >= least and np.isfinite(line.values[-1])
+            if line.steps[-1] >= least
+            and (at := int(np.searchsorted(line.steps, last, "right")) - 1) >= 0
+            and np.isfinite(line.values[at])
         ]
         for group in lines
     )
-    if not ours or not theirs or not _side(ours, theirs, tests):
-        return None
-    return EndValues(float(np.median(ours)), float(np.median(theirs)), len(ours), len(theirs))
+    return ours, theirs
 
 
 def end_claims(ends: Sequence[tuple[str, EndValues]]) -> Iterator[Claim]:

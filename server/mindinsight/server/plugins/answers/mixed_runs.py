@@ -7,6 +7,8 @@ from typing import Final
 
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
+from mindinsight.server.curves.importance import is_seed
+from mindinsight.server.curves.setting_separation import names_runs
 from mindinsight.server.store.run import Run
 
 _NAMED: Final = 3  # runs or values in a claim
@@ -18,17 +20,23 @@ _KIND: Final = re.compile(
 
 
 def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
-    """Claim that some runs record other scalars than most, and that data set, model or task are not the same.
+    """Claim that some runs record other scalars or other settings than most, and that data set, model or task
+    are not the same.
 
     Paths are no names of a model or a data set.
     """
-    known = [run for run in runs if run.scalars]
-    usual = Counter(frozenset(run.scalars) for run in known).most_common(1)
-    others = [run for run in known if _shared(set(run.scalars), usual[0][0]) < _ALIKE]
-    if others:
-        names = few([run.id.removeprefix("./") for run in others], _NAMED)
-        values = {"n": len(others), "count": len(known), "runs": names}
-        yield Claim("claim.why.mixed_scalars", "unknown", values, tuple({"run": run.id} for run in others))
+    tags = {run.id: frozenset(run.scalars) for run in runs if run.scalars}
+    named = {run.id: frozenset(filter(_is_setting, hyper_of(run.lineage))) for run in runs}
+    names = {run: own for run, own in named.items() if own}
+    for key, sets in (("mixed_scalars", tags), ("mixed_settings", names)):
+        usual = Counter(sets.values()).most_common(1)
+        others = [run for run, own in sets.items() if _shared(own, usual[0][0]) < _ALIKE]
+        if key == "mixed_settings":  # a run that records fewer, or more, may be of the same kind
+            others = [run for run in others if sets[run] - usual[0][0] and usual[0][0] - sets[run]]
+        if others:
+            few_runs = few([run.removeprefix("./") for run in others], _NAMED)
+            values = {"n": len(others), "count": len(sets), "runs": few_runs}
+            yield Claim(f"claim.why.{key}", "unknown", values, tuple({"run": run} for run in others))
     settings = [hyper_of(run.lineage) for run in runs]
     for name in sorted({name for own in settings for name in own if _KIND.search(name)}):
         texts = {value for own in settings if isinstance(value := own.get(name), str)}
@@ -37,5 +45,10 @@ def mixed_claims(runs: Sequence[Run]) -> Iterator[Claim]:
             yield Claim("claim.why.mixed_setting", "note", values, ({"setting": name},))
 
 
-def _shared(ours: set[str], theirs: frozenset[str]) -> float:
+def _is_setting(name: str) -> bool:
+    """Return True unless a setting is a random seed or a place, time or other name of a run."""
+    return not is_seed(name, ()) and not names_runs(name, (0, 1))
+
+
+def _shared(ours: frozenset[str], theirs: frozenset[str]) -> float:
     return len(ours & theirs) / len(ours | theirs)

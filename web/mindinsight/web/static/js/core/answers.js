@@ -85,12 +85,13 @@
  *   Alignment of
  *   runs
  */
-/** @typedef {{name: string, effect: number, chance: number, good: unknown[], bad: unknown[]}} Setting */
+/** @typedef {{name: string, effect: number | null, chance: number | null, good: unknown[], bad: unknown[],
+ *   recorded: number[]}} Setting */
 /**
  * @typedef {{tag: string, kind: string, onset: number | null, shift: number | null, spreads: number | null,
  *   score: number, broken: number | null, runs: number, from_start: boolean,
- *   rise: number | null, fall: number | null, since: {step: number} | null,
- *   ends: {good: number, bad: number, goods: number, bads: number} | null}} Metric
+ *   rise: number | null, fall: number | null, since: {step: number, good: number, bad: number} | null,
+ *   at_end: {good: number, bad: number} | null}} Metric
  */
 /** @typedef {{file: string, reason: string, detail: string}} Damage what of a file could not be read */
 

@@ -284,10 +284,7 @@ export class Selection {
    * @param {Record<string, unknown>} [more]
    */
   linkOnly(view, id, more = {}) {
-    return this.#url.link(view, {
-      runs: writeChoice({ inverted: false, ids: new Set([id].flat()) }),
-      ...more,
-    });
+    return this.#url.link(view, { runs: writeChoice(this.#choiceOf(new Set([id].flat()))), ...more });
   }
 
   /** Store changes of runs on the server, then refresh the list. @param {RunChange[]} changes */
@@ -341,16 +338,17 @@ export class Selection {
     return new Set((newest.length ? newest : ofNewestJobs(runs, NEWEST)).map((run) => run.id));
   }
 
-  /**
-   * Store the user's choice in the address: as the shown runs, or as the hidden ones if those are fewer.
-   * @param {Set<string>} next
-   */
-  #choose(next) {
+  /** Return a choice of the shown runs, or the hidden ones if those are fewer. @param {Set<string>} next */
+  #choiceOf(next) {
+    if (next.size <= NEWEST) return { inverted: false, ids: next };
     const ids = this.all().map((run) => run.id);
-    const inverted = next.size > ids.length / 2 && next.size > NEWEST;
-    this.#choice = inverted
-      ? { inverted, ids: new Set(ids.filter((id) => !next.has(id))) }
-      : { inverted, ids: next };
+    const inverted = next.size > ids.length / 2;
+    return { inverted, ids: inverted ? new Set(ids.filter((id) => !next.has(id))) : next };
+  }
+
+  /** Store the user's choice in the address. @param {Set<string>} next */
+  #choose(next) {
+    this.#choice = this.#choiceOf(next);
     this.#url.set({ runs: writeChoice(this.#choice) });
     this.#tell("runs");
   }

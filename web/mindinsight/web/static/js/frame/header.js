@@ -13,6 +13,7 @@ import { navigation } from "./navigation.js";
 import { savedViews } from "./saved.js";
 import { showShortcuts } from "./shortcuts.js";
 
+const MODES = ["compare", "ranks", "groups", "layers"];
 const ICONS = { system: "system", light: "sun", dark: "moon" };
 
 /**
@@ -104,6 +105,16 @@ function objectOf({ url }) {
 }
 
 /**
+ * Return what the page shows of its data: a way of showing scalars, or a study; "" of other pages.
+ * @param {import("../core/types.js").App} app
+ */
+function partOf({ t, url }) {
+  const mode = /(scalar|system)$/.test(location.pathname) ? url.get("m", "") : "";
+  const study = document.querySelector("#view [data-study]")?.getAttribute("data-study");
+  return MODES.includes(mode) ? t(`scalar.mode.${mode}`) : (study ?? "");
+}
+
+/**
  * Create the button that saves the page. A narrow window has it behind the button of the less frequent tools.
  * @param {import("../core/types.js").App} app
  * @param {"where-wide" | "where-narrow"} where it is shown
@@ -113,7 +124,7 @@ function saving(app, where) {
     savePage(
       app,
       /** @type {HTMLElement} */ (document.getElementById("view")),
-      [document.title.split(" · ")[0], objectOf(app)].filter(Boolean).join(" "),
+      [document.title.split(" · ")[0], partOf(app), objectOf(app)].filter(Boolean).join(" "),
     );
   const name = app.t("tools.page");
   return namedIconButton("page", app.t("share.page"), name, download, { class: `icon quiet ${where}` });

@@ -329,8 +329,7 @@ export class Lineage {
     const { app, data, state, inside } = this;
     app.charts.removeAll(this.cloud);
     const { objective } = state;
-    const { answer } = this.matters;
-    if (answer) this.ranked = { objective, columns: answer.columns };
+    if (this.matters.answer) this.ranked = { objective, columns: this.matters.answer.columns };
     const isRanked = this.ranked.objective === objective;
     if (this.matters.pending() && !isRanked && (state.matrix || !state.x)) {
       replace(this.cloud); // its columns are those that matter: others would be replaced at once
@@ -342,8 +341,9 @@ export class Lineage {
       columns: data.columns,
       rows: () => inside,
       objective,
-      x: state.x || topFactor({ columns: data.columns, importance }),
+      x: state.x || topFactor({ ...data, importance }, objective),
       y: state.y,
+      pruned: this.study.pruned(),
       onpick: (run) => this.pick(run),
       onchange: (x, y) => change({ x, y }),
       importance,

@@ -282,7 +282,9 @@ class Why {
       /** Create a collapsible section with a table, or return null without a table. */
       part(
         t("why.settings", { n: answer.settings.length }),
-        answer.settings.length ? settingsTable(app, answer.settings) : null,
+        answer.settings.length
+          ? settingsTable(app, answer.settings, [answer.good.length, answer.bad.length])
+          : null,
       ),
       rest.length ? part(t("why.rest", { n: rest.length }), table(rest), rest.length <= FOLLOW) : null,
     );

@@ -3,6 +3,7 @@
 import { NON_FINITE_BADGE } from "../hatching.js";
 import { viewIcon } from "../icons.js";
 import { h } from "../../core/dom.js";
+import { isIncidental, SEED } from "../../core/run_traits.js";
 import { directoryColumn } from "./bases.js";
 import { titleOf } from "./joined.js";
 import { sparkline } from "./sparkline.js";
@@ -41,13 +42,19 @@ function isPart(kind) {
 /**
  * Return the keys of the columns before the user has chosen any: results, settings, then facts. The second
  * result is best at the other end than the first, as an accuracy is beside a loss. The kinds of data have a
- * column only where runs differ in them.
+ * column only where runs differ in them. Paths and times are no settings, and seeds come last.
  * @param {string[]} tags
  * @param {string[]} hypers
  * @param {Run[]} runs
  */
 export function defaultColumns(tags, hypers, runs) {
   const kinds = new Set(runs.map((run) => Object.keys(run.kinds).sort().join()));
+  const own = (/** @type {string} */ name) =>
+    isIncidental(
+      name,
+      runs.map((run) => run.hyper?.[name]),
+    );
+  const settings = [...hypers.filter((name) => !own(name)), ...hypers.filter((name) => SEED.test(name))];
   const main = tags.slice(0, 1).flatMap((tag) => [`spark:${tag}`, `last:${tag}`, `best:${tag}`]);
   const others = tags.slice(1);
   const opposite = others.find((tag) => bestEnd(tag) && bestEnd(tag) !== bestEnd(tags[0])) ?? others[0];
@@ -55,7 +62,7 @@ export function defaultColumns(tags, hypers, runs) {
   return [
     ...main,
     ...second,
-    ...hypers.slice(0, SETTINGS).map((name) => `hyper:${name}`),
+    ...settings.slice(0, SETTINGS).map((name) => `hyper:${name}`),
     "state",
     "step",
     "updated",

@@ -26,6 +26,7 @@ import { plainText } from "../../core/format.js";
 const TOP = 34;
 const BOTTOM = 18;
 const SIDE = 70;
+const LETTER = 6.2; // px of a letter of a title
 const LONGEST = 14; // characters of a tick
 const EXACT = 17; // digits that tell all numbers apart
 
@@ -95,7 +96,7 @@ export function drawAxes(app, plot, width, height) {
   const scales = plot.columns.map((column) => axisPosition(plot, column));
   const lines = plot.rows.map((row) => line(app, plot, row, scales, x, y));
   const axes = plot.columns.map((column, i) =>
-    axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall }),
+    axis(app, plot, column, scales[i].ticks, { x: x(i), gap, y, tall, last: i === plot.columns.length - 1 }),
   );
   return svg(
     "svg",
@@ -113,7 +114,7 @@ export function drawAxes(app, plot, width, height) {
 }
 
 /**
- * Create the line of a run, with gaps at missing values.
+ * Create the line of a run, dashed across axes of which it has no value.
  * @param {App} app
  * @param {Plot} plot
  * @param {Row} row
@@ -122,22 +123,23 @@ export function drawAxes(app, plot, width, height) {
  * @param {(at: number) => number} y
  */
 function line(app, plot, row, scales, x, y) {
-  let path = "";
-  let broken = true;
+  let [path, across] = ["", ""];
+  let [last, before] = [NaN, ""];
   plot.columns.forEach((column, i) => {
     const at = scales[i].of(row.values[column.key]);
-    if (!Number.isFinite(at)) {
-      broken = true;
-      return;
-    }
-    path += `${broken ? "M" : "L"}${x(i).toFixed(1)},${y(at).toFixed(1)}`;
-    broken = false;
+    if (!Number.isFinite(at)) return;
+    const point = `${x(i).toFixed(1)},${y(at).toFixed(1)}`;
+    path += `${last === i - 1 ? "L" : "M"}${point}`;
+    if (last < i - 1) across += `M${before}L${point}`;
+    [last, before] = [i, point];
   });
   const name = app.selection.run(row.run)?.name ?? row.run;
   const pick = () => plot.onpick(row.run);
-  return svg("path", {
+  const shown = isBrushed(plot, row) ? "run" : "run out";
+  const bridge = { d: across, class: `${shown} across`, "data-run": row.run, stroke: plot.colour(row) };
+  const whole = svg("path", {
     d: path,
-    class: isBrushed(plot, row) ? "run" : "run out",
+    class: shown,
     "data-run": row.run,
     stroke: plot.colour(row),
     fill: "none",
@@ -152,6 +154,7 @@ function line(app, plot, row, scales, x, y) {
     onkeydown: (/** @type {KeyboardEvent} */ event) =>
       (event.key === "Enter" || event.key === " ") && (event.preventDefault(), pick()),
   });
+  return across ? [svg("path", { ...bridge, fill: "none", "aria-hidden": "true" }), whole] : whole;
 }
 
 /**
@@ -160,9 +163,9 @@ function line(app, plot, row, scales, x, y) {
  * @param {Plot} plot
  * @param {Column} column
  * @param {{at: number, text: string | number}[]} ticks
- * @param {{x: number, gap: number, y: (at: number) => number, tall: number}} place
+ * @param {{x: number, gap: number, y: (at: number) => number, tall: number, last: boolean}} place
  */
-function axis(app, plot, column, ticks, { x, gap, y, tall }) {
+function axis(app, plot, column, ticks, { x, gap, y, tall, last }) {
   const stride = Math.max(1, Math.ceil(ticks.length / 12));
   const visible = ticks.filter((_, i) => i % stride === 0);
   const texts = shortTexts(
@@ -177,18 +180,22 @@ function axis(app, plot, column, ticks, { x, gap, y, tall }) {
       svg("title", null, String(text)),
     ),
   );
+  const room = (/** @type {number} */ width) => Math.max(18, Math.floor(width / LETTER)); // for letters
+  const centred = room(Math.min(gap, 2 * SIDE));
+  const ends = last && column.label.length > centred; // at the edge of the picture
+  const letters = ends ? room(gap / 2 + SIDE) : centred;
   const title = svg(
     "text",
     {
-      x,
+      x: ends ? x + SIDE : x,
       y: 14,
-      class: "title",
+      class: ends ? "title last" : "title",
       tabindex: "0",
       role: "button",
       "aria-label": app.t("lineage.move", { axis: column.label }),
       "data-focus": `move:${column.key}`,
     },
-    column.label.length > 18 ? `${column.label.slice(0, 17)}…` : column.label,
+    column.label.length > letters ? `${column.label.slice(0, letters - 1)}…` : column.label,
     svg("title", null, column.label),
   );
   const group = svg(

@@ -61,12 +61,15 @@ function resultAmong(tags) {
 }
 
 /**
- * Return the numeric column that matters most for the objective; "" if there is none.
- * @param {{columns: Column[], importance: {key: string}[]}} data
+ * Return the numeric column that matters most for the objective, otherwise the first that varies; "" if there
+ * is none.
+ * @param {{columns: Column[], rows: Row[], importance: {key: string}[]}} data
+ * @param {string} objective
  */
-export function topFactor({ columns, importance }) {
+export function topFactor({ columns, rows, importance }, objective) {
   const numeric = new Set(columns.filter((column) => column.numeric).map((column) => column.key));
-  return importance.find(({ key }) => numeric.has(key))?.key ?? "";
+  const varied = axesShown({ columns, rows }, { axes: [], objective }).filter(({ key }) => key !== objective);
+  return [...importance, ...varied].find(({ key }) => numeric.has(key))?.key ?? "";
 }
 
 /** Return the columns with the objective first. @param {Column[]} columns @param {string} objective */

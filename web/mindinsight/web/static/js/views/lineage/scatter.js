@@ -13,12 +13,14 @@ import { matrixColumns, matrixFigure } from "./scatter_matrix.js";
  * it.
  * @param {import("../../core/types.js").App} app
  * @param {{columns: Column[], rows: () => import("./axes.js").Row[], objective: string, x: string, y: string,
- *   importance: {key: string}[], matrix: boolean, onmatrix: (on: boolean) => void, onchange: (x: string, y:
- *   string) => void, onpick: (run: string) => void, logs: Set<string>}} options `logs`: keys of
- *   logarithmic axes
+ *   pruned: Set<string | null>, importance: {key: string}[], matrix: boolean,
+ *   onmatrix: (on: boolean) => void, onchange: (x: string, y: string) => void,
+ *   onpick: (run: string) => void, logs: Set<string>}} options `logs`: keys of logarithmic axes;
+ *   `pruned`: runs whose points are grey
  */
 export function scatter(app, options) {
-  const { columns, rows, objective, x, y, importance, logs, matrix, onmatrix, onchange, onpick } = options;
+  const { columns, rows, objective, x, y, importance, logs, matrix, pruned } = options;
+  const { onmatrix, onchange, onpick } = options;
   const numeric = columns.filter((column) => column.numeric);
   const choices = numeric.map((column) => ({ value: column.key, label: column.label }));
   const numericKey = (/** @type {string} */ key, /** @type {number} */ otherwise) =>
@@ -30,11 +32,14 @@ export function scatter(app, options) {
     "aria-label": app.t("lineage.scatter"),
   });
   const figure = () => {
-    const visible = rows();
-    const marker = markers(app, visible, objective);
-    return matrix
-      ? matrixFigure(app, matrixColumns(columns, importance, objective), visible, logs, marker)
-      : pairFigure(app, columns, visible, [across, up], logs, marker);
+    const [complete, grey] = [false, true].map((cut) => {
+      const visible = rows().filter(({ run }) => pruned.has(run) === cut);
+      const marker = cut ? greyMarkers(app) : markers(app, visible, objective);
+      return matrix
+        ? matrixFigure(app, matrixColumns(columns, importance, objective), visible, logs, marker)
+        : pairFigure(app, columns, visible, [across, up], logs, marker);
+    });
+    return grey.data[0]?.x.length ? { ...complete, data: [...grey.data, ...complete.data] } : complete;
   };
   const choose = h(
     "div",
@@ -57,6 +62,11 @@ export function scatter(app, options) {
       chart.on("plotly_click", (event) => onpick(String(event.points[0].customdata))),
     );
   return { element, draw };
+}
+
+/** Return Plotly's markers for pruned trials. @param {import("../../core/types.js").App} app */
+function greyMarkers({ theme }) {
+  return { size: 9, color: theme.colour("--line-strong") };
 }
 
 /**
@@ -112,6 +122,7 @@ function pairFigure(app, columns, rows, [across, up], logs, marker) {
       xaxis: axis(across),
       yaxis: axis(up),
       hovermode: "closest",
+      showlegend: false,
     },
   };
 }

@@ -7,8 +7,6 @@ import { NEWEST } from "../../core/selection.js";
 /** @typedef {import("../../core/types.js").App} App */
 /** @typedef {import("../../core/types.js").Run} Run */
 
-const NAMED = 60; // runs that an address names
-
 /**
  * Create the links for the search results, or for the charted runs without a search.
  * @param {App} app
@@ -21,7 +19,7 @@ export function answerLinks(app, found) {
     app.router.go(url.link("scalar"));
   };
   const entries = (found ?? selection.entries()).filter((run) => run.kinds.scalar);
-  const named = found && found.length <= NAMED ? found.map((run) => run.id) : null;
+  const named = found?.map((run) => run.id);
   const link = (/** @type {string} */ view) =>
     h(
       "a",
@@ -73,15 +71,16 @@ function pairLinks({ t, url, selection }, runs) {
 
 /**
  * Create the links that chart all found runs, none, or the newest.
+ * Found runs are added to those that the user chose, but not to the newest ones that nobody chose.
  * @param {App} app
  * @param {() => Run[]} found
  */
 export function selectionLinks({ t, selection }, found) {
-  const all = () =>
-    selection.toggleMany(
-      found().map((run) => run.id),
-      true,
-    );
+  const all = () => {
+    const ids = found().map((run) => run.id);
+    if (selection.automatic()) selection.only(ids);
+    else selection.toggleMany(ids, true);
+  };
   return h(
     "div",
     { class: "row small" },

@@ -52,7 +52,7 @@ export function createSummary(app, onsearch) {
       ...unknownNames(terms, all, lookup).map((name) => t("runs.search.no_column", { name })),
       ...(terms.length ? [t("runs.found", { n: matches.length })] : []),
       t("runs.count", { n: all.length }),
-      t("runs.jobs", { n: jobs }),
+      ...(jobs < all.length ? [t("runs.jobs", { n: jobs })] : []), // of one rank each, jobs are the runs
       t("runs.running", { n: running }),
     ];
     replace(element, texts.join(" · "), onlyBase(app, list));

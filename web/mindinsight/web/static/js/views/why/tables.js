@@ -33,28 +33,33 @@ export const onsetOf = ({ onset, since, broken }) =>
  * Create the table of settings by how much they separate good and bad runs.
  * @param {App} app
  * @param {Setting[]} settings
+ * @param {number[]} runs numbers of good and bad runs
  */
-export function settingsTable(app, settings) {
+export function settingsTable(app, settings, runs) {
   const { t } = app;
   const head = tableHead(
     [t("why.setting"), t("why.good"), t("why.bad"), t("why.effect"), t("why.chance")],
     [4],
   );
-  const rows = settings.map(({ name, effect, chance, good, bad }) =>
+  const rows = settings.map(({ name, effect, chance, good, bad, recorded }) =>
     h(
       "tr",
       null,
       h("th", { scope: "row" }, name),
-      [good, bad].map((values) => valuesCell(valuesText(app, values))),
-      h("td", null, meter(effect, t("why.effect.of", { percent: Math.round(100 * effect) }))),
-      h("td", { class: "number", title: t("why.chance.how") }, luck(chance)),
+      [good, bad].map((values, i) => valuesCell(valuesText(app, values, runs[i] - recorded[i]))),
+      h(
+        "td",
+        null,
+        effect === null ? "–" : meter(effect, t("why.effect.of", { percent: Math.round(100 * effect) })),
+      ),
+      h("td", { class: "number", title: t("why.chance.how") }, chance === null ? "–" : luck(chance)),
     ),
   );
   return h("table", { class: "table" }, head, h("tbody", null, rows));
 }
 
 /** Create the cell of a group's values. @param {string} text */
-const valuesCell = (text) => h("td", { class: valueClass(text) }, text);
+const valuesCell = (text) => h("td", { class: valueClass(text, "why-values") }, text);
 
 /** Format a probability in percent. @param {number} share */
 const luck = (share) => `${share < 0.01 ? "< 1" : Math.round(100 * share)}%`;
@@ -74,20 +79,26 @@ function meter(share, label) {
  * Return a group's values as text: a range of more than four numbers, otherwise at most four values.
  * @param {App} app
  * @param {unknown[]} values different ones
+ * @param {number} [unset] runs without a value
  */
-export function valuesText(app, values) {
+export function valuesText(app, values, unset = 0) {
   const { t, format } = app;
-  const numbers = values.flatMap((value) =>
+  const known = values.filter((value) => value !== null);
+  const numbers = known.flatMap((value) =>
     typeof value === "number" && Number.isFinite(value) ? [value] : [],
   );
-  if (values.length > VALUES && numbers.length === values.length) {
+  const missing = unset ? [known.length ? t("why.unset_in", { n: unset }) : t("why.unset")] : [];
+  if (known.length > VALUES && numbers.length === known.length) {
     const [low, high] = [Math.min(...numbers), Math.max(...numbers)].map((value) => format.setting(value));
-    return t("why.range", { low, high, n: values.length });
+    return [t("why.range", { low, high, n: known.length }), ...missing].join(", ");
   }
+  const sorted = numbers.length === known.length ? numbers.sort((a, b) => a - b) : known;
   const text = (/** @type {unknown} */ value) =>
-    value === null ? t("why.unset") : typeof value === "number" ? format.setting(value) : plainText(value);
-  const more = values.length > VALUES ? ` ${t("why.more", { n: values.length - VALUES })}` : "";
-  return values.slice(0, VALUES).map(text).join(", ") + more;
+    typeof value === "number" ? format.setting(value) : plainText(value);
+  const more = known.length > VALUES ? ` ${t("why.more", { n: known.length - VALUES })}` : "";
+  return [...(known.length ? [sorted.slice(0, VALUES).map(text).join(", ") + more] : []), ...missing].join(
+    ", ",
+  );
 }
 
 /**
@@ -100,7 +111,14 @@ export function valuesText(app, values) {
 export function metricsTable(app, metrics, groups, whole) {
   const { t } = app;
   const head = tableHead(
-    [t("scalar.compare.tag"), t("why.what"), t("why.from"), t("why.course"), t("why.shift"), t("why.look")],
+    [
+      t("scalar.compare.tag"),
+      t("why.what"),
+      t("why.from"),
+      t("why.course"),
+      h("span", { title: t("why.ends") }, t("why.shift")),
+      t("why.look"),
+    ],
     [2, 4],
   );
   const rows = metrics.map((metric) => metricRow(app, metric, groups, whole));
@@ -116,7 +134,7 @@ export function metricsTable(app, metrics, groups, whole) {
  */
 function metricRow(app, metric, groups, { last, by }) {
   const { t, format } = app;
-  const { tag, kind, shift, broken, runs, from_start: fromStart, ends, since } = metric;
+  const { tag, kind, broken, runs, from_start: fromStart, since } = metric;
   const onset = onsetOf(metric);
   const classes = {
     not_finite: NON_FINITE_BADGE,
@@ -131,11 +149,10 @@ function metricRow(app, metric, groups, { last, by }) {
     { class: /** @type {Record<string, string>} */ (classes)[shown] ?? "badge" },
     t(`why.kind.${later ? (runs || since ? "differs_then" : "grows_then") : shown}`),
   );
-  const alike = onset === null || (kind === "not_finite" && !runs); // until a run breaks
-  const atEnd = shift === null || alike;
-  const known = ends?.good ? (ends.bad - ends.good) / Math.abs(ends.good) : null;
-  const share = atEnd ? known : shift;
-  const sides = metric.rise !== null && metric.fall !== null ? [metric.rise, metric.fall] : [share];
+  const ends = since ?? metric.at_end;
+  const share = ends?.good ? (ends.bad - ends.good) / Math.abs(ends.good) : null;
+  const bothSides = metric.rise !== null && metric.fall !== null;
+  const sides = bothSides ? [metric.rise, metric.fall] : [share];
   const percent = sides
     .flatMap((side) => (side === null ? [] : `${signed(format.number(100 * side, 3))} %`))
     .join(" / ");
@@ -146,7 +163,7 @@ function metricRow(app, metric, groups, { last, by }) {
     h("th", { scope: "row" }, longName(tag)),
     h("td", null, what, tag === by ? h("span", { class: "muted small" }, ` ${t("why.by")}`) : null),
     ...onsetCells(app, onset, exact, last),
-    h("td", { class: "number", title: atEnd && percent ? t("why.ends") : null }, percent),
+    h("td", { class: "number", title: t(bothSides ? "why.sides" : "why.ends") }, percent),
     h("td", { class: "look" }, links(app, tag, groups)),
   );
 }

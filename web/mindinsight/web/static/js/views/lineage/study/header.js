@@ -38,7 +38,20 @@ export function header(panel) {
     progressBar(panel, study),
     bestLine(panel, study),
     study.claims.map((claim) => claimElement(app, claim)),
+    lastLine(panel, study),
   ];
+}
+
+/**
+ * Create the last line that the newest failed trial printed; null if none printed anything.
+ * @param {StudyPanel} panel
+ * @param {Study} study
+ */
+function lastLine({ app }, { trials }) {
+  const trial = trials.findLast(({ state, log }) => state === "failed" && log.some((line) => line.trim()));
+  if (!trial) return null;
+  const text = trial.log.findLast((line) => line.trim());
+  return h("p", null, app.t("tuning.last_line", { number: trial.number }), " ", h("code", null, text));
 }
 
 /**

@@ -9,7 +9,7 @@ import { parameterNames, valueText } from "./values.js";
 /** @typedef {import("./panel.js").StudyPanel} StudyPanel */
 /** @typedef {import("./types.js").Study} Study */
 
-const METHODS = ["fanova", "ped_anova", "forest", "correlation"];
+const METHODS = ["forest", "fanova", "ped_anova", "correlation"]; // the first says what the claims say
 
 /**
  * Create the panel with the importance of a study's parameters by the chosen method.
@@ -53,13 +53,13 @@ export function importancePanel(panel) {
       method,
     ),
     bars(panel),
-    importance && importance.method !== panel.method
+    importance?.missing
       ? h(
           "p",
           { class: "muted" },
           t("tuning.method.instead", {
             wanted: t(`tuning.method.${panel.method}`),
-            name: importance.method === "forest" ? "optuna" : "scikit-learn",
+            name: importance.missing,
             method: t(`tuning.method.${importance.method}`),
           }),
         )
@@ -73,14 +73,16 @@ function bars({ app, study, importance }) {
   const { t } = app;
   if (!importance) return h("p", { class: "muted", role: "status" }, t("tuning.computing"));
   const claims = importance.claims.map((claim) => claimElement(app, claim));
-  const rows = Object.entries(importance.importance).sort((a, b) => b[1] - a[1]);
-  if (!rows.length) return claims;
-  const end = Math.max(1, ...rows.map(([, share]) => share));
   const matter = new Set(
     importance.claims
       .filter(({ key }) => key === "claim.lineage.matters")
       .flatMap(({ evidence }) => evidence.map(({ setting }) => setting)),
   );
+  const rows = Object.entries(importance.importance).sort(
+    (a, b) => Number(matter.has(b[0])) - Number(matter.has(a[0])) || b[1] - a[1],
+  );
+  if (!rows.length) return claims;
+  const end = Math.max(1, ...rows.map(([, share]) => share));
   const table = h(
     "table",
     { class: "importance" },
@@ -102,7 +104,13 @@ function bars({ app, study, importance }) {
     (name) => !(name in importance.importance),
   );
   const names = without.join(", ");
-  return [claims, table, names && h("p", { class: "muted" }, t("tuning.importance_without", { names }))];
+  const grey = rows.some(([name]) => !matter.has(name));
+  return [
+    claims,
+    table,
+    grey && h("p", { class: "muted" }, t("tuning.within_chance")),
+    names && h("p", { class: "muted" }, t("tuning.importance_without", { names })),
+  ];
 }
 
 /** Create the panel with suggestions for the next trials of a study. @param {StudyPanel} panel */

@@ -32,13 +32,13 @@ export class StudyPanel {
     this.missing = "";
     this.loaded = false; // whether it is known if there are studies
     /**
-     * @type {{method: string, importance: Record<string, number>, trials: number,
+     * @type {{method: string, missing: string | null, importance: Record<string, number>, trials: number,
      *   claims: import("../../../core/claims.js").Claim[]} | null}
      */
     this.importance = null;
     /** @type {Record<string, unknown>[] | null} */
     this.suggestions = null;
-    this.method = app.url.get("importance", "fanova");
+    this.method = app.url.get("importance", "forest");
     this.over = app.url.get("over", "trial");
     /** Whether the axis is logarithmic; null while nobody chose. @type {boolean | null} */
     this.log = null;
@@ -180,6 +180,7 @@ export class StudyPanel {
   draw() {
     const { app, study, element } = this;
     element.hidden = !study && !this.missing;
+    element.dataset.study = study ? `${app.t("tuning.title")} ${study.name}` : ""; // names a saved page
     if (!study) {
       app.charts.removeAll(element);
       replace(element, this.missing ? h("p", { class: "panel muted" }, app.t("tuning.missing")) : null);

@@ -139,9 +139,24 @@ function row(app, study, trial, columns) {
     },
     h("th", { scope: "row" }, numberCell(app, trial)),
     h("td", null, stateCell(app, trial)),
-    columns.slice(2, -1).map((column) => h("td", { class: "number" }, valueText(app, column.of(trial)))),
+    columns
+      .slice(2, -1)
+      .map((column) =>
+        h("td", { class: "number" }, valueText(app, column.of(trial)), stepNote(app, trial, column)),
+      ),
     h("td", { class: "number" }, trial.state === "running" ? "…" : seconds(app, trial)),
   );
+}
+
+/**
+ * Create the step of a pruned trial's target: its run may have recorded later ones. Null for other values.
+ * @param {import("../../../core/types.js").App} app
+ * @param {Trial} trial
+ * @param {TrialColumn} column
+ */
+function stepNote({ t }, { state, last_step: step }, { key }) {
+  if (state !== "pruned" || step === null || !key.startsWith("target:")) return null;
+  return h("span", { class: "muted small" }, " ", t("tuning.at_step", { step }));
 }
 
 /**

@@ -26,6 +26,7 @@
  * @property {{reason: string, there?: string[], [name: string]: unknown} | null} failure
  * @property {string[]} log
  * @property {number | null} again
+ * @property {number | null} last_step at which the pruner judged it
  */
 /**
  * @typedef {Object} StudyEntry
