@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { around, withGaps } from "../../web/mindinsight/web/static/js/views/scalar/group_card.js";
+import { around, isAlone, withGaps } from "../../web/mindinsight/web/static/js/views/scalar/group_card.js";
 
 const band = () => ({
   step: Float64Array.of(1, 2, 3),
@@ -25,4 +25,12 @@ test("a line has a gap before the step at which fewer runs count", () => {
   assert.deepEqual([...step], [1, 2, 2, 3]);
   assert.deepEqual([...mean], [1, NaN, 2, 3]);
   assert.deepEqual([...curves], [3, 2, 2, 2]);
+});
+
+test("a mean between two gaps is alone, one beside another mean is not", () => {
+  const mean = Float64Array.of(1, NaN, 2, NaN, 3, 4, NaN);
+  assert.deepEqual(
+    Array.from(mean.keys()).filter((i) => isAlone(mean, i)),
+    [0, 2],
+  );
 });

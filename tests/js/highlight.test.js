@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { highlighted, namedLines } from "../../web/mindinsight/web/static/js/views/scalar/highlight.js";
 
 const app = (colours = null) => ({
+  theme: { colour: (name) => name },
   selection: { colouring: { colours: () => colours }, run: (id) => ({ pinned: id === "r7" }) },
 });
 const lines = (n, value = (i) => i) =>
@@ -63,4 +64,15 @@ test("few runs, and runs coloured by a setting, stay as they are", () => {
   assert.equal(highlighted(app({}), "loss", many), many);
   assert.equal(namedLines(many, false, 12).length, 12);
   assert.equal(namedLines(lines(1), false, 12).length, 0);
+});
+
+test("runs are ranked by recorded values, and coloured ones have distinct colours", () => {
+  const smoothed = lines(40).map((line, i) => ({
+    ...line,
+    curve: { ...line.curve, smooth: Float64Array.of(9, 40 - i) },
+  }));
+  const made = highlighted(app(), "loss", smoothed);
+  assert.equal(roles(made).r0, "best");
+  const colours = made.filter(({ role }) => role).map(({ colour }) => colour);
+  assert.equal(new Set(colours).size, colours.length);
 });

@@ -58,6 +58,15 @@ test("several runs that diverge about as far are all left outside", () => {
   );
 });
 
+test("runs that end in NaN may be more than one in five", () => {
+  const exploded = Array.from({ length: 3 }, (_, i) => [2, 60 + i, NaN]);
+  const found = divergence(lines(...Array(7).fill([2, 1]), ...exploded));
+  assert.equal(found.above.length, 3);
+  assert.deepEqual(found.range, [1, 2]);
+  const half = Array.from({ length: 6 }, (_, i) => [2, 60 + i, NaN]);
+  assert.equal(divergence(lines(...Array(5).fill([2, 1]), ...half)), null);
+});
+
 test("runs of other sizes, of constants, or of two kinds are no divergence", () => {
   assert.equal(divergence(lines([2, 1], [2, 60])), null);
   assert.equal(divergence(lines(...Array(4).fill([0.1, 0.1]), [0.01, 0.01])), null);

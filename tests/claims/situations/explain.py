@@ -26,7 +26,7 @@ from tests.flight import unpack
 STEPS = np.arange(200)
 CURVES = (
     *("non_finite", "non_finite_in", "jump", "rises", "overfit"),
-    *("constant", "level", "collapse", "growth"),
+    *("overfit_few", "run_up", "constant", "level", "collapse", "growth"),
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
@@ -230,6 +230,70 @@ def validation_loss_that_rises_while_the_training_loss_falls(folder: Path) -> Qu
     train = 2 * np.exp(-STEPS / 60) + 0.05
     late = np.maximum(0, STEPS - 80) * 0.02
     return _searched(folder, {"train/loss": train + noise(1, 0.01), "val/loss": train + 0.3 + late})
+
+
+def _validated(folder: Path, validation: Sequence[float], train: Sequence[float]) -> Question:
+    """Write a validation loss at every 13th of 200 steps, as trainings have it once an epoch."""
+    with SummaryRecord(str(folder / "run")) as summary:
+        for step in range(len(STEPS)):
+            summary.add_value("scalar", "train/loss", train[step])
+            if step % 13 == 0 and step // 13 < len(validation):
+                summary.add_value("scalar", "val/loss", validation[step // 13])
+            summary.record(step)
+    return ask(folder, "run")
+
+
+_EPOCHS = np.arange(15)
+
+
+@situation(
+    makes=["claim.explain.overfit_few", "claim.explain.found"],
+    never=["claim.explain.overfit", "claim.explain.rises", "claim.explain.nothing"],
+    exit_code=1,
+)
+def validation_loss_of_fifteen_values_that_rises_while_the_training_loss_falls(folder: Path) -> Question:
+    validation = 0.5 + np.exp(-_EPOCHS / 2) + np.maximum(0, _EPOCHS - 5) * 0.06 + noise(4, 0.02)[:15]
+    train = 2 * np.exp(-STEPS / 60) + 0.05 + noise(1, 0.01)
+    return _validated(folder, validation.tolist(), train.tolist())
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.overfit_few", "claim.explain.overfit"])
+def validation_loss_of_fifteen_values_of_noise_and_one_high_end(folder: Path) -> Question:
+    validation = np.exp(noise(3, 0.2)[:15])
+    validation[-1] = 2.0
+    train = 2 * np.exp(-STEPS / 60) + 0.05 + noise(1, 0.01)
+    return _validated(folder, validation.tolist(), train.tolist())
+
+
+@situation(makes=["claim.explain.nothing", "claim.part.explain.few"], never=["claim.part.explain.validation"])
+def validation_loss_of_three_values(folder: Path) -> Question:
+    return _validated(folder, [0.5, 0.7, 0.9], falling())
+
+
+@situation(makes=["claim.explain.nothing", "claim.part.explain.validation"], never=["claim.part.explain.few"])
+def validation_loss_of_twelve_values(folder: Path) -> Question:
+    return _validated(folder, falling()[0:120:10], falling())
+
+
+def _then_nan(folder: Path, growth: Sequence[float]) -> Question:
+    """Write a falling loss of thirty steps, then values, then NaN."""
+    values = [*falling()[:30], *growth, *[np.nan] * 40]
+    record(folder / "run", {"loss": values})
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.run_up", "claim.explain.non_finite"],
+    never=["claim.explain.jump", "claim.explain.nothing"],
+    exit_code=1,
+)
+def early_loss_that_explodes_into_nan(folder: Path) -> Question:
+    return _then_nan(folder, [4.0, 11.0, 30.0, 80.0, 220.0])
+
+
+@situation(makes=["claim.explain.non_finite"], never=["claim.explain.run_up"], exit_code=1)
+def early_loss_that_rises_to_less_than_five_times_before_nan(folder: Path) -> Question:
+    return _then_nan(folder, [3.0, 4.0, 6.0, 9.0])
 
 
 @situation(makes=["claim.explain.rises"], never=["claim.explain.overfit"], exit_code=1)

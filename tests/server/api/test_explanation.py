@@ -166,6 +166,18 @@ def test_a_job_with_a_fault_in_another_rank_is_no_healthy_run(tmp_path: Path) ->
     assert "a/rank_0" in text_of(part) and "b/rank_0" not in text_of(part)
 
 
+def test_the_curve_of_the_rank_at_fault_is_drawn_and_named(tmp_path: Path) -> None:
+    for rank in range(3):
+        with SummaryRecord(str(tmp_path / "job" / f"rank_{rank}")) as summary:
+            for step in range(40):
+                summary.add_value("scalar", "loss", np.nan if rank == 2 and step == 30 else 40.0 - step)
+                summary.record(step)
+    part = parts_of(tmp_path, "./job/rank_0")["curves"]
+    (curve,) = part.curves
+    assert (curve.run, curve.tag, len(curve.broken)) == ("job/rank_2", "loss", 1)
+    assert part.links[0][1]["run"] == ["./job/rank_2"]
+
+
 def test_progress_is_told_for_each_step_and_dump(tmp_path: Path) -> None:
     run = unpack("nan_in_data", tmp_path)
     shutil.copytree(run / "flight_dump", run / "second_dump")

@@ -14,6 +14,8 @@ from mindinsight.server.curves.levels import (
     is_level,
     levels_of,
     rise_above_lowest,
+    rise_of_few,
+    run_up,
 )
 from mindinsight.server.types import Doubles
 from tests.narrowing import require
@@ -104,3 +106,40 @@ def test_growth_is_a_hundredfold() -> None:
     assert growth(of(np.geomspace(1, 1e4, 400))) is not None
     assert growth(of(np.geomspace(1, 90, 400))) is None
     assert growth(of(np.r_[np.zeros(100), np.ones(300)])) is None
+
+
+EPOCHS = np.arange(15)
+
+
+def test_a_rise_of_few_values_is_found() -> None:
+    values = 0.5 + np.exp(-EPOCHS / 2) + np.maximum(0, EPOCHS - 5) * 0.06 + 0.02 * noise(15)
+    change = require(rise_of_few(EPOCHS, values))
+    assert change.factor > 1.5
+    assert 3 <= change.step <= 7
+    assert rise_of_few(EPOCHS[:11], values[:11]) is None  # too few
+    assert rise_of_few(EPOCHS, values[::-1]) is None
+    assert rise_of_few(EPOCHS, -values) is None
+
+
+@pytest.mark.parametrize("deviation", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("size", [12, 15, 19])
+def test_few_values_of_noise_seldom_rise(size: int, deviation: float) -> None:
+    steps = np.arange(size)
+    curves = [np.exp(deviation * noise(size, seed)) for seed in range(500)]
+    assert sum(rise_of_few(steps, values) is not None for values in curves) <= 3
+
+
+def test_growth_up_to_a_nan_has_its_first_and_last_step() -> None:
+    values = np.r_[2 - STEPS[:20] / 20, 3.0, 9.0, 27.0, 81.0, np.nan, 1e9]
+    up = require(run_up(STEPS[:26] * 10, values))
+    assert (up.step, up.last, up.value, up.high) == (200, 230, 81.0, 2.0)
+    assert run_up(STEPS[:24], values[:24]) is None  # without a NaN
+    assert run_up(STEPS[:16], values[10:]) is not None  # the ten values before it suffice
+    assert run_up(STEPS[:15], values[11:]) is None
+    assert run_up(STEPS[:25], np.r_[values[:22], 2.0, 81.0, np.nan]) is None  # one value falls
+
+
+@pytest.mark.parametrize("deviation", [0.3, 1.0])
+def test_noise_does_not_grow_up_to_a_nan(deviation: float) -> None:
+    curves = [np.r_[np.exp(deviation * noise(30, seed)), np.nan] for seed in range(500)]
+    assert [run_up(STEPS[:31], values) for values in curves] == [None] * 500

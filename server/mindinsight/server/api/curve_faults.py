@@ -4,7 +4,7 @@ What a scalar is, is known by its name. Whatever has another name is searched fo
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -15,12 +15,14 @@ from mindinsight.server.curves.levels import (
     COLLAPSED,
     FACTOR,
     FEWEST,
+    FEWEST_BESIDE,
     GROWN,
     MOST_NOISE,
     RANGES,
     RISEN,
     RISEN_AT_END,
     RISEN_BESIDE,
+    RUN_UP_FACTOR,
     Change,
     Levels,
     collapse,
@@ -30,6 +32,8 @@ from mindinsight.server.curves.levels import (
     is_level,
     levels_of,
     rise_above_lowest,
+    rise_of_few,
+    run_up,
 )
 from mindinsight.server.store.run import Run
 
@@ -73,25 +77,46 @@ _VALIDATION: Final = {"val", "valid", "validation", "eval", "evaluation", "test"
 
 def curve_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return the faults in the scalars of a run or of the ranks of a job. Ranks share a sentence."""
-    searches = (_non_finite(runs), _jumps(runs), _losses(runs), _collapses(runs), _growths(runs))
+    searches = (
+        _non_finite(runs),
+        _run_ups(runs),
+        _jumps(runs),
+        _losses(runs),
+        _collapses(runs),
+        _growths(runs),
+    )
     return [claim for search in searches for claim in search]
 
 
 def searched_claims(runs: Sequence[Run]) -> list[Claim]:
     """Return notes on what `curve_claims` searches: the number of scalars of each kind, and the limits
     applied."""
-    counts = dict.fromkeys(("scalars", "jumps", "losses", "accuracies", "norms"), 0)
+    counts = dict.fromkeys(("scalars", "jumps", "run_ups", "losses", "validation", "accuracies", "norms"), 0)
+    few_values: dict[str, None] = {}
     for run in runs:
+        judged = dict(_judged(run, "loss"))
+        own = _few_validation(run, judged)
+        few_values |= dict.fromkeys(
+            tag
+            for tag in _with_aim(run, "loss")
+            if tag not in judged and tag not in own and _finite(run, tag) < FEWEST
+        )
+        counts["validation"] += len(own)
+        counts["run_ups"] += len(_with_aim(run, "loss", "norm"))
         counts["scalars"] += len(run.scalars)
         for name, aims in (("losses", ["loss"]), ("accuracies", ["accuracy"]), ("norms", ["norm"])):
             counts[name] += sum(1 for _ in _judged(run, *aims))
         counts["jumps"] += sum(_finite(run, tag) > BEFORE for tag in _with_aim(run, "loss", "norm"))
     limits = {"before": BEFORE, "ranges": RANGES, "factor": FACTOR, "least": FEWEST, "risen": RISEN}
     limits |= {"at_end": RISEN_AT_END, "beside": RISEN_BESIDE, "noise": MOST_NOISE * _PERCENT}
-    limits |= {"collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
-    return [
+    limits |= {"up": RUN_UP_FACTOR, "few": FEWEST_BESIDE, "collapsed": COLLAPSED * _PERCENT, "grown": GROWN}
+    parts = [
         Claim(f"claim.part.explain.{name}", "note", {"n": n, **limits}) for name, n in counts.items() if n
     ]
+    if few_values:
+        values = {"n": len(few_values), "tags": few(list(few_values), NAMED), "least": FEWEST}
+        parts.append(Claim("claim.part.explain.few", "note", values))
+    return parts
 
 
 def aim_of(tag: str) -> Aim | None:
@@ -159,6 +184,19 @@ def _non_finite(runs: Sequence[Run]) -> Iterator[Claim]:
     yield from first_claims(claims)
 
 
+def _run_ups(runs: Sequence[Run]) -> Iterator[Claim]:
+    """Yield claims about losses and norms that grew up to their first non-finite value. A jump in them has
+    its own claim."""
+    claims: list[Claim] = []
+    for run in runs:
+        for tag in _with_aim(run, "loss", "norm"):
+            line = run.scalars[tag].line()
+            if (up := run_up(line.steps, line.values)) and first_jump(line.steps, line.values) is None:
+                values = {"tag": tag, "step": up.step, "high": up.high, "value": up.value, "last": up.last}
+                claims.append(_found("run_up", run, tag, {**values, "factor": RUN_UP_FACTOR}))
+    yield from first_claims(sorted(claims, key=lambda claim: int(claim.values["step"])))
+
+
 def _jumps(runs: Sequence[Run]) -> Iterator[Claim]:
     """Yield claims about the earliest jumps of losses and norms. Ranks whose curve jumps at the same step
     share one."""
@@ -185,6 +223,9 @@ def _losses(runs: Sequence[Run]) -> Iterator[Claim]:
     claims: dict[str, Claim] = {}
     for run in runs:
         judged = dict(_judged(run, "loss"))
+        for tag in _few_validation(run, judged):
+            if claim := _few_overfit_claim(run, tag, judged):
+                claims.setdefault(tag, claim)
         for tag, levels in judged.items():
             claim = _overfit_claim(run, tag, judged) or _loss_claim(run, tag, levels)
             if claim is not None:
@@ -208,16 +249,46 @@ def _loss_claim(run: Run, tag: str, levels: Levels) -> Claim | None:
 def _overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
     """Return a claim that a validation loss rose from its lowest level while the training loss
     fell, or None."""
-    words = _words(tag)
-    if not words & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
+    if not _words(tag) & _VALIDATION or (change := rise_above_lowest(judged[tag], RISEN_BESIDE)) is None:
         return None
+    if (fall := _fall_beside(tag, change, judged)) is None:
+        return None
+    return _found("overfit", run, tag, {"tag": tag, **_facts(change, judged[tag]), **fall})
+
+
+def _few_overfit_claim(run: Run, tag: str, judged: dict[str, Levels]) -> Claim | None:
+    """Return a claim as `_overfit_claim` does, about a validation loss of too few values for levels."""
+    line = run.scalars[tag].line()
+    change = rise_of_few(line.steps, line.values)
+    if change is None or (fall := _fall_beside(tag, change, judged)) is None:
+        return None
+    facts = {"extreme": change.extreme, "about": change.step, "end": change.end}
+    facts |= {"factor": float(f"{change.factor:.2g}")}
+    return _found("overfit_few", run, tag, {"tag": tag, "n": _finite(run, tag), **facts, **fall})
+
+
+def _few_validation(run: Run, judged: Mapping[str, Levels]) -> list[str]:
+    """Return the validation losses that have too few values for levels, and a training loss that has some."""
+    few_values = [tag for tag in _with_aim(run, "loss") if _words(tag) & _VALIDATION and tag not in judged]
+    return [
+        tag
+        for tag in few_values
+        if _finite(run, tag) >= FEWEST_BESIDE and any(_is_beside(tag, other) for other in judged)
+    ]
+
+
+def _is_beside(tag: str, other: str) -> bool:
+    return _words(tag) - _VALIDATION == _words(other) - _TRAINING
+
+
+def _fall_beside(tag: str, change: Change, judged: Mapping[str, Levels]) -> dict[str, Any] | None:
+    """Return how the training loss of a validation loss fell since its change, or None if it did not."""
     for other, levels in judged.items():
-        if words - _VALIDATION == _words(other) - _TRAINING:
+        if _is_beside(tag, other):
             part = levels.part_at(change.step)
             before = float(levels.levels[part])
             if before > levels.end and levels.is_certain(part):
-                values = {"tag": tag, **_facts(change, judged[tag]), "other": other, "before": before}
-                return _found("overfit", run, tag, {**values, "after": levels.end, "limit": RISEN_BESIDE})
+                return {"other": other, "before": before, "after": levels.end, "limit": RISEN_BESIDE}
     return None
 
 

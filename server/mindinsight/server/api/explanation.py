@@ -154,10 +154,7 @@ def _follows(part: Part, step: int | None) -> bool:
 
 
 def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
-    """Yield the faults of a part with their order in the headline: what breaks a training, then the earliest.
-
-    The first claim about norms has their step.
-    """
+    """Yield the faults of a part by their order in the headline: what breaks a training, then the earliest."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     for claim in part.faults:
         yield claim.key in _MILD, min(_steps(claim), default=at), claim
@@ -416,15 +413,20 @@ def _of_curves(source: ReportSource, searched: _Searched) -> Part:
     """Return the faults in the scalars of all ranks, with the curves at the earliest of them."""
     claims = curve_claims(source.ranks)
     steps = [int(claim.values["step"]) for claim in claims if "step" in claim.values]
-    tags = [str(entry["tag"]) for claim in claims for entry in claim.evidence]
-    run, at = source.run, min([*steps, *searched.steps], default=None)
+    named = [(str(entry["run"]), str(entry["tag"])) for claim in claims for entry in claim.evidence]
+    at = min([*steps, *searched.steps], default=None)
     searched.steps += steps
+    by_id = {run.id: run for run in source.ranks}
+    run = by_id[named[0][0]] if named else source.run
     main = sorted(run.scalars, key=lambda tag: (aim_of(tag) not in ("loss", "norm"), len(tag), tag))
-    shown = [tag for tag in dict.fromkeys([*tags, *main]) if tag in run.scalars][:_CURVES]
-    curves = [curve_of(tag, run.scalars[tag].line(), at) for tag in shown] if claims or at is not None else []
-    query = {"run": [run.id], **({} if at is None else {"at": at})}
-    known = tuple(curve for curve in curves if curve)
-    return Part("curves", tuple(claims), links=(("scalar", query),), curves=known)
+    shown = list(dict.fromkeys([*named, *((run.id, tag) for tag in main)]))[:_CURVES]
+    known = []
+    for run_id, tag in shown if claims or at is not None else []:
+        if curve := curve_of(tag, by_id[run_id].scalars[tag].line(), at):
+            known.append(replace(curve, run=run_id.removeprefix("./") if len(by_id) > 1 else ""))
+    query: dict[str, Any] = {"run": list(dict.fromkeys(run_id for run_id, _ in shown)) or [run.id]}
+    query |= {} if at is None else {"at": at}
+    return Part("curves", tuple(claims), links=(("scalar", query),), curves=tuple(known))
 
 
 def _end(source: ReportSource, now: float) -> Iterator[Claim]:

@@ -37,6 +37,14 @@ BEFORE: Final = 50  # finite values with which a value is compared
 # deviations, so that a jump is 15 above the mean.
 RANGES: Final = 3.0
 FACTOR: Final = 2.0  # of the largest value before: less is no jump to a person who looks at the curve
+FEWEST_BESIDE: Final = 12  # values of a validation loss that is judged beside its training loss: four parts
+_FEW_PART: Final = 3  # values of a part of fewer than `FEWEST`
+# Standard errors of a rise of few values: with its other conditions, one or two of 1,000 curves of noise
+# alone (normal, lognormal or heavy-tailed) have such a rise.
+_FEW_CERTAIN: Final = 3.5
+RUN_UP: Final = 4  # values that rise to a non-finite one, each above all before: noise does that seldom
+_RUN_UP_BEFORE: Final = 10  # values before them
+RUN_UP_FACTOR: Final = 5.0  # of the largest value before them, by which the last one exceeds it
 _MOST: Final = 1 << 20  # values of a curve that are looked at: a tenth of a second
 
 
@@ -142,6 +150,62 @@ def rise_above_lowest(levels: Levels, least: float = RISEN) -> Change | None:
     if float(levels.levels[-last:].min()) < least * low and end < RISEN_AT_END * low:
         return None
     return Change(low, levels.step_of(part), end, end / low)
+
+
+def rise_of_few(steps: Ints, values: Floats) -> Change | None:
+    """Return the rise of a curve of twelve to nineteen finite values to `RISEN_BESIDE` times its lowest
+    level, or None.
+
+    Levels are medians of three values. They rise from the lowest to the last, through one or more between,
+    and by more than the noise within all parts but the first, in which losses fall.
+    """
+    finite = np.isfinite(values)
+    known, at = values[finite].astype(np.float64), steps[finite]
+    if not FEWEST_BESIDE <= len(known) < FEWEST:
+        return None
+    parts = np.array_split(known, len(known) // _FEW_PART)
+    levels = np.array([np.median(part) for part in parts])
+    part = int(np.argmin(levels))
+    low, end = float(levels[part]), float(levels[-1])
+    noise = math.sqrt(float(np.mean([np.var(values, ddof=1) for values in parts[1:]])))
+    error = _MEDIAN * noise * math.sqrt(2 / _FEW_PART)
+    rises = len(levels) - part > _FEW_PART - 1 and bool((np.diff(levels[part:]) > 0).all())
+    if low <= 0 or end < RISEN_BESIDE * low or end - low < _REGAINED * (float(levels[0]) - low):
+        return None
+    if not rises or not end - low > _FEW_CERTAIN * error:
+        return None
+    return Change(low, int(at[(2 * part + 1) * len(at) // (2 * len(levels))]), end, end / low)
+
+
+@dataclass(frozen=True, slots=True)
+class RunUp:
+    """Growth up to a non-finite value: the values before it began, its first step, and the last value."""
+
+    high: float  # largest value before
+    step: int
+    value: float
+    last: int  # step of the last value
+
+
+def run_up(steps: Ints, values: Floats) -> RunUp | None:
+    """Return the growth of [n] points up to the first non-finite one, or None.
+
+    The last four or more values before it each exceed all before them, and the last one is five times the
+    largest value before they began, of which there are ten or more.
+    """
+    rows = np.flatnonzero(~np.isfinite(values))
+    known = values[: rows[0] if len(rows) else 0].astype(np.float64)
+    if len(known) < _RUN_UP_BEFORE + RUN_UP or known.min() < 0:
+        return None
+    highest = np.maximum.accumulate(known)
+    falls = np.flatnonzero(known[1:] <= highest[:-1])
+    first = int(falls[-1]) + 2 if len(falls) else 0
+    if first < _RUN_UP_BEFORE or len(known) - first < RUN_UP:
+        return None
+    high, value = float(highest[first - 1]), float(known[-1])
+    if value < RUN_UP_FACTOR * high:
+        return None
+    return RunUp(high, int(steps[first]), value, int(steps[len(known) - 1]))
 
 
 def _swings(levels: Doubles, least: float) -> bool:

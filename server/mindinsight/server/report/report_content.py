@@ -45,6 +45,7 @@ class Curve:
     newest: str
     points: int
     extent: tuple[int, int]  # first and last step of all points
+    run: str = ""  # name of the rank, of one of several
 
 
 def curve_of(tag: str, line: Line, step: int | None) -> Curve | None:

@@ -336,6 +336,7 @@
  * @property {string} newest
  * @property {number} points
  * @property {[number, number]} extent first and last step of all points
+ * @property {string} run name of the rank, of one of several; else ""
  */
 /**
  * @typedef {Object} ExplanationPart

@@ -44,5 +44,5 @@ export function calmRangeOf(columns) {
   const [least, most] = [inside[0], inside[inside.length - 1]];
   if (values[values.length - 1] - values[0] < TIMES * (most - least)) return null;
   const margin = (most - least || Math.abs(most) || 1) / MARGIN;
-  return [least - margin, most + margin];
+  return [values[0] >= 0 ? Math.max(least - margin, 0) : least - margin, most + margin];
 }

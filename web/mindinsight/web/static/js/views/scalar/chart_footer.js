@@ -93,12 +93,12 @@ function legendRow({ selection }, { label, colour, curve }, value, start) {
 }
 
 /**
- * A curve's value at a place, its last one without a place; "" where the curve has none.
+ * A curve's smoothed value at a place, its recorded last one without a place; "" where the curve has none.
  * @param {import("./curve.js").Curve} curve @param {string} axis @param {number | null} x
  */
 function valueText(curve, axis, x) {
   const values = smoothedValues(curve);
-  if (x === null) return values.length ? number(values[values.length - 1], 4) : "";
+  if (x === null) return values.length ? number(curve.value[values.length - 1], 4) : "";
   const row = reaches(curve, axis, x) ? closest(xColumn(curve, axis), x) : -1;
   return row < 0 ? "" : number(values[row], 4);
 }
@@ -137,6 +137,7 @@ export function footOf(page, lines, key, loaded) {
     restarts > 0 && h("span", { class: "badge" }, app.t("scalar.restarts", { n: restarts })),
     clippedButtons(page, lines, key),
     notFiniteButton(page, lines),
+    unrankedBadge(app, lines),
   ];
 }
 
@@ -164,6 +165,18 @@ function clippedButtons({ app, options, change }, lines, key) {
       const title = app.t("scalar.clipped.show");
       return button(text, show, { class: "badge warn ellipsis", title });
     });
+}
+
+/**
+ * Create the badge that counts the runs that are not ranked because they end in NaN or infinity, or return
+ * null.
+ * @param {import("../../core/types.js").App} app
+ * @param {Line[]} lines
+ */
+function unrankedBadge({ t }, lines) {
+  const n = lines.filter(({ curve }) => !Number.isFinite(curve.value.at(-1))).length;
+  if (!n || !lines.some(({ role }) => role)) return null;
+  return h("span", { class: "badge warn", title: t("scalar.unranked.how") }, t("scalar.unranked", { n }));
 }
 
 /**

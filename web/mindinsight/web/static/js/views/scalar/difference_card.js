@@ -6,6 +6,7 @@ import { h, replace } from "../../core/dom.js";
 import { leaveAsIs } from "../../core/latest.js";
 import { verdictCell } from "./compare_tables.js";
 import { linesOf } from "./curve.js";
+import { highlighted } from "./highlight.js";
 import { differenceFigure } from "./difference_figure.js";
 import { requestSeries } from "./series_request.js";
 
@@ -43,7 +44,13 @@ export class DifferenceCard {
       runs.map(() => h("td", { class: "muted" }, "…")),
     );
     this.plot = plotArea(app.t("scalar.compare.chart", { tag: this.name }));
-    this.box = chartCard(app, { title: this.name, plots: [this.plot], load: () => this.fetch() });
+    this.foot = h("div", { class: "row small muted wrap" });
+    this.box = chartCard(app, {
+      title: this.name,
+      plots: [this.plot],
+      foot: this.foot,
+      load: () => this.fetch(),
+    });
     this.element = this.box.element;
   }
 
@@ -122,7 +129,23 @@ export class DifferenceCard {
     const { app, options } = this.page;
     if (!response) return;
     const lines = linesOf(app, [this.tag], new Map([[this.tag, curves]]));
-    app.charts.draw(this.plot, () => differenceFigure(app, response, lines, options()));
+    const named = highlighted(app, this.tag, lines).filter(({ role }) => role);
+    const drawn = new Map(named.map(({ curve, colour }) => [curve.run, colour]));
+    const some = (/** @type {string} */ run) => !named.length || drawn.has(run);
+    const shown = lines.filter(({ curve }) => some(curve.run) || curve.run === this.baseline);
+    replace(
+      this.foot,
+      named.length > 0 && app.t("scalar.compare.some", { n: shown.length, all: lines.length }),
+    );
+    const series = response.series.filter(({ run }) => some(run));
+    app.charts.draw(this.plot, () =>
+      differenceFigure(
+        app,
+        { ...response, series },
+        shown.map((line) => ({ ...line, colour: drawn.get(line.curve.run) ?? line.colour })),
+        options(),
+      ),
+    );
   }
 
   /** Remove the card. */

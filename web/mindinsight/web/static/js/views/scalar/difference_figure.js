@@ -24,6 +24,7 @@ export function differenceFigure(app, response, lines, options) {
     lines.map(({ curve }) => smoothedValues(curve)),
   );
   const percent = options.difference === "percent" && response.series.every(hasShares);
+  const colours = new Map(lines.map(({ curve, colour }) => [curve.run, colour]));
   const limit = response.tolerance * PERCENT;
   const band = {
     type: "rect",
@@ -41,14 +42,14 @@ export function differenceFigure(app, response, lines, options) {
   return {
     data: [
       ...lines.map((line) => curveTrace(line, scale)),
-      ...response.series.map((series) => differenceTrace(app, series, percent)),
+      ...response.series.map((series) => differenceTrace(app, series, percent, colours.get(series.run))),
     ],
     layout: {
       ...theme.plotly(),
       xaxis: theme.axis({ anchor: "y2", nticks: 6 }),
       yaxis: theme.axis({ domain: [0.45, 1], type: scale.type, ...scale.ticks, nticks: 4 }),
       yaxis2: theme.axis({ domain: [0, 0.37], title: { text: unit }, nticks: 4 }),
-      shapes: [...(percent ? [band] : []), ...divergenceLines(app, response.series)],
+      shapes: [...(percent ? [band] : []), ...divergenceLines(app, response.series, colours)],
       hovermode: "closest",
     },
   };
@@ -86,8 +87,9 @@ function curveTrace({ label, colour, dash, curve }, scale) {
  * @param {App} app
  * @param {Compared} series
  * @param {boolean} percent
+ * @param {string} [colour] of its curve
  */
-function differenceTrace(app, series, percent) {
+function differenceTrace(app, series, percent, colour = app.selection.colour(series.run)) {
   const relative = Float64Array.from(series.relative, (share) => share * PERCENT);
   return {
     type: "scatter",
@@ -96,17 +98,22 @@ function differenceTrace(app, series, percent) {
     y: percent ? relative : series.difference,
     customdata: percent ? series.difference : relative,
     yaxis: "y2",
-    line: { color: app.selection.colour(series.run), width: 1.6, dash: app.selection.dash(series.run) },
+    line: { color: colour, width: 1.6, dash: app.selection.dash(series.run) },
     name: app.selection.run(series.run)?.name ?? series.run,
     hovertemplate: percent ? "%{x}: %{y:.4g} % (%{customdata:.4g})" : "%{x}: %{y:.4g} (%{customdata:.4g} %)",
   };
 }
 
-/** Return a dotted line for each run that diverges. @param {App} app @param {Compared[]} series */
-function divergenceLines(app, series) {
+/**
+ * Return a dotted line for each run that diverges.
+ * @param {App} app
+ * @param {Compared[]} series
+ * @param {Map<string, string>} colours of the curves, by run
+ */
+function divergenceLines(app, series, colours) {
   return series.flatMap(({ run, parted }) => {
     if (parted === null) return [];
-    const line = { color: app.selection.colour(run), width: 1, dash: "dot" };
+    const line = { color: colours.get(run) ?? app.selection.colour(run), width: 1, dash: "dot" };
     return [{ type: "line", x0: parted, x1: parted, yref: "paper", y0: 0, y1: 1, line }];
   });
 }

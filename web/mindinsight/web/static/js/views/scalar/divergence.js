@@ -7,7 +7,7 @@ import { extent } from "./ticks.js";
 /** @typedef {{range: [number, number], above: Line[], below: Line[]}} Divergence */
 
 const TIMES = 5; // how much taller a line makes the chart, to be one that diverges
-const SHARE = 5; // at most one line in five diverges, else there is no norm
+const SHARE = 5; // at most one line in five diverges without a NaN at its end, else there is no norm
 const LEAST = SHARE; // lines: of three, the one that learned is as far from the others as one that diverged
 const FLAT = 1e-9; // share of its values that a constant varies by after smoothing
 
@@ -29,11 +29,14 @@ export function divergence(lines) {
   let found = null;
   let from = heightOf(rest); // before the lines of unknown kind were taken away
   let [narrowest, size] = [Infinity, 0]; // of these lines
-  for (let i = 0; i < most; i++) {
+  let left = most; // lines that may still be taken away; one that ends in NaN is known to have exploded
+  const half = rest.length / 2;
+  while (rest.length - 1 >= half) {
     const highest = rest.reduce((a, b) => (b.high > a.high ? b : a));
     const lowest = rest.reduce((a, b) => (b.low < a.low ? b : a));
     const without = (/** @type {{line: Line}} */ end) => heightOf(rest.filter((other) => other !== end));
     const end = without(highest) <= without(lowest) ? highest : lowest;
+    if (Number.isFinite(end.line.curve.value.at(-1)) && left-- <= 0) break;
     narrowest = Math.min(narrowest, end.high - end.low);
     size = Math.max(size, Math.abs(highest.high), Math.abs(lowest.low));
     outer = [...outer, { line: end.line, side: end === highest ? "above" : "below" }];

@@ -69,8 +69,44 @@ function groupTraces(app, band, index, label, to, ranges) {
     ranges,
   });
   const text = Array.from(band.curves, (n) => app.t("scalar.groups.reach", { reach: n, n: band.jobs }));
+  const alone = Array.from(band.mean.keys()).filter((i) => isAlone(band.mean, i));
+  if (alone.length) traces.unshift(lonePoints(band, alone, to, groupColour(app, index)));
   traces.push({ ...traces.pop(), text, hovertemplate: "%{customdata:.4g} (%{text})" });
   return traces;
+}
+
+/**
+ * Return whether a value has gaps on both sides, so that no line shows it.
+ * @param {Float64Array} mean
+ * @param {number} i
+ */
+export function isAlone(mean, i) {
+  return Number.isFinite(mean[i]) && !Number.isFinite(mean[i - 1]) && !Number.isFinite(mean[i + 1]);
+}
+
+/**
+ * Return the trace of means between two gaps.
+ * @param {import("../../core/answers.js").GroupBand} band
+ * @param {number[]} rows
+ * @param {(v: number) => number} to
+ * @param {string} color
+ */
+function lonePoints({ step, mean }, rows, to, color) {
+  const marker = { symbol: "circle", size: 5, color };
+  const [x, y] = [rows.map((i) => step[i]), rows.map((i) => to(mean[i]))];
+  return { type: "scatter", mode: "markers", x, y, marker, hoverinfo: "skip" };
+}
+
+/**
+ * Return how many runs the groups have, and how many of them do not count at the last step.
+ * @param {import("../../core/types.js").App} app
+ * @param {import("../../core/answers.js").GroupBand[]} bands
+ */
+function countsOf({ t }, bands) {
+  const n = bands.reduce((sum, { jobs }) => sum + jobs, 0);
+  const out = n - bands.reduce((sum, { curves }) => sum + (curves.at(-1) ?? 0), 0);
+  const note = out > 0 && h("span", { class: "muted" }, t("scalar.groups.out", { n: out }));
+  return [t("scalar.groups.foot", { n }), note];
 }
 
 /**
@@ -98,7 +134,6 @@ export function groupCard(page, tag, groups, noted) {
   };
   const showFoot = () => {
     if (!bands.length) return; // nothing has come yet
-    const runs = bands.reduce((sum, band) => sum + band.jobs, 0);
     const clipped = !whole && page.options().y === "linear" && calmBands(ends());
     const more = () => {
       whole = true;
@@ -107,7 +142,7 @@ export function groupCard(page, tag, groups, noted) {
     };
     replace(
       foot,
-      app.t("scalar.groups.foot", { n: runs }),
+      countsOf(app, bands),
       clipped && button(app.t("scalar.groups.outside"), more, { class: "badge warn" }),
     );
   };

@@ -2,8 +2,8 @@
 
 import { bestEnd } from "../../components/runs/values.js";
 import { button } from "../../components/button.js";
+import { COLOURS } from "../../core/colours.js";
 import { h, replace } from "../../core/dom.js";
-import { smoothedValues } from "./curve.js";
 
 /** @typedef {import("./curve.js").Line} Line */
 /** @typedef {"best" | "worst" | "lowest" | "highest" | "pinned"} Role why a curve is coloured */
@@ -25,17 +25,33 @@ export function highlighted(app, tag, lines) {
   const end = bestEnd(tag);
   const sign = end === "max" ? -1 : 1;
   const ordered = lines
-    .map((line) => ({ line, value: smoothedValues(line.curve).at(-1) ?? NaN }))
+    .map((line) => ({ line, value: line.curve.value.at(-1) ?? NaN }))
     .sort((a, b) => rank(sign * a.value) - rank(sign * b.value) || 0);
   const known = ordered.filter(({ value }) => Number.isFinite(value)).length;
   const [first, last] = /** @type {Role[]} */ (end ? ["best", "worst"] : ["lowest", "highest"]);
+  const colour = distinctColours(app);
   const marked = ordered.map(({ line }, order) => {
     const pinned = app.selection.run(line.curve.run)?.pinned ? /** @type {Role} */ ("pinned") : undefined;
     const place = order < FIRST ? first : order >= known - LAST && order < known ? last : pinned;
     const dash = place === last ? "dash" : line.dash; // colours repeat
-    return { ...line, order, role: place, quiet: !place, dash };
+    return { ...line, order, role: place, quiet: !place, dash, colour: place ? colour(line) : line.colour };
   });
   return [...marked.filter(({ quiet }) => quiet), ...marked.filter(({ quiet }) => !quiet).reverse()];
+}
+
+/**
+ * Return a function that gives each line its colour, or another one if a line before it has that.
+ * @param {import("../../core/types.js").App} app
+ */
+function distinctColours({ theme }) {
+  /** @type {Set<string>} */
+  const taken = new Set();
+  return (/** @type {Line} */ { colour }) => {
+    let free = colour;
+    for (let i = 1; taken.has(free) && i <= COLOURS; i++) free = theme.colour(`--run-${i}`);
+    taken.add(free);
+    return free;
+  };
 }
 
 /** Return a number that sorts what is not finite last. @param {number} value */

@@ -127,6 +127,7 @@ function nonFinite(x, curve, line) {
   const at = [];
   for (let i = 0; i < curve.value.length; i++) if (!Number.isFinite(curve.value[i])) at.push(i);
   if (!at.length) return null;
+  if (line.quiet) at.length = 1; // of many runs, marks at all steps would hide the curves
   const signs = at.map((i) => curve.value[i]);
   const symbol = signs.map((v) => (Number.isNaN(v) ? "x" : v > 0 ? "triangle-up" : "triangle-down"));
   const height = signs.map((v) => (v === Infinity ? 0.97 : 0.03));
