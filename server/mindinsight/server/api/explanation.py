@@ -154,7 +154,7 @@ def _follows(part: Part, step: int | None) -> bool:
 
 
 def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
-    """Yield the faults of a part by their order in the headline: what breaks a training, then the earliest."""
+    """Yield the faults of a part by their order in the headline: what breaks a training, then by step."""
     at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
     for claim in part.faults:
         yield claim.key in _MILD, min(_steps(claim), default=at), claim
