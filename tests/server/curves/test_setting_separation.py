@@ -98,7 +98,7 @@ def test_equal_values_have_one_key_however_they_are_written() -> None:
 
 def test_a_setting_is_judged_by_the_runs_that_recorded_it() -> None:
     good: list[Value] = [0.1 * number for number in range(8)]
-    bad: list[Value] = [None] * 4 + [0.1 * number for number in range(8)]
+    bad: list[Value] = [*[None] * 4, *(0.1 * number for number in range(8))]
     alike = separations([good], [bad], recorded_only=True)[0]
     assert (alike.effect, alike.judged) == (0.0, (8, 8))
     bad[4:] = [9.0] * 8

@@ -143,7 +143,13 @@ function evidence(app, { page, query }, topic) {
 
 /** Draw one curve around the step of the fault. @param {App} app @param {ReportCurve} curve */
 function curve(app, { tag, first, last, low, high, segments, broken, mark, newest, points, extent, run }) {
-  const whole = app.t("report.curve", { tag: run ? `${run}, ${tag}` : tag, n: points, first: extent[0], last: extent[1], value: newest });
+  const whole = app.t("report.curve", {
+    tag: run ? `${run}, ${tag}` : tag,
+    n: points,
+    first: extent[0],
+    last: extent[1],
+    value: newest,
+  });
   const isPart = first !== extent[0] || last !== extent[1];
   const label = isPart ? app.t("explain.curve_part", { whole, first, last }) : whole;
   return h(
