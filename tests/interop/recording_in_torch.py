@@ -224,6 +224,24 @@ def check_compiled_networks_are_named(folder, caught):
     assert any("compiled regions: head" in text for text in caught), caught
 
 
+def check_views_that_autograd_refuses(folder):
+    """A view made under no_grad, then its base changed: `+=` on a part of a weight does both."""
+    model = made()
+    with DumpRecorder(model, {"saved_data": "full"}, path=folder) as recorder:
+        for _ in range(2):
+            with torch.no_grad():
+                model.head.weight[0, 1] += 0.5
+                row = model.head.weight[0]
+            with torch.no_grad():
+                model.head.weight.mul_(0.9)
+            with torch.no_grad():
+                row.clamp_(min=-1.0)
+            model(torch.ones(2, 4)).sum().backward()
+            recorder.step()
+    assert not recorder.problem, recorder.problem
+    assert any(name.startswith("add_.Default_add_") for name in files(folder, 1))
+
+
 def check_a_planted_fault_is_found(folder):
     """Kept beside the tests as a sample: what ``mindinsight dump check`` says of it is tested there."""
     model = made(Planted)
@@ -288,6 +306,7 @@ def main():
         check_two_networks_and_mixed_precision(folder / "gan")
         check_workers_and_exceptions(folder / "workers")
         check_compiled_networks_are_named(folder / "compiled", caught)
+        check_views_that_autograd_refuses(folder / "views")
         check_a_planted_fault_is_found(Path(sys.argv[1]) if len(sys.argv) > 1 else folder / "planted")
         check_ranks_of_torchrun(folder / "ddp")
         assert not [text for text in caught if "the training continues" in text], caught

@@ -542,7 +542,7 @@ def test_a_healthy_dump_says_so_and_folds_what_was_checked_away(
     for number in range(2):
         dump.iteration(number).output("Default/add-op0", np.ones((2, 2), np.float32))
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
-    expect(page.get_by_text("No fault found")).to_be_visible()
+    expect(page.get_by_text("No NaN or infinity found")).to_be_visible()
     page.get_by_role("button", name="Check for common faults").click()
     expect(page.locator("[data-claim='claim.check.none']")).to_be_visible()
     expect(page.locator("[data-claim='claim.check.checked']")).to_be_hidden()
@@ -557,7 +557,7 @@ def test_a_check_goes_to_the_step_of_its_first_finding_and_stays_when_a_row_is_o
     for number, scale in enumerate((1, 1.001, 1.002, 900)):
         dump.iteration(number).parameter("fc.weight", (noise * scale).astype(np.float32))
     page.goto(f"{serve(tmp_path / 'base')}dump?dump=./dump&tab=check")
-    expect(page.get_by_text("No fault found")).to_be_visible()
+    expect(page.get_by_text("No NaN or infinity found")).to_be_visible()
     page.get_by_role("button", name="Check for common faults").click()
     rows = page.locator(".dump-hits tbody tr")
     expect(rows.filter(has_text="Weight jumps")).to_be_visible()

@@ -125,6 +125,24 @@ def weight_that_jumps_once(folder: Path) -> Question:
     )
 
 
+def _growing(folder: Path, factor: float) -> Question:
+    """A matrix changes by a factor in its second step. A bias, which began near zero, changes by more."""
+    sizes = ((1.0, 1e-6), (1.01, 1.0), (factor, 1.1))
+    return series(folder, *({"a.weight": a * np.ones((2, 2)), "a.bias": b * ONES} for a, b in sizes))
+
+
+@situation(
+    makes=["claim.checkpoint.grown", "claim.checkpoint.finite"], never=["claim.checkpoint.largest_step"]
+)
+def matrix_that_explodes(folder: Path) -> Question:
+    return _growing(folder, 1000.0)
+
+
+@situation(makes=["claim.checkpoint.largest_step"], never=["claim.checkpoint.grown"])
+def matrix_that_grows_fiftyfold(folder: Path) -> Question:
+    return _growing(folder, 50.0)
+
+
 @situation(
     makes=["claim.checkpoint.largest_whole", "claim.checkpoint.largest_step"],
     never=["claim.checkpoint.frozen"],

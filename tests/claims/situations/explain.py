@@ -18,7 +18,7 @@ from mindinsight.server.report import ReportSource
 from mindinsight.server.report.run_report import MOST
 from mindinsight.server.types import Doubles
 from mindinsight.writer import SummaryRecord
-from mindinsight.writer.recorders.dump import Dump
+from mindinsight.writer.recorders.dump import Dump, Gap
 from tests.claims.situation import Question, situation
 from tests.claims.situations.fault import floats, write
 from tests.flight import unpack
@@ -30,7 +30,9 @@ CURVES = (
 )
 FAULTY = [f"claim.explain.{name}" for name in ("found", *CURVES, "failed", "errors")]
 BASELINE = [f"claim.explain.{name}" for name in ("baseline", "no_baseline", "none_healthy")]
-LACKING = [f"claim.explain.{name}" for name in ("no_settings", "no_code", "no_tensors")]
+LACKING = [
+    f"claim.explain.{name}" for name in ("no_settings", "no_code", "no_settings_or_code", "no_tensors")
+]
 
 
 def noise(seed: int, share: float = 1.0) -> Doubles:
@@ -429,9 +431,9 @@ def an_earlier_run_of_another_script(folder: Path) -> Question:
     never=["claim.explain.settings", "claim.explain.same_settings"],
 )
 def baseline_without_settings(folder: Path) -> Question:
-    record(folder / "a", {"loss": falling()})
+    record(folder / "a", {"loss": falling()}, code="1.26.4")
     wait_for_the_next_second()
-    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01})
+    record(folder / "b", {"loss": changed(150, np.nan)}, {"lr": 0.01}, code="1.26.4")
     return ask(folder, "b")
 
 
@@ -697,7 +699,8 @@ def _with_checkpoints(folder: Path, norms: Sequence[float]) -> Question:
 
 
 _CHECKPOINT = [
-    f"claim.explain.checkpoint{name}" for name in ("_non_finite", "_grown", "_unreadable", "s_left")
+    f"claim.explain.checkpoint{name}"
+    for name in ("_non_finite", "_grown", "_frozen", "_unreadable", "s_left")
 ]
 
 
@@ -742,9 +745,73 @@ def a_checkpoint_that_is_cut(folder: Path) -> Question:
 
 @situation(makes=["claim.explain.checkpoints_left"], never=[*_but("s_left"), *FAULTY], exit_code=0)
 def more_checkpoints_than_are_read(folder: Path) -> Question:
-    return _with_checkpoints(folder, [1.0] * (MOST_CHECKPOINTS + 1))
+    return _with_checkpoints(folder, range(1, MOST_CHECKPOINTS + 2))
 
 
 @situation(makes=["claim.explain.nothing"], never=[*_CHECKPOINT, *FAULTY], exit_code=0)
 def as_many_checkpoints_as_are_read(folder: Path) -> Question:
-    return _with_checkpoints(folder, [1.0] * MOST_CHECKPOINTS)
+    return _with_checkpoints(folder, range(1, MOST_CHECKPOINTS + 1))
+
+
+@situation(
+    makes=["claim.explain.checkpoint_frozen", "claim.explain.found"],
+    never=[*_but("_frozen"), "claim.explain.nothing"],
+    exit_code=1,
+)
+def a_weight_that_is_the_same_in_all_checkpoints(folder: Path) -> Question:
+    return _with_checkpoints(folder, [1.0, 1.0, 1.0])
+
+
+@situation(makes=["claim.explain.nothing"], never=[*_CHECKPOINT, *FAULTY], exit_code=0)
+def a_buffer_and_an_optimizer_that_are_the_same_in_all_checkpoints(folder: Path) -> Question:
+    question = _with_checkpoints(folder, [1.0, 2.0])
+    for number, norm in enumerate((1.0, 2.0), 1):
+        same = {"positions": np.arange(4.0), "moments.fc.weight": np.ones((2, 2))}
+        np.savez(folder / "run" / f"net-{number}.npz", **{"fc.weight": np.full((2, 2), norm)}, **same)  # type: ignore[arg-type]
+    return question
+
+
+@situation(
+    makes=["claim.explain.none_healthy"],
+    never=["claim.explain.baseline"],
+)
+def an_earlier_run_with_a_broken_checkpoint(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()})
+    np.savez(folder / "a" / "net-1.npz", **{"fc.weight": np.full((2, 2), np.nan)})  # type: ignore[arg-type]
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)})
+    return ask(folder, "b")
+
+
+@situation(
+    makes=["claim.explain.baseline", "claim.explain.no_settings_or_code"],
+    never=["claim.explain.none_healthy", "claim.explain.no_settings", "claim.explain.no_code"],
+)
+def an_earlier_run_with_a_sound_checkpoint(folder: Path) -> Question:
+    record(folder / "a", {"loss": falling()})
+    np.savez(folder / "a" / "net-1.npz", **{"fc.weight": np.ones((2, 2))})  # type: ignore[arg-type]
+    wait_for_the_next_second()
+    record(folder / "b", {"loss": changed(150, np.nan)})
+    return ask(folder, "b")
+
+
+def _dump_with_gap(folder: Path, gap: Gap) -> Question:
+    record(folder / "run", {"loss": falling()})
+    dump = Dump(folder / "run" / "dump")
+    dump.iteration(0).output("Default/add-op0", np.ones((2, 2), np.float32))
+    dump.not_recorded([gap])
+    return ask(folder, "run")
+
+
+@situation(
+    makes=["claim.explain.ended", "claim.fault.not_recorded"],
+    never=["claim.explain.nothing", *FAULTY],
+    exit_code=2,
+)
+def a_dump_that_an_error_ended(folder: Path) -> Question:
+    return _dump_with_gap(folder, Gap("ended", detail="RuntimeError: full"))
+
+
+@situation(makes=["claim.explain.nothing"], never=["claim.explain.ended", *FAULTY])
+def a_dump_beyond_its_limit(folder: Path) -> Question:
+    return _dump_with_gap(folder, Gap("limit", count=3))

@@ -33,7 +33,7 @@ def test_growth_is_counted_from_the_lowest_norm(tmp_path: Path) -> None:
 def test_the_scale_of_a_normalization_counts_and_the_state_of_an_optimizer_does_not(tmp_path: Path) -> None:
     for number, value in enumerate((1.0, 200.0), 1):
         weights = {"norm.bias": np.full(4, value), "adam_v.fc.weight": np.full((2, 2), value)}
-        np.savez(tmp_path / f"net-{number}.npz", **weights, **{"fc.weight": np.ones((2, 2))})  # type: ignore[arg-type]
+        np.savez(tmp_path / f"net-{number}.npz", **weights, **{"fc.weight": np.full((2, 2), number)})  # type: ignore[arg-type]
     assert search_checkpoints("./run", tmp_path, ()).claims == ()
     for number, value in enumerate((1.0, 200.0), 1):
         np.savez(tmp_path / f"net-{number}.npz", **{"norm.weight": np.full(4, value)})  # type: ignore[arg-type]

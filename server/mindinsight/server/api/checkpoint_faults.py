@@ -1,4 +1,4 @@
-"""Faults in the checkpoints of a run: tensors with NaN or infinity, and weights that grew by far."""
+"""Faults in the checkpoints of a run: NaN and infinity, and weights that grew by far or are frozen."""
 
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
@@ -8,7 +8,13 @@ from typing import Final
 
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.curves.levels import GROWN
-from mindinsight.server.debug.checkpoint_weights import SavedStep, find_series, list_weights, measure_weights
+from mindinsight.server.debug.checkpoint_weights import (
+    SavedStep,
+    compare_weights,
+    find_series,
+    list_weights,
+    measure_weights,
+)
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.files.opener import files_of, folders_of
 from mindinsight.server.formats.read_limits import UnreadableError
@@ -20,6 +26,7 @@ _BYTES: Final = 2 << 30  # of all that are read, about ten seconds of reading
 _DEPTH: Final = 2  # folders below that of the run
 _NAMED: Final = 4
 _MATRIX: Final = 2  # axes of a weight whose growth is judged: a bias begins at zero and grows by any factor
+_TRAINED: Final = (".weight", ".bias", ".gamma", ".beta")  # unlike the buffers, such as tables of positions
 _SCALES: Final = (".weight", ".gamma")  # of normalizations, which begin at one
 
 
@@ -69,7 +76,8 @@ def _files(folder_id: str, folder: Path, others: Collection[str], depth: int) ->
 def _of_series(
     series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
 ) -> Iterator[Claim]:
-    """Yield the first checkpoint with NaN or infinity, the weight that grew most, and what is unreadable."""
+    """Yield the first checkpoint with NaN or infinity, the weight that grew most, those that are frozen, and
+    what is unreadable."""
     unread: list[str] = []
     norms: dict[str, tuple[float, str]] = {}  # the lowest of each weight, and its file
     grown: tuple[float, Claim] | None = None
@@ -107,6 +115,34 @@ def _of_series(
             norms[weight.name] = min((then, before), (statistics.norm, name))
     yield from [broken] if broken else []
     yield from [grown[1]] if grown else []
+    if not unread:
+        yield from _frozen(series, known, executor)
     if unread:
         facts = {"n": len(unread), "names": few(unread, _NAMED)}
         yield Claim("claim.explain.checkpoint_unreadable", "unknown", facts)
+
+
+def _frozen(
+    series: Sequence[SavedStep], known: dict[str, Path], executor: Executor | None
+) -> Iterator[Claim]:
+    """Yield the weights with the same bytes in the first and the last checkpoint that was read, if any.
+
+    Whether they were frozen on purpose is not in a checkpoint.
+    """
+    if len(series) < 2:
+        return
+    first, last = known[series[0].id], known[series[-1].id]
+    compared = list(compare_weights(list_weights(first), list_weights(last), executor))
+    names = {difference.name for difference in compared}
+    both = [
+        difference
+        for difference in compared
+        if difference.state not in ("first", "second")
+        and difference.name.endswith(_TRAINED)
+        and not is_state(difference.name, names)
+    ]
+    still = [difference.name for difference in both if difference.state == "unchanged"]
+    if still:
+        values = {"n": len(still), "count": len(both), "names": few(still, _NAMED)}
+        values |= {"before": first.name, "file": last.name}
+        yield Claim("claim.explain.checkpoint_frozen", "found", values, ({"file": series[-1].id},))

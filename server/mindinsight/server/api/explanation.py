@@ -3,19 +3,20 @@
 It asks the analyses of dumps, ranks, curves and programs, and puts their claims in one order.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias
 
-from mindinsight.server.api.checkpoint_faults import search_checkpoints
+from mindinsight.server.api.checkpoint_faults import CheckpointSearch, search_checkpoints
 from mindinsight.server.api.curve_faults import NAMED, aim_of, curve_claims, first_claims, searched_claims
 from mindinsight.server.api.run_answers import hyper_of
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.json_values import exact_as_text
 from mindinsight.server.curves.rank_anomaly import outlier_claim
 from mindinsight.server.debug.check_findings import EXPECTED
-from mindinsight.server.debug.compare.norm_changes import norm_claims, tensor_of
+from mindinsight.server.debug.compare.norm_changes import UNLOCATED, norm_claims, tensor_of
 from mindinsight.server.debug.fault import Fault, Report, faulty_operator, search_faults, source_frame
 from mindinsight.server.debug.fault_explanation import explain
 from mindinsight.server.debug.fault_spread import spread_of
@@ -46,10 +47,16 @@ Topic: TypeAlias = Literal[
     "summary", "tensors", "growth", "checks", "checkpoints", "ranks", "curves", "end", "difference", "unknown"
 ]
 
+_Links: TypeAlias = tuple[tuple[str, Mapping[str, Any]], ...]
+
 MOST_DUMPS: Final = 5  # of a run, each of which is measured as a whole
 _CURVES: Final = 6  # drawn around the first step of a fault: what a person takes in at a glance
 _CANDIDATES: Final = 50  # earlier runs that are looked at for one without a fault; each is read as a whole
 _RANKS: Final = 8  # whose norms are compared until one of them names a module or a weight
+_MILD: Final = (  # what a training survives, or was meant
+    *("claim.check.frozen", "claim.check.frozen_module", "claim.check.frozen_network"),
+    *("claim.check.vanishing", "claim.check.slow", "claim.check.initial", "claim.explain.checkpoint_frozen"),
+)
 _NON_FINITE: Final = ("tensor_overflow", "weight_overflow", "operator_overflow")  # what `tensors` tells
 
 
@@ -63,7 +70,7 @@ class Part:
     topic: Topic
     claims: tuple[Claim, ...]
     dump: str = ""  # id, of `tensors` and `checks`
-    links: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # pages with their query
+    links: _Links = ()  # pages with their query
     frame: Frame | None = None  # line of the user's code that called the operator at fault
     curves: tuple[Curve, ...] = ()
     after: bool = False  # all faults in it are at or after the first fault of the tensors
@@ -98,6 +105,7 @@ class _Searched:
     first: tuple[Claim, ...] = ()  # the first fault of the tensors with its place, and its cause if known
     step: int | None = None  # of that fault
     steps: list[int] = field(default_factory=list)  # at which a tensor or a scalar is at fault
+    ended: int = 0  # tensors of dumps whose recording an error ended
 
 
 def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
@@ -108,6 +116,7 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
     searched = _Searched()
     faulty: dict[Topic, None] = {}
     following: dict[Topic, None] = {}
+    faults: list[tuple[bool, float, Claim]] = []
     for item in _searches(source, searched, now):
         if isinstance(item, Progress):
             yield item
@@ -116,13 +125,15 @@ def explain_run(source: ReportSource, now: float) -> Iterator[Progress | Part]:
             yield part
             if part.faults:
                 (following if part.after else faulty)[part.topic] = None
+                faults += _ranked(part)
     summary = _summary(source, searched, list(faulty))
     dumped = any(run.dumps for run in source.ranks)
     scope = [Claim("claim.explain.unrecorded", "note")] * (summary.verdict == "clear" and not dumped)
     after = [topic for topic in following if topic not in faulty]
     topics = [Claim(f"explain.topic.{topic}", "note") for topic in after]
     scope += [Claim("claim.explain.after", "note", {"step": searched.step, "topics": topics})] * bool(after)
-    yield Part("summary", (*searched.first, summary, *scope, *still_read(source.ranks)))
+    first = searched.first or tuple(claim for *_, claim in sorted(faults, key=lambda fault: fault[:2])[:1])
+    yield Part("summary", (*first, summary, *scope, *still_read(source.ranks)))
     if faulty:
         difference, unknown = _difference(source)
         yield from (part for part in (difference, _unknown(source, unknown)) if part.claims)
@@ -140,6 +151,13 @@ def _follows(part: Part, step: int | None) -> bool:
         or ((steps := list(_steps(claim))) and min(steps) >= step)
         for claim in part.faults
     )
+
+
+def _ranked(part: Part) -> Iterator[tuple[bool, float, Claim]]:
+    """Yield the faults of a part by their order in the headline: what breaks a training, then by step."""
+    at = min(_steps(part.claims[0]), default=math.inf) if part.topic == "growth" else math.inf
+    for claim in part.faults:
+        yield claim.key in _MILD, min(_steps(claim), default=at), claim
 
 
 def _steps(claim: Claim) -> Iterator[int]:
@@ -207,14 +225,25 @@ def _searches(source: ReportSource, searched: _Searched, now: float) -> Iterator
 
 def _of_checkpoints(source: ReportSource, searched: _Searched) -> Iterator[Part]:
     """Yield the faults in the checkpoints in the folder of the run."""
-    others = {*source.runs, *(dump for run in source.runs.values() for dump in run.dumps)}
-    try:
-        search = search_checkpoints(source.run.id, source.path_of(source.run.id), others, source.executor)
-    except (KeyError, OSError):  # the folder was removed
+    if (search := _checkpoints_of(source, source.run)) is None:
         return
     searched.checkpoints = search.count
     links = (("checkpoint", {"file": search.file}),) if search.file else ()
     yield Part("checkpoints", search.claims, links=links)
+
+
+def _checkpoints_of(source: ReportSource, run: Run) -> CheckpointSearch | None:
+    """Return the search of the checkpoints in the folder of a run, or None if the folder was removed."""
+    others = {*source.runs, *(dump for run in source.runs.values() for dump in run.dumps)}
+    try:
+        return search_checkpoints(run.id, source.path_of(run.id), others, source.executor)
+    except (KeyError, OSError):
+        return None
+
+
+def _has_broken_checkpoint(source: ReportSource, run: Run) -> bool:
+    search = _checkpoints_of(source, run)
+    return search is not None and any(claim.verdict == "found" for claim in search.claims)
 
 
 def _of_dump(
@@ -253,6 +282,8 @@ def _of_tensors(
         else:
             yield Progress("explain.steps", item.position, item.count)
     fault = report.faults[0] if report.faults else None
+    if any(gap.kind == "ended" for gap in dump.not_recorded):
+        searched.ended += report.coverage.tensors
     if fault is None:
         divergence = find_divergence(dump, None, executor, cache)
         claims = (*report.claims, *(divergence.claims if divergence else ()))
@@ -314,7 +345,9 @@ def _of_norms(source: ReportSource, dump_id: str, dump: Dump, fault: Fault | Non
         own = fault.rank if fault is not None and fault.step == step else None
         ranks = sorted(recorded[step], key=lambda rank: (rank != own, rank))[:_RANKS]
         parts = [_norm_part(dump_id, dump, rank, step) for rank in ranks]
-        yield next((part for part in parts if part.faults), parts[0])
+        yield min(
+            parts, key=lambda part: (all(claim.key in UNLOCATED for claim in part.faults), not part.faults)
+        )
 
 
 def _norm_part(dump_id: str, dump: Dump, rank: int, step: int) -> Part:
@@ -367,9 +400,7 @@ def _earlier(source: ReportSource, dump_id: str) -> list[Claim]:
     return [Claim("claim.explain.earlier", "note", facts)]
 
 
-def _fault_links(
-    source: ReportSource, dump_id: str, fault: Fault, operator: Operator | None
-) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def _fault_links(source: ReportSource, dump_id: str, fault: Fault, operator: Operator | None) -> _Links:
     """Return the pages that show a fault: the tensors, and the graph of its rank if that is recorded."""
     recorded = operator.recorded if operator else fault.entry.recorded
     query = {"dump": dump_id, "rank": fault.rank, "step": fault.step}
@@ -449,6 +480,8 @@ def _summary(source: ReportSource, searched: _Searched, faulty: Sequence[Topic])
         for name, count in counts.items()
         if count >= least.get(name, 1)
     ]
+    if searched.ended:
+        return Claim("claim.explain.ended", "unknown", {"n": searched.ended, "searched": parts})
     return Claim("claim.explain.nothing", "clear", {"searched": parts})
 
 
@@ -495,7 +528,8 @@ def _difference(source: ReportSource) -> tuple[Part, list[Claim]]:
     run = source.run
     before = runs_before(run, source.runs.values())[:_CANDIDATES]
     unknown = still_read(before)
-    other = next((other for other in before if _is_baseline(other, run, source.runs.values())), None)
+    sound = (other for other in before if _is_baseline(other, run, source.runs.values()))
+    other = next((other for other in sound if not _has_broken_checkpoint(source, other)), None)
     if other is None:
         key = "claim.explain.none_healthy" if before else "claim.explain.no_baseline"
         return Part("difference", ()), [*unknown, Claim(key, "unknown", {"n": len(before)})]
@@ -512,11 +546,13 @@ def differences(run: Run, other: Run) -> tuple[list[Claim], list[Claim]]:
     claims: list[Claim] = []
     unknown: list[Claim] = []
     ours, theirs = hyper_of(run.lineage), hyper_of(other.lineage)
+    codes = _codes(run, other)
     if ours and theirs:
         claims += _settings_claims(ours, theirs)
+    elif not codes:
+        return claims, [Claim("claim.explain.no_settings_or_code", "unknown")]
     else:
         unknown.append(Claim("claim.explain.no_settings", "unknown"))
-    codes = _codes(run, other)
     for claim in code_claims(*codes, run.name, other.name) if codes else ():
         (unknown if claim.verdict == "unknown" else claims).append(claim)
     unknown += [] if codes else [Claim("claim.explain.no_code", "unknown")]

@@ -18,6 +18,7 @@ import numpy as np
 from mindinsight.server.claims import Claim, few
 from mindinsight.server.compute.parallel_map import batched, spread
 from mindinsight.server.compute.tensor_statistics import PIECE, Statistics, measure_values
+from mindinsight.server.curves.levels import GROWN
 from mindinsight.server.debug.compare.error_measures import Measures, measure_value_pair
 from mindinsight.server.debug.tensor_targets import is_state
 from mindinsight.server.formats.arrays.lazy_array import Values
@@ -492,14 +493,15 @@ def timeline_claims(
         values = {"n": len(frozen), "count": len(compared), "names": few(frozen, _NAMED)}
         key = "claim.checkpoint.frozen_all" if len(frozen) == len(compared) else "claim.checkpoint.frozen"
         claims.append(Claim(key, "note", values))
-    return [*claims, *(_largest_step(compared, checkpoints) if not damaged else ())]
+    claims += _largest_step(compared, checkpoints) if not damaged else ()
+    return sorted(claims, key=lambda claim: claim.verdict != "found")
 
 
 def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> Iterator[Claim]:
-    """Yield claims about the weight that changed most between neighbours, and over the whole series.
+    """Yield claims about the weight that changed most between neighbours, and over the whole series. A matrix
+    that changed by `GROWN` times its norm is a fault.
 
-    Nothing is claimed if two changed by the same share. States of optimizers and counters are left out, as in
-    the comparison of two files.
+    Nothing is claimed if two changed by the same share. States of optimizers and counters are left out.
     """
     names = {row.name for row in rows}
     weights = [row for row in rows if row.is_weight(names)]
@@ -511,20 +513,17 @@ def _largest_step(rows: Sequence[TimelineRow], checkpoints: Sequence[str]) -> It
         if cell.change is not None and math.isfinite(cell.change)
     ]
     changes.sort(key=lambda change: -change[0])
-    if not changes or changes[0][0] in (0, *(share for share, _, _ in changes[1:2])):
+    grown = [change for change in changes if change[0] >= GROWN and len(change[1].shape) > 1]
+    if not grown and (not changes or changes[0][0] in (0, *(share for share, _, _ in changes[1:2]))):
         return
-    share, row, at = changes[0]
+    share, row, at = (grown or changes)[0]
     before = max(number for number in range(at) if row.cells[number].state != "absent")
-    values = {
-        "n": len(weights),
-        "name": row.name,
-        "share": share,
-        "before": checkpoints[before],
-        "checkpoint": checkpoints[at],
-        "usual": statistics.median(change for change, _, _ in changes),
-    }
-    evidence = {"tensor": row.name, "checkpoint": checkpoints[at]}
-    yield Claim("claim.checkpoint.largest_step", "note", values, (evidence,))
+    values = {"n": len(weights), "name": row.name, "share": share, "limit": GROWN}
+    values |= {"before": checkpoints[before], "checkpoint": checkpoints[at]}
+    values["usual"] = statistics.median(change for change, _, _ in changes)
+    evidence = ({"tensor": row.name, "checkpoint": checkpoints[at]},)
+    key = "claim.checkpoint.grown" if grown else "claim.checkpoint.largest_step"
+    yield Claim(key, "found" if grown else "note", values, evidence)
     if len(checkpoints) > 2:  # of two, it is the same
         yield from _largest_whole(weights, checkpoints)
 

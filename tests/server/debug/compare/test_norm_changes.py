@@ -63,10 +63,7 @@ def test_weights_of_one_module_are_one_change_and_those_of_two_are_not() -> None
     then = {**WEIGHTS, "b.bias": 2.0}
     for grown, key in ((("b.weight", "b.bias"), "weight"), (("b.weight", "c.weight"), "weights_together")):
         now = {name: norm * (1e4 if name in grown else 1) for name, norm in then.items()}
-        assert (
-            norm_claims(Health(20, then, now), 25, 0)[1 if key == "weight" else 2].key
-            == f"claim.growth.{key}"
-        )
+        assert norm_claims(Health(20, then, now), 25, 0)[1].key == f"claim.growth.{key}"
 
 
 def test_a_branch_that_is_non_finite_comes_before_a_later_jump() -> None:
@@ -114,5 +111,5 @@ def test_the_tensor_of_a_module_is_its_last_forward_result() -> None:
 def test_a_shorter_interval_is_advised_unless_it_is_one_step() -> None:
     now = {name: 1e4 * norm for name, norm in WEIGHTS.items()}
     for healthy, missing in ((20, ("claim.missing.every_step",)), (24, ())):
-        together = norm_claims(Health(healthy, WEIGHTS, now, THEN, THEN), 25, 0)[2]
+        together = norm_claims(Health(healthy, WEIGHTS, now, THEN, THEN), 25, 0)[1]
         assert (together.key, together.missing) == ("claim.growth.weights_together", missing)

@@ -117,7 +117,7 @@ class TorchCapture(OperatorCapture):
         self._guarded(self._mark_nodes, result)
 
     def _mark_nodes(self, result: Any) -> None:
-        pending: list[Any] = [tensor.grad_fn for tensor in tensors_of(result)]
+        pending: list[Any] = [_node_of(tensor) for tensor in tensors_of(result)]
         mark = _Mark("/".join(self._scopes), user_stack()) if any(pending) else None
         while pending:
             node = pending.pop()
@@ -213,6 +213,18 @@ def unseen_regions(models: Mapping[str, torch.nn.Module]) -> list[str]:
         for name, module in model.named_modules(prefix=model_name)
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None)
     ]
+
+
+def _node_of(tensor: torch.Tensor) -> Any:
+    """Return the autograd node of a tensor, or None without one.
+
+    A view made under ``no_grad`` has none that can be asked for once its base was changed in place, as in
+    ``with torch.no_grad(): weight[1] += 1``.
+    """
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
 
 
 def user_stack() -> tuple[CodeLine, ...]:

@@ -47,7 +47,8 @@ def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
     """Return the claims about norms at the fault against those of the healthy step, in order of cause.
 
     A weight that changed comes before the outputs that follow from it. Modules are in the order of execution.
-    Claims with the verdict "found" name one module or weight and have its name as evidence.
+    Claims with the verdict "found" have the name of a module or weight as evidence: the one at which the
+    change began, or, of the claims in `UNLOCATED`, the one that changed most.
     """
     if health.step < 0:
         return [Claim("claim.growth.no_healthy", "unknown", {"step": step}, (), (_EVERY_STEP,))]
@@ -70,6 +71,9 @@ def norm_claims(health: Health, step: int, rank: int) -> list[Claim]:
     return claims
 
 
+UNLOCATED: Final = tuple(
+    f"claim.growth.{name}" for name in ("weights_together", "outputs_together", "outputs_gradual")
+)
 _EVERY_STEP: Final = "claim.missing.every_step"
 _NO_OUTPUTS: Final = [Claim("claim.growth.no_outputs", "unknown", {}, (), ("claim.missing.new_recorder",))]
 
@@ -126,7 +130,7 @@ def _of_weights(
     if not changed:
         return [Claim("claim.growth.weights_same", "note", words, evidence)], False, names
     if len({change.name.rpartition(".")[0] for change in changed}) > 1:  # modules
-        claim = Claim("claim.growth.weights_together", "unknown", words, evidence, missing)
+        claim = Claim("claim.growth.weights_together", "found", words, evidence, missing)
         return [claim], True, names
     key = "weight" if math.isfinite(largest.now) else "weight_non_finite"
     return [Claim(f"claim.growth.{key}", "found", words, evidence)], False, names
@@ -150,10 +154,10 @@ def _of_outputs(changes: Sequence[_Change], common: bool, weights: frozenset[str
     owners = {name.rpartition(".")[0] for name in weights}
     earlier = {change.name for change in known[: min(positions, default=0)]}
     if common and (not earlier or owners & earlier):
-        return [Claim("claim.growth.outputs_together", "unknown", facts, ({"module": last.name},))]
+        return [Claim("claim.growth.outputs_together", "found", facts, ({"module": last.name},))]
     if positions:
         return [_of_module(known, position, weights) for position in sorted(positions)]
-    return [Claim("claim.growth.outputs_gradual", "unknown", facts, ({"module": last.name},))]
+    return [Claim("claim.growth.outputs_gradual", "found", facts, ({"module": last.name},))]
 
 
 def _positions(known: Sequence[_Change], changes: Sequence[_Change], grow: bool) -> Iterator[int]:

@@ -124,7 +124,8 @@ function explainLink({ app, state, dumps }) {
 }
 
 /**
- * Create the statement made when no fault was found. The check mark appears only if every tensor was judged.
+ * Create the statement made when no fault was found. It has no check mark: zeros, growth and frozen weights
+ * are searched by the checks below it. The heading appears only if every tensor was judged.
  * @param {Page["app"]} app
  * @param {FirstFaults} answer
  */
@@ -134,12 +135,7 @@ function allClear(app, { claims, damage }) {
   return h(
     "div",
     { class: complete ? "" : "dump-unjudged" },
-    h(
-      "p",
-      { class: "row" },
-      icon(complete ? "check" : "warning"),
-      complete && h("strong", null, app.t("dump.fault.clear")),
-    ),
+    h("p", null, complete ? h("strong", null, app.t("dump.fault.clear")) : icon("warning")),
     said.map((claim) => claimElement(app, claim)),
   );
 }

@@ -123,11 +123,13 @@ class OperatorTree {
     );
   }
 
-  /** Create the badge of non-finite values, or false if there are none. @param {{lost: number}} child */
-  mark({ lost }) {
-    return (
-      lost > 0 && h("span", { class: NON_FINITE_BADGE }, this.page.app.t("dump.tree.non_finite", { n: lost }))
-    );
+  /**
+   * Create the badge of non-finite values, or false if there are none. Parameters put nothing out.
+   * @param {TreeEntry} child
+   */
+  mark({ lost, parameters, type }) {
+    const key = parameters || type === "Parameter" ? "dump.tree.non_finite_held" : "dump.tree.non_finite";
+    return lost > 0 && h("span", { class: NON_FINITE_BADGE }, this.page.app.t(key, { n: lost }));
   }
 
   /** Drop requests in flight. */

@@ -136,7 +136,8 @@ function spreadTable({ t }, claims) {
  */
 function evidence(app, { page, query }, topic) {
   const named = topic === "growth" && query.operator; // which of several tensors
-  const name = named ? "tensor" : query.tab === "check" ? "check" : page;
+  const whole = page === "dump" && !query.operator ? (query.tab ?? "tensors") : page; // of no single tensor
+  const name = named ? "tensor" : whole;
   return h("a", { href: app.url.link(page, query) }, app.t(`explain.open.${name}`, { name: query.operator }));
 }
 
