@@ -511,6 +511,35 @@ unmatched("dump_of_names_that_no_operator_has", "Two are not in the graph.", 2, 
 unmatched("dump_of_which_one_is_ambiguous", "The four others are in the graph.", 4, "ambiguous")
 
 
+def script_says(name: str, truth: str, script: tuple[str, str, Sequence[Any]], key: str, holds: bool) -> None:
+    """Declare whether a page's function confirms a text."""
+
+    def generate(folder: Path) -> Question:
+        return Question(script=script, word=key)
+
+    generate.__name__, generate.__doc__ = name, truth
+    situation([key] if holds else [], [] if holds else [key])(generate)
+
+
+def of_nothing(name: str, truth: str, ambiguous: int, holds: bool) -> None:
+    """Declare a dump of five operators of which none is in the graph."""
+    counts = {"dumped": 5, "found": 0, "ambiguous": ambiguous}
+    script = ("components/graph/dump_legend.js", "namesNothing", [counts])
+    script_says(name, truth, script, "graph.dump.no_name", holds)
+
+
+def last_value(name: str, truth: str, end: Sequence[float | None], holds: bool) -> None:
+    """Declare a curve that ends with this value: None stands for NaN, nothing for no value."""
+    script_says(name, truth, ("views/scalar/chart_footer.js", "isUnranked", end), "scalar.unranked", holds)
+
+
+of_nothing("dump_of_other_names", "No name is in the graph.", 0, True)
+of_nothing("dump_of_names_that_fit_several", "Two names are in the graph.", 2, False)
+last_value("curve_that_ends_in_nan", "The last value is NaN.", [None], True)
+last_value("curve_that_ends_in_a_number", "The last value is finite.", [1.5], False)
+last_value("curve_without_a_value", "There is no last value.", [], False)
+
+
 def differing(name: str, truth: str, total: int, made: Sequence[str], never: Sequence[str]) -> None:
     """Declare the list of so many differences between two graphs."""
 

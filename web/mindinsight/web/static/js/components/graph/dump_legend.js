@@ -125,6 +125,14 @@ export function matchWays(counts) {
 }
 
 /**
+ * Return whether a graph has none of the names in a dump. What may have run for several operators has one.
+ * @param {Pick<Colouring, "dumped" | "found" | "ambiguous">} counts
+ */
+export function namesNothing({ dumped, found, ambiguous }) {
+  return dumped > 0 && found === 0 && ambiguous === 0;
+}
+
+/**
  * Return how many operators of the dump were found in the graph, and how.
  * @param {App} app
  * @param {Colouring} matched
@@ -144,7 +152,7 @@ function coverage({ t }, { tensors, measured, done, ...counts }) {
     details.length
       ? h("details", { class: "muted" }, h("summary", null, found), h("div", { class: "row wrap" }, details))
       : found,
-    dumped > 0 && matched === 0 && h("span", null, t("graph.dump.no_name")),
+    namesNothing(counts) && h("span", null, t("graph.dump.no_name")),
     !done && measured < tensors && h("span", { class: "muted" }, t("dump.counted", { n: measured })),
   ];
 }

@@ -167,6 +167,11 @@ function clippedButtons({ app, options, change }, lines, key) {
     });
 }
 
+/** Return whether a last value is NaN or infinite. @param {number | undefined} end of a curve with values */
+export function isUnranked(end) {
+  return end !== undefined && !Number.isFinite(end);
+}
+
 /**
  * Create the badge that counts the runs that are not ranked because they end in NaN or infinity, or return
  * null.
@@ -174,7 +179,7 @@ function clippedButtons({ app, options, change }, lines, key) {
  * @param {Line[]} lines
  */
 function unrankedBadge({ t }, lines) {
-  const n = lines.filter(({ curve }) => !Number.isFinite(curve.value.at(-1))).length;
+  const n = lines.filter(({ curve }) => isUnranked(curve.value.at(-1))).length;
   if (!n || !lines.some(({ role }) => role)) return null;
   return h("span", { class: "badge warn", title: t("scalar.unranked.how") }, t("scalar.unranked", { n }));
 }
