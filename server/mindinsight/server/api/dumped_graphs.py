@@ -164,8 +164,8 @@ def _by_symptom(overlay: Overlay, column: Doubles, indices: list[int]) -> dict[s
     anomalies = np.flatnonzero(column > Symptom.MASK) if overlay.listing.done else ()
     first = min(map(int, anomalies), key=lambda index: overlay.tree.nodes[index], default=None)
     spots = {"fault": faults[0] if faults else None, "first": first}
-    found = {name: None if index is None else entry(overlay.tree, index) for name, index in spots.items()}
-    return {"boxes": boxes, "counts": counts, **found}
+    places = {name: None if index is None else entry(overlay.tree, index) for name, index in spots.items()}
+    return {"boxes": boxes, "counts": counts, **places}
 
 
 def _by_size(overlay: Overlay, column: Doubles, ill: Doubles, indices: list[int]) -> dict[str, Any]:

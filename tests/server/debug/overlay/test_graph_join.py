@@ -157,8 +157,8 @@ def block(first: int, second: int, *more: Operator) -> list[Operator]:
 
 def additions(operators: Any, graph: Any) -> dict[str, str]:
     """The additions of the graph by those of the dump, by the end of their names."""
-    found = names(join(operators, graph), graph)
-    return {name[-7:]: node[-7:] for name, node in found.items() if "/add-" in name}
+    matched = names(join(operators, graph), graph)
+    return {name[-7:]: node[-7:] for name, node in matched.items() if "/add-" in name}
 
 
 @pytest.mark.parametrize(

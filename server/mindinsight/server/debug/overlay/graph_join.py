@@ -65,8 +65,8 @@ def join(
         for operator in dumped_operators
         if operator.type != "Parameter" and operator.sequence >= 0
     }
-    found = (nodes.keys(), renumbered, modules.keys(), ambiguous | unsure)
-    return Join(nodes, len(dumped_keys), *(len(dumped_keys & keys) for keys in found))
+    groups = (nodes.keys(), renumbered, modules.keys(), ambiguous | unsure)
+    return Join(nodes, len(dumped_keys), *(len(dumped_keys & keys) for keys in groups))
 
 
 _NUMBERED: Final = re.compile(r"(.*)-op(\d+)", re.DOTALL)
