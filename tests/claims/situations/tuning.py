@@ -12,7 +12,7 @@ from mindinsight.writer import SummaryRecord
 from tests.claims.situation import Question, situation
 
 MATTERS, PRUNED = "claim.lineage.matters", "claim.lineage.pruned"
-FEW_TRIALS, FEW_RUNS = "claim.lineage.few_trials", "claim.lineage.too_few"
+FEW_TRIALS = "claim.lineage.few_trials"
 LIMITS = ["claim.tuning.failed_above", "claim.tuning.failed_below"]
 FAILED, ALIKE, FEW_FAILED = "claim.tuning.failed", "claim.tuning.failed_alike", "claim.tuning.few_failed"
 _COUNTED = ("complete", "pruned", "failed", "running", "interrupted", "imported")
@@ -55,7 +55,7 @@ def publish(folder: Path, states: Sequence[str], trials: Sequence[Trial]) -> Non
     (folder / "probe" / "study.json").write_text(content.model_dump_json())
 
 
-@situation(makes=[FEW_TRIALS, PRUNED], never=[FEW_RUNS, MATTERS])
+@situation(makes=[FEW_TRIALS, PRUNED], never=[MATTERS])  # its runs are counted without the pruned ones, too
 def eleven_complete_trials_and_thirteen_pruned(folder: Path) -> Question:
     """Each of the 24 trials has a value, but the pruned ones have that of an earlier step."""
     return study(folder, ["complete", "pruned"] * 11 + ["pruned"] * 2)

@@ -45,7 +45,7 @@ def test_what_was_searched_is_counted(tmp_path: Path) -> None:
             record.record(step)
     run = mindinsight.open(tmp_path).run("./run")
     counts = {claim.key.rpartition(".")[2]: claim.values["n"] for claim in searched_claims([run])}
-    assert counts == {"scalars": 4, "jumps": 2, "losses": 1, "accuracies": 1}
+    assert counts == {"scalars": 4, "jumps": 2, "losses": 1, "run_ups": 3, "accuracies": 1}
     assert curve_claims([run]) == []
 
 

@@ -70,7 +70,9 @@ function groupTraces(app, band, index, label, to, ranges) {
   });
   const text = Array.from(band.curves, (n) => app.t("scalar.groups.reach", { reach: n, n: band.jobs }));
   const alone = Array.from(band.mean.keys()).filter((i) => isAlone(band.mean, i));
-  if (alone.length) traces.unshift(lonePoints(band, alone, to, groupColour(app, index)));
+  if (alone.length && band.mean.length > 1) {
+    traces.unshift(lonePoints(band, alone, to, groupColour(app, index)));
+  }
   traces.push({ ...traces.pop(), text, hovertemplate: "%{customdata:.4g} (%{text})" });
   return traces;
 }
