@@ -108,10 +108,9 @@ def number_at_fault(numbers: Mapping[str, float], element: Element) -> Cause | N
 
 
 def sum_of_terms(operator_type: str, element: Element) -> Cause | None:
-    """Return the cause of a non-finite sum, infinite terms or a sum too small to overflow, or None if it does
-    not add or terms are unknown.
-
-    Elements at the result's index decide nothing.
+    """Return why a sum is NaN or infinite: "carried" from a term that is, or "unexplained" if its terms are
+    too small to overflow. Return None if the operator does not add, the sum may overflow, or terms are
+    unknown. Elements at the result's index decide nothing.
     """
     with np.errstate(all="ignore"):
         span = _REACH[canonical(operator_type)](element) if is_sum(operator_type) else None

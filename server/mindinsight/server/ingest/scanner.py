@@ -162,7 +162,9 @@ class Scanner:
         self._catalogue.status = self._catalogue.status._replace(watch=watch, bases=bases)
 
     def _current_bases(self) -> BaseState:
-        """Return the current base directories. Patterns are matched again from time to time."""
+        """Return the current base directories. Patterns that name them, such as `runs/*`, are matched again
+        once every interval of the scanner.
+        """
         now = time.monotonic()
         if self._tree.several and now >= self._match_at:
             self._tree.mount()
