@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .delays import DelayedAnswer
+from .shown_text import shown_texts
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def changeable(serve: Any, sample_base: Any) -> Any:
 def names(page: Any) -> list[Any]:
     """The names in the first column, top to bottom."""
     expect(page.locator("td.name").first).to_be_visible()
-    return [text.split("\n")[0] for text in page.locator("td.name").all_inner_texts()]
+    return [text.split("\n")[0] for text in shown_texts(page, "td.name")]
 
 
 def row(page: Any, name: Any) -> Any:

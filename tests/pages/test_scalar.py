@@ -16,6 +16,7 @@ from tests.narrowing import require
 
 from .conftest import Chart
 from .curves import card, eventually_true, lines, long_runs, numbers, options, query
+from .shown_text import shown_texts
 
 Charts = Callable[[str], Chart]
 Expected = Callable[[str, str, str], dict[str, Any]]
@@ -73,8 +74,7 @@ def test_a_chart_that_was_filtered_away_shows_what_changed_meanwhile(
 def test_losses_come_first_and_prefixes_have_sections(page: Page, samples: str) -> None:
     page.goto(f"{samples}scalar?runs=values,lenet")
     expect(page.get_by_role("group", name="loss/auto", exact=True)).to_be_visible()
-    groups = page.locator("details.group > summary")
-    names = [text.split("\n")[0] for text in groups.all_inner_texts()]
+    names = [text.split("\n")[0] for text in shown_texts(page, "details.group > summary")]
     assert names == ["loss", "No prefix", "scalar"]
 
 

@@ -12,11 +12,13 @@ from playwright.sync_api import expect
 
 from mindinsight.writer import SummaryRecord
 
+from .shown_text import shown_texts
+
 
 def cells(page: Any) -> list[Any]:
-    rows = page.locator(".tensor-table tbody tr")
-    expect(rows.first).to_be_visible()
-    return [[number(text) for text in row.split("\t")[1:]] for row in rows.all_inner_texts()]
+    rows = ".tensor-table tbody tr"
+    expect(page.locator(rows).first).to_be_visible()
+    return [[number(text) for text in row.split("\t")[1:]] for row in shown_texts(page, rows)]
 
 
 def number(text: Any) -> float:
