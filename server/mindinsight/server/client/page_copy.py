@@ -214,17 +214,25 @@ def _record_graph(recorder: Recorder, run: str) -> None:
     """Ask for what the graph page of a run, visited before, shows while one of its scopes is open, in the
     scopes around it, and a box is selected. Raises OSError if answers cannot be written.
     """
-    for key in list(recorder.answers):
+    questions = []
+    for key in recorder.answers:
         _, path, texts, _ = json.loads(key)
         question = dict(json.loads(text) for text in texts)
-        if path == _PICTURE and question["run"] == run and "open" not in question:
-            picture = json.loads((recorder.folder / recorder.answers[key]).read_bytes())
-            if picture["view"] == "dataset":
+        if path.startswith("v2/graph/") and question.get("run") == run:
+            questions.append((path, question, recorder.folder / recorder.answers[key]))
+    for path, question, file in questions:
+        if path == _PICTURE and "open" not in question:
+            picture = json.loads(file.read_bytes())
+            view = picture["view"]
+            if view == "dataset":
                 question.pop("tag", None)  # as the page asks for a data pipeline
-            _open_scopes(recorder, {**question, "view": picture["view"]}, picture)
-            if picture["view"] in _VIEWS:
-                other = {**question, "view": _VIEWS[1 - _VIEWS.index(picture["view"])]}
-                _open_scopes(recorder, other, recorder.ask(_PICTURE, other))
+            _open_scopes(recorder, {**question, "view": view}, picture)
+            if view in _VIEWS:
+                other = {"view": _VIEWS[1 - _VIEWS.index(view)]}
+                for beside, asked, _ in questions:  # such as the counts of operators
+                    if asked.get("view") == view:
+                        recorder.ask(beside, {**asked, **other})
+                _open_scopes(recorder, {**question, **other}, recorder.ask(_PICTURE, {**question, **other}))
 
 
 def _open_scopes(recorder: Recorder, about: Mapping[str, str], picture: Mapping[str, Any]) -> None:
