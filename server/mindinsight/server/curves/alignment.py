@@ -29,7 +29,7 @@ _PLAIN: Final = 5.0  # noise levels from which a change is plain
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The clearest change of a series."""
+    """Most significant change of a series."""
 
     onset: int  # row from which the series follows another course
     score: float  # size of the change in noise levels of its estimate
@@ -37,11 +37,11 @@ class Change:
 
 
 def find_change(values: Doubles, floor: float, poor: float = POOR) -> Change | None:
-    """Return the clearest change of ``values`` [n], None if none is beyond chance and a noise of ``floor``.
+    """Return the most significant change in ``values`` [n], or None if noise explains all of them.
 
-    The values are finite. ``floor`` is in their unit. With a noise of 0, rounding would be a change. ``poor``
-    is the number of rows at which the limit is twice as high, because few rows give a poor estimate of noise
-    and autocorrelation.
+    The values are finite. ``floor`` is the smallest noise to assume, in their unit: with a noise of 0,
+    rounding would be a change. ``poor`` is the number of rows at which the limit is twice as high, because
+    few rows give a poor estimate of noise and autocorrelation.
     """
     if len(values) < FEWEST:
         return None
@@ -66,19 +66,23 @@ def _blocks(values: Doubles, most: int) -> tuple[Doubles, Doubles]:
 
 
 def _clipped(blocks: Doubles, floor: float) -> Doubles:
-    """Return blocks minus their median, clipped to a multiple of the usual change between neighbours."""
+    """Return blocks minus their median, clipped to a multiple of their noise, which is at least ``floor``."""
     limit = 4 * _CLIP * max(_usual_change(blocks), floor)
     return np.asarray(np.clip(blocks - np.median(blocks), -limit, limit), np.float64)
 
 
 def _usual_change(values: Doubles) -> float:
-    """Return a robust standard deviation of independent noise, from the changes between rows."""
+    """Return a robust standard deviation of the noise, estimated from changes between consecutive values."""
     return 1.4826 * float(np.median(np.abs(np.diff(values)))) / float(np.sqrt(2)) if len(values) > 1 else 0.0
 
 
 @lru_cache(maxsize=32)
 def _shapes(length: int, power: float, width: int) -> Doubles:
-    """Return [t, length] centred courses of norm 1, one for each onset, which end after ``width`` rows."""
+    """Return [onsets, length] templates of a change: from its onset on it grows by ``power`` for ``width``
+    rows.
+
+    Each template is centred and has norm 1.
+    """
     rows = np.arange(length, dtype=np.float64)
     onsets = np.arange(1, length - 1)
     since = rows[None, :] - onsets[:, None] + 1
@@ -88,7 +92,8 @@ def _shapes(length: int, power: float, width: int) -> Doubles:
 
 
 def _courses(length: int) -> Iterator[Doubles]:
-    """Yield the courses of every form: lasting changes of every power, and temporary changes."""
+    """Yield the templates of `_shapes`: of lasting changes for each power, and of temporary ones for each
+    width."""
     for power in _POWERS:
         yield _shapes(length, power, length)
     for share in _WIDTHS:
@@ -96,8 +101,8 @@ def _courses(length: int) -> Iterator[Doubles]:
 
 
 def _best_fit(values: Doubles, floor: float) -> tuple[int, float]:
-    """Return the row of the onset with the best fitting course, and the size of the change in noise
-    levels."""
+    """Return the onset of the best-fitting template of a change, and the size of the change in units of
+    noise."""
     length = len(values)
     centred = values - values.mean()
     best, at, residual = -1.0, 1, centred
@@ -139,9 +144,9 @@ def _onset(values: Doubles, near: int, floor: float) -> int:
 
 
 def _plain_end(scaled: Doubles, near: int) -> int:
-    """Return the row one window after the end of the first window past ``near`` with a clear mean change.
+    """Return the row one window after the end of the first window past ``near`` with a clearly changed mean.
 
-    Without one return the number of rows.
+    Return the number of rows if there is no such window.
     """
     width = max(len(scaled) // 64, 4)
     below = np.concatenate(([0.0], np.cumsum(scaled)))
@@ -157,11 +162,12 @@ _LEAST: Final = 0.3  # smallest lasting shift, in noise levels of a single row
 
 
 def find_divergence(relative: Doubles, floor: float, poor: float = POOR) -> Change | None:
-    """Return the change by which ``relative`` [n] becomes larger, or None. Sizes below ``floor`` are none.
+    """Return the change with which the differences ``relative`` [n] become larger, or None.
 
-    First the finite difference is searched for a shift or trend to one side, then the logarithm of its size
-    for growth to both sides, in which a slow beginning would be hidden. A change towards zero is not a
-    divergence. ``poor`` is that of ``find_change`` for the growth.
+    Differences below ``floor`` are ignored. First the signed difference is searched for a shift or trend to
+    one side. Then the logarithm of its size, which would hide a slow beginning, is searched for growth to
+    both sides. A change towards zero is not a divergence. ``poor`` is passed to ``find_change`` for the
+    growth.
     """
     signed = find_change(relative, floor)
     if signed is not None and _is_larger(relative, signed.onset, floor):
@@ -177,9 +183,10 @@ _NOISE_BLOCKS: Final = 32  # parts of a curve with a noise of their own, at most
 
 
 def local_noise(values: Doubles) -> Doubles:
-    """Return [n] the standard deviation of the noise of a curve nearby. Its trends do not count.
+    """Return [n] the standard deviation of a curve's noise around each value, without the curve's trend.
 
-    The largest of three neighbouring blocks counts, so that noise that sets in is not taken for a difference.
+    It is the largest of three neighbouring blocks, so that a beginning of noise is not taken for a
+    difference.
     """
     if len(values) < 4:
         return np.zeros(len(values))
@@ -194,10 +201,11 @@ def local_noise(values: Doubles) -> Doubles:
 
 
 def _divergence(values: Doubles, base: Doubles, floor: float) -> Change | None:
-    """Return the change by which two curves differ by more than before; None if their own noise explains it.
+    """Return the change with which two curves begin to differ more, or None if their noise explains it.
 
-    The noise of a falling curve is a growing share of it. A difference that grows as the noise of both curves
-    does is none: it must also become larger in units of the noise of the calmer curve nearby.
+    The noise of a falling curve is a growing share of the curve. Therefore a difference that only grows with
+    the noise of both curves is no divergence: it must also grow in units of the local noise of the calmer
+    curve.
     """
     relative = relative_to_nearby(values, base)
     change = find_divergence(relative, floor)
@@ -417,10 +425,10 @@ def _constant_factor(values: Doubles, base: Doubles, tolerance: float) -> float 
 
 
 def _growth_start(values: Doubles, base: Doubles, floor: float) -> int | None:
-    """Return the row in the first half from which a growing difference is larger than noise, or None.
+    """Return the row in the first half from which a growing difference exceeds the noise, or None.
 
-    It grows as a share of the baseline and in units of the noise of the calmer curve as well, because the
-    noise of a falling curve is a growing share of it.
+    The difference must grow both as a share of the baseline and in units of the calmer curve's noise, because
+    the noise of a falling curve is a growing share of the curve.
     """
     if len(values) < FEWEST:
         return None
@@ -451,10 +459,10 @@ def _growth(steps: Ints, sizes: Doubles) -> Growth:
 
 
 def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
-    """Return the row of an onset, moved to the first differing row if the curves are equal nearby.
+    """Return ``onset``, moved to the first row that differs if the curves are equal around it.
 
-    ``shares`` [n] are the sizes of the differences. Nothing begins where the curves are still equal, and a
-    difference after rows that are mostly equal begins with its first row.
+    ``shares`` [n] are the sizes of the differences. If the curves are still equal at the onset, it moves
+    forwards. If most rows before it are equal, it moves back to the first of the adjacent rows that differ.
     """
     differs = shares > floor
     if not differs[onset]:
@@ -464,11 +472,11 @@ def _first_differing(shares: Doubles, onset: int, floor: float) -> int:
 
 
 def _plain_onset(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> int | None:
-    """Return the row from which curves that were equal keep differing, by their equality alone, or None if
-    unclear.
+    """Return the row from which curves that were equal keep differing, or None if that is unclear.
 
-    ``sizes`` [n] are those of the differences. Without noise, a course need not fit for a beginning to be
-    plain: of the rows before it so many are equal, or of those from it on none is, that it is no chance.
+    ``sizes`` [n] are the sizes of the differences, and ``over`` are the rows where they exceed the tolerance.
+    No template has to fit, because there is no noise: it suffices that so many rows before the onset are
+    equal, or so few after it, that chance does not explain it.
     """
     count, equal = len(sizes), len(sizes) - len(over)
     if len(over) < _LASTS or count < FEWEST or not 0 < equal <= int((sizes <= floor).sum()):
@@ -492,24 +500,27 @@ def _equal_start(sizes: Doubles, over: npt.NDArray[np.intp], floor: float) -> in
 
 
 def _begins_equal(rest: int, equal: int, first: int) -> bool:
-    """Return True if it is beyond chance that all ``first`` rows are equal, given ``equal`` equal ones of the
+    """Return True if chance does not explain that all ``first`` rows are equal, but only ``equal`` of the
     ``rest``."""
     return bool(((equal + 1) / (rest + 2)) ** first < _PLAIN_CHANCE)
 
 
 def _lasts(over: npt.NDArray[np.intp], onset: int, rows: int, broken: bool) -> bool:
-    """Return True if a difference is large for several steps from ``onset`` and does not end for good."""
+    """Return True if a difference has not ended and is large at several steps (any if ``broken``) from
+    ``onset``."""
     return not _ended(over, rows) and (broken or bool((over >= onset).sum() >= _LASTS))
 
 
 def _ended(over: npt.NDArray[np.intp], rows: int) -> bool:
-    """Return True if the curves agree after the steps ``over`` for longer than between any two of them."""
+    """Return True if the curves have agreed since the last row of ``over`` at least twice as long as between
+    any two."""
     agreeing = rows - 1 - int(over[-1])
     return agreeing >= max(_AGREES_AGAIN, 2 * int(np.diff(over).max(initial=1)))
 
 
 def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verdict:
-    """Return the verdict on a difference that is beyond the tolerance at ``over``, but not for good."""
+    """Return the verdict on a curve without a lasting divergence that exceeds the tolerance at the rows
+    ``over``."""
     if not len(over):
         return "agrees"
     if rows < FEWEST:
@@ -522,8 +533,8 @@ def _without_onset(over: npt.NDArray[np.intp], rows: int, changes: bool) -> Verd
 
 
 def relative_to_nearby(values: Doubles, base: Doubles) -> Doubles:
-    """Return [n] ``values - base`` relative to the larger of ``|base|`` and its usual size nearby, always
-    finite.
+    """Return [n] ``values - base`` divided by ``|base|``, or by its usual size nearby if that is larger.
+    Always finite.
 
     `find_change` searches in this instead of in shares of ``|base|``, which are large near 0 even without a
     change.

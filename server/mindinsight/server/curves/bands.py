@@ -164,11 +164,12 @@ def one_per_job(grid: Cells, jobs: Sequence[str]) -> Cells:
 
 
 def continued(grid: Cells, ended: Ended) -> tuple[Cells, Ints]:
-    """Return the grid with curves interpolated between their values, and [c] how many reach each column.
+    """Return the grid with curves interpolated between their values, and [c] the number of curves in each
+    column.
 
-    After its end a curve keeps its last value (``hold``) or has none (``drop``). With ``common`` only the
-    columns that all curves reach have values. A curve whose last values are not finite has not ended with its
-    last finite value: it keeps none.
+    A curve counts from its first to its last value. After that it keeps its last value (``hold``) or has none
+    (``drop``). With ``common``, only columns that all curves reach have values. A curve that ends with
+    non-finite values keeps none.
     """
     reached = np.zeros(grid.mean.shape, bool)
     filled = [np.full_like(grid.mean, np.nan) for _ in range(3)]
@@ -238,7 +239,7 @@ def spread_of(curves: Sequence[tuple[Ints, Floats]]) -> Spread | None:
 def _level_errors(levels: Doubles) -> Doubles:
     """Return [r] the standard errors of the means of ``levels`` [r, b], which are autocorrelated (AR(1)).
 
-    That of a curve which is noisier than usual is its own.
+    They follow from the noise of the median curve, or from the curve's own noise if that is larger.
     """
     rest = levels - row_medians(levels)[:, None]
     there = ~np.isnan(rest)

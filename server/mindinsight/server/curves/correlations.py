@@ -14,8 +14,12 @@ FEWEST_PAIRS: Final = 3  # rows below which a correlation is always large
 
 
 def association(values: Sequence[Any], target: Doubles) -> float | None:
-    """Return how closely ``target`` [n] follows ``values``, from 0 to 1, or None for few rows or a constant
-    column."""
+    """Return the strength, from 0 to 1, of the relation between ``values`` and ``target`` [n], or None if
+    undefined.
+
+    It is the absolute correlation for numbers, and the correlation ratio for other values. It is None for few
+    rows and for a constant column.
+    """
     rows = [row for row, value in enumerate(values) if value is not None and np.isfinite(target[row])]
     if len(rows) < FEWEST_PAIRS:
         return None
@@ -75,7 +79,10 @@ def correlation_ratio(groups: Sequence[str], target: Doubles) -> float | None:
 
 
 def numbers_of(values: Sequence[Any]) -> Doubles | None:
-    """Return numbers with NaN for missing values, or None if a value is something else."""
+    """Return the values as floats, NaN for missing ones, or None if a value is not a number.
+
+    Integers too large for floats to distinguish are returned minus the smallest one.
+    """
     known = [value for value in values if value is not None]
     if not all(map(is_number, known)):
         return None

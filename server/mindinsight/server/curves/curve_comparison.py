@@ -127,9 +127,9 @@ def compare_groups(
 
 
 def _without_spikes(means: Doubles) -> Doubles:
-    """Return a curve whose values lie at most a few noise levels from the median nearby.
+    """Return a curve with each value limited to a few noise levels from the local median.
 
-    Otherwise the few spikes of one run, or heavy tails of its noise, would decide about an interval.
+    Otherwise a few spikes of one run, or heavy tails of its noise, would decide about an interval.
     """
     known = np.flatnonzero(~np.isnan(means))
     if len(known) < FEWEST:
@@ -144,15 +144,15 @@ def _without_spikes(means: Doubles) -> Doubles:
 
 
 def _course(values: Doubles) -> Doubles:
-    """Return [n] the median of the values nearby. At least ``_NEARBY`` values are given."""
+    """Return [n] the moving median of values, of which there must be at least ``_NEARBY``."""
     return np.median(sliding_window_view(np.pad(values, _NEARBY // 2, mode="reflect"), _NEARBY), axis=1)
 
 
 def _breaks(good: Sequence[tuple[Ints, Floats]], bad: Sequence[tuple[Ints, Floats]]) -> dict[int, int]:
-    """Return, by row, the step from which each bad run is non-finite in a way that no good run is.
+    """Return, by row of a bad run, the step from which the run is non-finite in a way that no good run is.
 
-    Where good runs have non-finite values, an interval of them counts in a bad run if it is more than twice
-    as long as the longest of a good run, or lasts to the end of the run as in no good one.
+    If good runs have non-finite values too, an interval of a bad run must be more than twice as long as the
+    longest of any good run, or last to the end of the run while no good run ends so.
     """
     among_good = [_non_finite_intervals(values) for _, values in good]
     longest = max((int(counts.max(initial=0)) for _, counts in among_good), default=0)
@@ -199,7 +199,8 @@ def _before(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
 
 
 def _outside(means: Doubles, split: int) -> list[int]:
-    """Return the bad rows that are somewhere farther from the good mean than good runs usually are."""
+    """Return the rows of bad runs that are anywhere farther from the mean of good runs than good runs usually
+    are."""
     good_mean, _ = _mean_and_spread(means[:split])
     deviations = means - good_mean
     there = ~np.isnan(deviations)
@@ -246,11 +247,11 @@ def _compared(grid: _Grid, split: int, end: int, tests: int) -> GroupDivergence:
 
 
 def _begun(divergence: GroupDivergence, steps: Ints, relative: Doubles) -> GroupDivergence:
-    """Return ``divergence`` with its onset moved to where the difference begins to grow beyond its earlier
-    level.
+    """Return ``divergence`` with its onset moved to where the difference begins to exceed its earlier level
+    for good.
 
-    ``relative`` [c] is the difference of the means. The sum of what exceeds a level is lowest where it begins
-    to exceed that for good (Page, 1954). The level is half the difference.
+    ``relative`` [c] is the difference of the means. The onset is where the cumulative sum of the excess over
+    half of the difference is lowest (Page, 1954).
     """
     if divergence.onset is None or divergence.from_start or divergence.onset <= steps[0]:
         return divergence
@@ -274,11 +275,10 @@ def _tested(
     split: int,
     tests: int,
 ) -> GroupDivergence:
-    """Return the judgement with the interval of the difference, tested with whole runs as independent
-    samples.
+    """Return the judgement with the interval of the difference, after a test in which each run is one sample.
 
-    ``differences`` are those of the means, relative and in a common unit, ``deviations`` [r, c] those of all
-    runs from the good mean, relative.
+    ``differences`` are those of the means, relative and in a common unit. ``deviations`` [r, c] are those of
+    all runs from the good mean, relative.
     """
     relative, _ = differences
     count, runs = len(steps), len(deviations)
@@ -310,8 +310,7 @@ def _tested(
 
 
 def _limit(proven: float, tests: int) -> float:
-    """Return the normal score whose chance, in any of ``tests`` tests, is as low as that of
-    ``proven`` in one."""
+    """Return the normal score ``proven``, raised to correct for the number of ``tests`` (Bonferroni)."""
     return -NormalDist().inv_cdf(NormalDist().cdf(-proven) / tests)
 
 
@@ -334,7 +333,8 @@ def _with_runs(
 
 
 def _sided(result: GroupDivergence, sides: tuple[int, int], means: Doubles, split: int) -> GroupDivergence:
-    """Return ``result`` with the bad runs on both ``sides``, above and below, if there are some on each.
+    """Return ``result`` with the numbers and median shifts of bad runs above and below, if both ``sides``
+    have some.
 
     ``means`` [r] are those of all runs, relative to the good ones.
     """
@@ -354,10 +354,10 @@ def _means(values: Doubles) -> Doubles:
 
 
 def _beyond(good: Doubles, bad: Doubles) -> tuple[int, int] | None:
-    """Return how many bad runs are above and below all good ones if none is between them, otherwise None.
+    """Return the numbers of bad runs above and below all good runs, or None if one lies among the good runs.
 
-    ``good`` [g] and ``bad`` [b] are means of runs. None also if all bad runs are on one side, which needs no
-    count of sides, or if random groups were as far apart more often than rarely.
+    ``good`` [g] and ``bad`` [b] are means of runs. Return None also if all bad runs are on one side, because
+    their sides need not be counted, or if random groups would often be as far apart.
     """
     above, below = int((bad > good.max()).sum()), int((bad < good.min()).sum())
     by_chance = (len(bad) + 1) / math.comb(len(good) + len(bad), len(good))
@@ -368,7 +368,8 @@ def _beyond(good: Doubles, bad: Doubles) -> tuple[int, int] | None:
 def _named(
     divergence: GroupDivergence, steps: Ints, differences: Sequence[Doubles], extent: tuple[int, int]
 ) -> GroupDivergence:
-    """Return ``divergence`` with its kind, which follows from the columns in which it begins and ends."""
+    """Return ``divergence`` with its kind, onset and end, which follow from the columns ``extent`` of the
+    difference."""
     first, last = extent
     margin = _window(len(steps))
     begins = first > margin or divergence.kind == "parts"
@@ -385,7 +386,8 @@ def _named(
 
 
 def _sets_in(difference: Doubles, first: int) -> bool:
-    """Return True if a difference is clear of the noise from column ``first`` on, and absent before."""
+    """Return True if a difference begins abruptly at column ``first``: small before it, far above the noise
+    after it."""
     near = difference[first : first + _NEARBY]
     level = abs(float(np.median(near)))
     noise = float(local_noise(difference)[first])
@@ -397,10 +399,10 @@ def _window(columns: int) -> int:
 
 
 def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
-    """Return the first and last column of the difference between ``first`` and ``last``, or None if it is not
-    clear of noise.
+    """Return the first and last column of the difference around ``first`` to ``last``, or None if noise
+    explains it.
 
-    Short gaps, as where curves cross, belong to it.
+    Short gaps, such as where curves cross, are part of the interval.
     """
     width = _window(len(relative))
     noise = np.maximum(local_noise(relative), _NOISE)
@@ -429,10 +431,9 @@ def _extent(relative: Doubles, first: int, last: int) -> tuple[int, int] | None:
 
 
 def _surprise(deviations: Doubles, split: int, edges: Ints) -> Doubles:
-    """Return [b + 1, b + 1] the significance of the groups' difference between two edges, 0 where it is
-    unknown.
+    """Return [b + 1, b + 1] the significance of the groups' difference between any two edges, 0 if unknown.
 
-    A t test of the means of the runs, pooled, as the normal variable that is exceeded as rarely (Wallace,
+    It is the t statistic of the means of runs with a pooled variance, converted to a normal score (Wallace,
     1959). A run is one observation, however its own noise is correlated. Means are at least as uncertain as
     the noise of their runs makes them.
     """
@@ -548,7 +549,8 @@ def _usual_spread(good: Doubles, bad: Doubles, centre: Doubles) -> float | None:
 
 
 def _find_lag(steps: Ints, good: Doubles, bad: Doubles) -> int | None:
-    """Return by how many steps the bad curve is behind the good one; None if it is no delayed copy of it."""
+    """Return by how many steps the bad curve lags the good one (negative: leads), or None if it is no shifted
+    copy."""
     count = len(steps)
     x = (steps - steps[0]).astype(np.float64)
     lags = np.unique(np.linspace(1, count // 2, min(_LAGS, count // 2)).astype(np.int64))

@@ -102,9 +102,9 @@ NO_INTERVALS: Final = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
 
 
 def holds(condition: Condition, limit: float, values: Floats) -> Mask:
-    """Return [n] True where ``condition`` holds. NaN is neither above nor below anything.
+    """Return [n] True for each value that meets ``condition``. NaN is neither above nor below a limit.
 
-    A limit has the precision of the values: 0.1 that was recorded as float32 is not above 0.1.
+    A limit has the precision of the values: 0.1 recorded as float32 is not above 0.1.
     """
     if condition == "not_finite":
         return ~np.isfinite(values)
@@ -114,10 +114,10 @@ def holds(condition: Condition, limit: float, values: Floats) -> Mask:
 
 
 def extend(before: Intervals, held: Mask, starts: Ints) -> Intervals:
-    """Return the intervals of ``before`` and of the rows that follow, in which the condition ``held``.
+    """Return the intervals extended by further rows. ``held`` [n] says in which of these the condition holds.
 
-    ``held`` is [n] for those rows, and ``starts`` are the rows among them at which a segment of the series
-    begins. An interval does not continue from one segment to the next.
+    ``starts`` are the further rows at which a segment of the series begins. An interval does not continue
+    from one segment to the next.
     """
     end = before.end + len(held)
     if not held.any():
@@ -144,7 +144,7 @@ FEWEST_DIVERGED: Final = 3
 
 
 def divergence_tags(tags: Iterable[str]) -> list[str]:
-    """Return the tags whose values decide if a run has diverged: its losses, or all tags of a run without a
+    """Return the tags by which a run is judged to have diverged: its losses, or all tags if it has no
     loss."""
     every = list(tags)
     return [tag for tag in every if "loss" in tag.lower()] or every

@@ -44,11 +44,12 @@ class _Compared:
 
 
 def diverged_from_equal(curves: Sequence[tuple[Ints, Floats]], on_grid: Doubles) -> list[RankOutlier]:
-    """Return the anomalies of curves that diverge, [] unless the others are equal but for rounding.
+    """Return the anomalies of curves that diverge from curves that are equal up to rounding, [] if these
+    differ.
 
-    At most one of four curves, or of three, may diverge. Two curves diverge if they were equal before.
-    ``curves`` have ascending steps. ``on_grid`` [r, c] has every curve on a common grid, in a unit in
-    which sums do not overflow.
+    At most a quarter of the curves may diverge, or one of three. Of two curves, both diverge if they were
+    equal before. ``curves`` have ascending steps. ``on_grid`` [r, c] has every curve on a common grid, in a
+    unit in which sums do not overflow.
     """
     rows = np.flatnonzero((~np.isnan(on_grid)).sum(axis=1) >= FEWEST_STEPS)
     if len(rows) < 2:
@@ -89,7 +90,10 @@ def _compared(row: int, curve: tuple[Ints, Floats], reference: tuple[Ints, Float
 
 
 def _diverged_pair(row: int, other: int, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the lasting difference of two curves that were equal. Curves of counts may be so by chance."""
+    """Return the lasting difference of two curves that were equal at first, or an empty list.
+
+    Curves that do not change before it, such as counts, may be equal by chance.
+    """
     curve = _compared(row, curves[row], curves[other])
     beyond = curve.shares > _BEYOND
     onset = int(np.argmax(beyond))
@@ -120,7 +124,8 @@ def _anomalies(curve: _Compared) -> list[RankOutlier]:
 
 
 def _lasting(curve: _Compared, first: int, last: int, other: int | None = None) -> RankOutlier:
-    """Return a lasting difference from the first to the last index. It may end shortly before the curve."""
+    """Return the lasting difference of a curve from the first to the last index, or to the curve's end if
+    that is near."""
     continues = len(curve.steps) - 1 - last < FEWEST_LASTING
     inside = slice(first, len(curve.steps) if continues else last + 1)
     centre = curve.base[inside]

@@ -89,7 +89,7 @@ def parse_formula(text: str) -> Formula:
 
 
 def _is_allowed(node: ast.AST) -> bool:
-    """Return True if a node of the syntax tree has a meaning in a formula."""
+    """Return True if a node of the syntax tree is allowed in a formula."""
     if isinstance(node, ast.Call):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         fits = name in _FUNCTIONS and len(node.args) == _FUNCTIONS[name][0] and not node.keywords

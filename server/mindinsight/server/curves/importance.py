@@ -142,9 +142,11 @@ def importance(
 
 @dataclass(frozen=True, slots=True)
 class _Trials:
-    """Runs that are independent: those of one combination of settings, as with several seeds, are one trial.
+    """Trials: groups of runs with equal settings, such as several seeds. Each group is one independent
+    sample.
 
-    A setting of many values differs between combinations even if it does nothing. Shuffled runs would not.
+    A setting with many values differs between groups even if it has no effect. A permutation of single runs
+    would not reproduce that.
     """
 
     number: Ints  # [n] of each run's trial
@@ -152,12 +154,13 @@ class _Trials:
     combinations: int
 
     def means(self, values: Doubles) -> Doubles:
-        """Return [t] the mean of each trial's runs, of ``values`` [n]."""
+        """Return [t] the mean of ``values`` [n] over the runs of each trial."""
         return np.asarray(np.bincount(self.number, values) / np.bincount(self.number), np.float64)
 
 
 def _trials(settings: Mapping[str, Sequence[Any]]) -> _Trials:
-    """Return the trials of runs. With fewer than ``FEWEST`` combinations every run is one."""
+    """Return the trials of runs with these settings. With fewer than ``FEWEST`` combinations each run is a
+    trial."""
     number = numbered(zip(*settings.values(), strict=True))
     first = np.unique(number, return_index=True)[1]
     if len(first) < FEWEST:
@@ -185,7 +188,8 @@ def plain(key: str) -> str:
 
 
 def better_end(name: str) -> Literal["lowest", "highest"] | None:
-    """Return which end of an objective is better by its name, or None if the name does not say."""
+    """Return whether the lowest or the highest value of an objective is best, by its name, or None if
+    unclear."""
     words = f"_{_WORDS.sub('_', name).lower()}_"
     last = max(_END.finditer(words), key=lambda match: match.start(), default=None)
     if last is None or _OTHER.search(words, last.end()):
@@ -197,7 +201,8 @@ def better_end(name: str) -> Literal["lowest", "highest"] | None:
 
 
 def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
-    """Return claims about the runs that did not record the objective, and those in which it is non-finite."""
+    """Return notes on the runs left out: those that did not record the objective, and those where it is
+    non-finite."""
     counts = {"unrecorded": unrecorded, "left_out": non_finite}
     return [
         Claim(f"claim.lineage.{name}", "note", {"n": count, "objective": plain(objective)})
@@ -207,9 +212,9 @@ def _left_out(objective: str, unrecorded: int, non_finite: int) -> list[Claim]:
 
 
 def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubles) -> list[Claim]:
-    """Return a claim on the setting that separates runs with a non-finite objective beyond chance, else [].
+    """Return a claim on the setting that separates failed runs from the others better than chance, or [].
 
-    All runs recorded the objective.
+    All runs recorded the objective. A run has failed if it is non-finite.
     """
     finite = np.isfinite(target)
     if finite.all() or not finite.any() or len(target) > _SEPARABLE:
@@ -237,7 +242,7 @@ def _failing(objective: str, columns: Mapping[str, Sequence[Any]], target: Doubl
 
 
 def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], list[Claim]]:
-    """Return the settings that can be judged, and notes on those that cannot."""
+    """Return the settings whose importance can be judged, and notes on those that are left out."""
     judged: dict[str, Sequence[Any]] = {}
     rare: list[Claim] = []
     labels: list[str] = []
@@ -270,7 +275,8 @@ def _judged(settings: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[A
 
 
 def is_seed(name: str, values: Iterable[Any]) -> bool:
-    """Return True if a setting is a random seed by its name and no value is a fraction or another text."""
+    """Return True if a setting is named like a random seed and all its values are whole numbers or
+    missing."""
     return _SEED.search(name) is not None and all(
         value is None or (isinstance(value, int | float | str) and _WHOLE.match(str(value)))
         for value in values
@@ -278,21 +284,24 @@ def is_seed(name: str, values: Iterable[Any]) -> bool:
 
 
 def seed_note(names: Sequence[str], key: str = "claim.lineage.seeds") -> list[Claim]:
-    """Return a note that these settings are left out as random seeds, or as ``key`` says."""
+    """Return a note that the settings ``names`` are left out as random seeds, or for the reason in ``key``.
+
+    Return an empty list without names.
+    """
     return [Claim(key, "note", {"settings": few(names, _NAMED), "n": len(names)})] if names else []
 
 
 def label_note(names: Sequence[str]) -> list[Claim]:
-    """Return a note that these settings are left out as names of runs, if there are any."""
+    """Return a note that the settings ``names`` are left out because they name runs, or an empty list."""
     return seed_note(names, "claim.lineage.labels")
 
 
 def _measured(
     judged: Mapping[str, Sequence[Any]], matrix: Doubles, target: Doubles, named: Collection[str], seed: int
 ) -> tuple[list[ColumnImportance], float]:
-    """Return the importance of the columns of ``matrix``, largest first, and the explained share.
+    """Return the importance of each setting, a column of ``matrix``, largest first, and the explained share.
 
-    Only settings that are ``named`` may matter.
+    Only settings in ``named`` can be marked as mattering.
     """
     generator = np.random.default_rng(seed)
     bins = binned(matrix)
@@ -317,7 +326,8 @@ def _measured(
 def _falls(
     forest: Forest, bins: Any, target: Doubles, generator: np.random.Generator
 ) -> tuple[Doubles, float]:
-    """Return [columns, shuffles] the fall of the explained share, and the share itself."""
+    """Return [columns, shuffles] how far the explained share falls when a column is shuffled, and the
+    share."""
     variance = float(target.var())
     predicted = forest.predict_unseen(bins)
     seen = ~np.isnan(predicted)  # all runs, unless every tree drew one
@@ -344,10 +354,12 @@ def _decisive(
     factors: Mapping[str, Factor],
     extreme: Sequence[Claim],
 ) -> Iterator[Claim]:
-    """Yield claims about the settings that matter or that none does, and those that cannot be separated.
+    """Yield claims about the settings that matter, or that none does, and about settings that cannot be
+    separated.
 
-    ``known`` and ``target`` have one value for each trial. ``factors`` is empty if no effect can be known.
-    ``extreme`` are the claims about values that do best or worst, which count if no forest knows more.
+    ``known`` and ``target`` have one value for each trial. ``factors`` is empty if effects cannot be
+    separated. ``extreme`` are the claims about the values with the best or worst runs, used if the forest
+    finds nothing.
     """
     names = [column.key for column in measured if column.matters]
     if not names:
@@ -388,9 +400,11 @@ def _decisive(
 def _weak(
     known: Mapping[str, Doubles], target: Doubles, counts: Mapping[str, int], facts: Mapping[str, Any]
 ) -> Iterator[Claim]:
-    """Yield a claim about the setting with the clearest rank correlation, if it is beyond chance.
+    """Yield a claim about the setting with the most significant rank correlation, if chance does not explain
+    it.
 
-    Only runs with the setting count, ``counts`` of them: others are often those of another experiment.
+    Only runs with the setting are used, ``counts`` of them, because others often belong to another
+    experiment.
     """
     there = {name: column >= 0 for name, column in known.items()}
     correlations = {
@@ -439,7 +453,8 @@ def _extreme(
 
 
 def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
-    """Yield groups of rows: those of each text, or those up to, and from, each number. Never all rows."""
+    """Yield masks of runs: those with each text, or those below, and those from, each number. None selects
+    all runs."""
     order = numbers_of(column)
     if order is None or not np.isfinite(order).all():
         keys = np.array([repr(value) for value in column])
@@ -450,7 +465,8 @@ def _value_groups(column: Sequence[Any]) -> Iterator[npt.NDArray[np.bool_]]:
 
 
 def _pair(known: Mapping[str, Doubles], target: Doubles, facts: Mapping[str, Any]) -> Iterator[Claim]:
-    """Yield a claim about the two settings whose product explains most beyond each alone and chance."""
+    """Yield a claim about the two settings whose product explains most that neither explains alone, if
+    significant."""
     names = list(known)
     centred = [ranks(column) - (len(column) - 1) / 2 for column in known.values()]
     best, chosen = 0.0, (0, 0)
@@ -482,7 +498,8 @@ def _regions(
     target: Doubles,
     facts: Mapping[str, Any],
 ) -> Iterator[Claim]:
-    """Yield claims on the best runs' values, and on the objective's direction, for settings that matter."""
+    """Yield claims about each setting that matters: the direction of its effect, and its values in the best
+    runs."""
     count = max(_FEW_BEST, int(_BEST * len(target)))
     ordered = np.sort(target)  # runs that are as good as the last of the best are among them
     best = {"lowest": target <= ordered[count - 1], "highest": target >= ordered[-count]}
@@ -501,7 +518,7 @@ def _regions(
 
 
 def _region(column: Sequence[Any], rows: Sequence[int]) -> str | Claim | list[Any] | None:
-    """Return the values of the chosen rows, or None if they are not narrower than those of all rows."""
+    """Return the values in the chosen rows, or None if they are hardly fewer than those of all rows."""
     chosen = [column[row] for row in rows]
     numbers = numbers_of(column)
     if numbers is None:
@@ -528,7 +545,8 @@ def _text(value: Any) -> str:
 
 
 def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
-    """Return a column as ranks for a forest: numbers by size, missing ones below; texts by mean target."""
+    """Return a column as ranks for a forest: numbers by size, after missing values, and texts by their mean
+    target."""
     numbers = numbers_of(values)
     if numbers is not None:
         known = np.isfinite(numbers)
@@ -540,7 +558,8 @@ def _encoded(values: Sequence[Any], target: Doubles) -> Doubles:
 
 
 def _sign(values: Sequence[Any], target: Doubles) -> int:
-    """Return the direction of a monotone relation, or 0 for text and for relations that turn."""
+    """Return the direction, 1 or -1, of a monotone relation, or 0 for text and for a relation that is not
+    monotone."""
     numbers = numbers_of(values)
     if numbers is None:
         return 0

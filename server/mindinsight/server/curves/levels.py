@@ -50,7 +50,7 @@ _MOST: Final = 1 << 20  # values of a curve that are looked at: a tenth of a sec
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Levels of a curve in equal parts of its finite values [n]."""
+    """Levels of a curve, whose finite values [n] are divided into parts of equal length."""
 
     steps: Ints  # [n]
     values: Doubles  # [n], finite
@@ -82,7 +82,8 @@ class Levels:
         return min(row * len(self.levels) // len(self.steps), len(self.levels) - 1)
 
     def is_certain(self, part: int) -> bool:
-        """Return True if the level of a part differs from the last one by more than their noise."""
+        """Return True if the level of a part differs from that of the last part by more than noise
+        explains."""
         size = len(self.values) / len(self.levels)
         error = _MEDIAN * math.hypot(self.deviations[part], self.deviations[-1]) / math.sqrt(size)
         return abs(float(self.levels[part]) - self.end) > _CERTAIN * error
@@ -117,9 +118,9 @@ def levels_of(steps: Ints, values: Floats, shares: bool = False) -> Levels | Non
 
 
 def is_level(levels: Levels) -> bool:
-    """Return True if a curve neither rises nor falls by more than its noise, which must be small.
+    """Return True if a curve is flat: it neither rises nor falls by more than its noise, which must be small.
 
-    A fall that noise cannot explain is one too if it is more than a hundredth of the level.
+    A curve that falls by more than a hundredth of its level is not flat if noise does not explain the fall.
     """
     middle = abs(float(np.median(levels.levels)))
     fall = levels.begin - levels.end
@@ -209,7 +210,8 @@ def run_up(steps: Ints, values: Floats) -> RunUp | None:
 
 
 def _swings(levels: Doubles, least: float) -> bool:
-    """Return True if levels [n] rose by a factor and fell by it again."""
+    """Return True if one of ``levels`` [n] is ``least`` times an earlier one and the level later falls by
+    that factor."""
     rises = levels / np.minimum.accumulate(levels) >= least
     return any(bool((levels[at:] * least <= levels[at]).any()) for at in np.flatnonzero(rises))
 

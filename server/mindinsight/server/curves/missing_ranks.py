@@ -20,11 +20,12 @@ _DEVICES: Final = 4
 
 
 def missing_ranks(ranks: Collection[int], recorded: int = 0, left_out: int = 0) -> list[Claim]:
-    """Return claims that ranks have no data, up to the highest or the number ``recorded``, [] if none is
+    """Return claims about ranks without data, up to the highest or to ``recorded`` ranks, [] if none is
     missing.
 
-    They may be among the runs that are ``left_out``, a number. Ranks without a 0 that begin with 1 are
-    counted from 1. If the same ranks of each node have data, it is unknown whether the others recorded any.
+    Missing ranks may be among the runs that the server does not show (``left_out`` of them). Ranks are
+    counted from 1 if the lowest is 1. If the same ranks of each node have data, it is unknown whether the
+    others recorded any.
     """
     numbers = np.unique(np.array([*ranks], np.int64))
     if not len(numbers):
@@ -65,13 +66,15 @@ def _period(numbers: Ints, recorded: int) -> int | None:
 
 
 def _of_pattern(numbers: Ints, period: int, end: int) -> Ints:
-    """Return the ranks from the lowest to ``end`` at the same position of a period as ``numbers``."""
+    """Return the ranks from the lowest of ``numbers`` to ``end`` whose position in the period occurs in
+    ``numbers``."""
     every = np.arange(int(numbers[0]), end)
     return every[np.isin(every % period, numbers % period)]
 
 
 def _gaps(numbers: Sequence[int], expected: Sequence[int]) -> list[str]:
-    """Return the ``expected`` ranks that are not there: "3", or "5–7" for neighbours, with "…" for more."""
+    """Return the ``expected`` ranks that are not among ``numbers`` as texts, "3" or "5–7", with "…" for the
+    rest."""
     there = set(numbers)
     absent = [rank for rank in expected if rank not in there]
     edges = [0, *(row for row, (a, b) in enumerate(pairwise(absent), 1) if b - a > 1), len(absent)]

@@ -65,7 +65,7 @@ def _indicators(groups: Ints) -> Doubles:
 
 
 def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> list[str]:
-    """Return the settings that ``target`` [n] depends on beyond chance, the clearest first."""
+    """Return the settings that ``target`` [n] significantly depends on, the strongest first."""
     generator = np.random.default_rng(seed)
     names: list[str] = []
     model = np.ones((len(target), 1))
@@ -87,9 +87,9 @@ def proven(factors: Mapping[str, Factor], target: Doubles, seed: int = 0) -> lis
 
 
 def rivals(factors: Mapping[str, Factor], target: Doubles, name: str, seed: int = 0) -> list[str]:
-    """Return the settings by which ``target`` [n] may be explained instead of by the setting ``name``.
+    """Return the settings that may explain ``target`` [n] instead of the setting ``name``.
 
-    Such a setting explains the target beyond chance, and leaves ``name`` nothing to explain beyond it.
+    Such a setting explains the target significantly, and ``name`` adds nothing significant to that.
     """
     generator = np.random.default_rng(seed)
 
@@ -109,7 +109,8 @@ def rivals(factors: Mapping[str, Factor], target: Doubles, name: str, seed: int 
 
 
 def _designs(factor: Factor, known: Sequence[Factor]) -> list[Doubles]:
-    """Return the shapes of an effect: any, a trend, and those that change with a ``known`` setting."""
+    """Return the forms of an effect to test: of any shape, a trend, and interactions with each ``known``
+    setting."""
     bins = factor.bins(_BINS)
     changing = [
         np.concatenate((bins, bins * other.trend()), axis=1) for other in known if other.order is not None
@@ -120,7 +121,8 @@ def _designs(factor: Factor, known: Sequence[Factor]) -> list[Doubles]:
 def _clearest(
     tested: Sequence[Doubles], basis: Doubles, target: Doubles, generator: np.random.Generator
 ) -> int | None:
-    """Return the number of the design that explains most of the residuals, or None if chance does as well."""
+    """Return the index of the design that explains most of the residuals, or None if chance explains as
+    much."""
     residuals = _rest(target[:, None], basis)[:, 0]
     if not tested or not float((residuals**2).sum()) > _ROUNDING * float((target**2).sum()):
         return None

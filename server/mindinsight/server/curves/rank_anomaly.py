@@ -41,9 +41,11 @@ class RankOutlier:
 
 
 def share_of(difference: Doubles, centre: Doubles) -> float | None:
-    """Return the median of ``difference`` [n] as share of the size of ``centre`` [n], or None if that is 0.
+    """Return the typical ratio of ``difference`` [n] to the size of ``centre`` [n], or None if ``centre`` is
+    all 0.
 
-    It is the median of the shares if ``centre`` keeps away from 0, or if the shares are about the same.
+    It is the median ratio if ``centre`` stays away from 0 or the ratios are about equal, otherwise the median
+    difference divided by the mean size.
     """
     sizes = np.abs(centre)
     size = float(np.nanmean(sizes))
@@ -138,7 +140,8 @@ def outlier_claim(stray: RankOutlier, ranks: Sequence[int | None] = ()) -> Claim
 def amount_claim(relative: float | None, both_sides: bool = False) -> Claim:
     """Return a difference from the median as part of a claim: 0.5 is 50 % more, 12 is 13 times the median.
 
-    ``relative`` is its share of the median, None of a median of 0. ``both_sides`` names no direction.
+    ``relative`` is the share of the median, or None if the median is 0. With ``both_sides`` no direction is
+    named.
     """
     if relative is None:
         return Claim("claim.part.rank_from_zero", "note")

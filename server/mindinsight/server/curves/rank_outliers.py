@@ -155,9 +155,11 @@ class Differences:
         self.decided = (~np.isnan(values)).sum(axis=0) >= min(self.ranks, 3)
 
     def lasting(self) -> list[tuple[float, RankOutlier]]:
-        """Return (score, outlier) of each curve that differs in an interval, for the clearest one.
+        """Return (score, anomaly) for each curve that differs in an interval, given the most significant
+        interval.
 
-        Of two curves that differ at most one is listed."""
+        Of two curves at most one is listed, because their difference belongs to both.
+        """
         edges = np.unique(np.linspace(0, self.columns, min(_BLOCKS, self.columns // 2) + 1).astype(np.int64))
         there = ~np.isnan(self.scaled)
         clipped = np.clip(np.where(there, self.scaled, 0.0), -_CLIP, _CLIP)
@@ -209,7 +211,10 @@ class Differences:
         return strays
 
     def _lasting(self, row: int, begin: int, end: int) -> RankOutlier | None:
-        """Return a lasting difference between two columns, as far as others decide, or None if too small."""
+        """Return the lasting difference of a rank between two columns, or None if it is too small.
+
+        Columns at the ends with too few ranks to decide which rank is wrong are left out.
+        """
         decided = np.flatnonzero(self.decided[begin:end])
         if not len(decided):
             return None
@@ -282,7 +287,8 @@ class Differences:
         return strays
 
     def _short(self, high: npt.NDArray[np.bool_], lasting: Collection[int | None]) -> Iterator[RankOutlier]:
-        """Yield the lasting differences that have too few columns for blocks, of rows not in ``lasting``."""
+        """Yield lasting differences that are too short for the search by blocks, of rows that are not in
+        ``lasting``."""
         for row in np.flatnonzero(high.any(axis=1)).tolist():
             begin, end = self._longest(row, high[row])
             if row in lasting or end - begin < FEWEST_LASTING or self._mirrored(row, begin):
@@ -291,7 +297,7 @@ class Differences:
                 yield stray
 
     def _is_apart(self, row: int, begin: int, end: int) -> bool:
-        """Return True if a curve is farther from the median than a curve of usual distance, by `_SPREAD`."""
+        """Return True if a curve is `_SPREAD` times farther from the median than curves usually are."""
         levels = np.abs(row_medians(self.raw[:, begin:end]))
         known = np.sort(levels[~np.isnan(levels)])
         usual = known[(len(known) - 1) // 2] if self.ranks > 2 else 0.0
@@ -308,7 +314,8 @@ class Differences:
         return int(edges[longest]), int(edges[longest]) + lengths[longest]
 
     def _spikier(self, counts: Ints) -> list[int]:
-        """Return the rows with spikes; where most curves have some, those with more than chance gives one."""
+        """Return the rows with spikes. If most have some, only rows with significantly more than the
+        median."""
         rows: list[int] = np.flatnonzero(counts).tolist()
         if self.ranks == 2 or 2 * len(rows) <= self.ranks:
             return rows
@@ -343,10 +350,11 @@ def _chance_of_count(count: int, usual: float) -> float:
 
 
 def _without_course(raw: Doubles, median: Doubles) -> Doubles:
-    """Return ``raw`` [n] minus a lasting difference: a constant, a share of the median, or its moving median.
+    """Return ``raw`` [n] minus its lasting difference: a constant, a share of the median, or its moving
+    median.
 
     A value far from the constant but near the moving median is part of a ramp, not a spike. The reverse is a
-    long plateau. Of both remainders the smaller one counts at each step.
+    long plateau. At each step the smaller of both remainders is used.
     """
     constant = raw - np.nanmedian(raw)
     large = np.abs(median) > 1e-290  # of smaller ones a share may overflow
@@ -454,7 +462,8 @@ def find_outliers(curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
 
 
 def _non_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[RankOutlier]:
-    """Return the ranks with non-finite values. Those that few have in a column go before those of most."""
+    """Return the ranks with non-finite values. Columns that at most half of the ranks share take
+    precedence."""
     bad = grid.bad > 0
     present = bad | ~np.isnan(grid.mean)
     alone = bad & (bad.sum(axis=0) * 2 <= present.sum(axis=0))
@@ -471,7 +480,7 @@ def _non_finite(grid: Cells, curves: Sequence[tuple[Ints, Floats]]) -> list[Rank
 
 
 def _silent(curves: Sequence[tuple[Ints, Floats]], alive: list[int]) -> list[RankOutlier]:
-    """Return the ranks that stopped while at least one half of them, or the other of two, continued."""
+    """Return the ranks that stopped while at least half of the ranks, or the other one of two, continued."""
     ends = np.array([int(curves[row][0][-1]) for row in alive])
     front = int(np.sort(ends)[len(ends) // 2])
     return [
@@ -489,7 +498,8 @@ def _is_far(steps: int, of_rank: Ints) -> bool:
 
 
 def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
-    """Return the rows of at least three curves that begin later, or go on for longer, than most of them."""
+    """Return the rows of curves that begin much later or end much later than most, [] for fewer than three
+    curves."""
     alive = [row for row, steps in enumerate(curves) if len(steps)]
     if len(alive) < 3:
         return []
@@ -503,7 +513,7 @@ def rows_of_other_steps(curves: Sequence[Ints]) -> list[int]:
 
 
 def rows_without_common_steps(curves: Sequence[Ints]) -> frozenset[int]:
-    """Return the rows of curves of which less than half of the steps are those of any other curve."""
+    """Return the rows of curves that share less than half of their steps with any other curve."""
     longest = max(range(len(curves)), key=lambda row: len(curves[row]))
 
     def are_common(steps: Ints, others: Ints) -> bool:
@@ -525,11 +535,11 @@ def rows_without_common_steps(curves: Sequence[Ints]) -> frozenset[int]:
 
 
 def _different(grid: Cells) -> list[RankOutlier]:
-    """Return lasting differences and spikes.
+    """Return the ranks with lasting differences or spikes.
 
-    An outlier among few ranks shifts their median. So the clearest is removed until none is left, and each of
-    those removed is then compared with the rest. If that is less than half of them, only those count that
-    differ while all the others agree.
+    An outlier among few ranks shifts their median. Therefore the clearest outlier is removed until none is
+    left, and each removed rank is then compared with the rest. If the rest is less than half of the ranks, a
+    rank is an outlier only if all others agree.
     """
     rows = np.flatnonzero((~np.isnan(grid.mean)).sum(axis=1) >= FEWEST_STEPS // 2)
     if len(rows) > _FEW_RANKS:

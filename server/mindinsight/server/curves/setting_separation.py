@@ -55,10 +55,10 @@ def identity(value: Value) -> str | tuple[str, Value]:
 
 
 def names_runs(name: str, values: Sequence[Value]) -> bool:
-    """Return True if a setting tells runs apart rather than kinds of runs: paths, times and other names that
-    most runs have for themselves. `core/run_traits.js` has the same rule for the pages.
+    """Return True if a setting names single runs: a path, a time, or a text that most runs have for
+    themselves.
 
-    ``values`` has one value for each run.
+    ``values`` has one value for each run. `core/run_traits.js` has the same rule for the pages.
     """
     known = [value for value in values if value is not None]
     if 2 * len({*map(identity, known)}) <= len(values):
@@ -123,7 +123,8 @@ def _order(values: Sequence[Value]) -> tuple[Ints, bool]:
 
 
 def _differences(order: Ints, divisions: Divisions) -> Doubles:
-    """Return [d, values] the share of the first group with each value, minus the share of the second."""
+    """Return [d, values], for each division, the share of its first group with a value minus that of the
+    second."""
     holders = np.eye(int(order.max()) + 1)[order]  # [n, values]
     first = divisions.sum(axis=1, keepdims=True)
     second = len(order) - first
@@ -147,7 +148,8 @@ def _scores(order: Ints, ordered: bool, divisions: Divisions) -> Doubles:
 def _region(
     values: Sequence[Value], order: Ints, ordered: bool, first: int
 ) -> tuple[float, tuple[str, tuple[Value, ...], tuple[int, int], tuple[int, int]]]:
-    """Return the effect, and the group in the region, its values, and the runs of both there and in all."""
+    """Return the effect, and the region of values that differs: its group, values, and runs in it and in all
+    by group."""
     shares = _differences(order, (np.arange(len(values)) < first)[None])[0]
     if ordered:
         chosen, side = _interval(shares)
@@ -207,10 +209,10 @@ class FailingSetting:
 def failing_setting(
     columns: Mapping[str, Sequence[Value]], first: Sequence[int], fails: Runs, limit: float
 ) -> FailingSetting | None:
-    """Return the setting that separates failing runs best, or None if chance exceeds ``limit``.
+    """Return the setting that best separates failing runs from others, or None if chance exceeds ``limit``.
 
-    ``first`` are the rows of independent runs, and ``fails`` [len(first)] is True for failing ones. Runs
-    that did not record a setting say nothing about the setting.
+    ``first`` are the rows of independent runs, and ``fails`` [len(first)] is True for failing ones. A setting
+    is judged by the runs that recorded it.
     """
     recorded = {name: np.array([is_usable(value) for value in column]) for name, column in columns.items()}
     together: dict[bytes, list[str]] = {}  # settings that the same runs recorded
@@ -275,9 +277,8 @@ def is_usable(value: Any) -> bool:
 
 
 def parts_of(values: Sequence[Value]) -> list[Any]:
-    """Return the values of a region in order as parts of a sentence: numbers as an interval, texts one by
-    one.
-    """
+    """Return the values of a region as parts of a sentence, in order: numbers as an interval, texts one by
+    one."""
     unset = [Claim("claim.part.why.unset", "note")] if None in values else []
     known: list[Value] = [value for value in values if value is not None]
     numbers = [value for value in known if isinstance(value, int | float) and not isinstance(value, bool)]
